@@ -21,7 +21,7 @@ OF_SCANNER = {
     "INCLUDE": Statement("anywhere", (), ("INPUT",), (), {}, ()),
     "PARAMETER": Statement("anywhere", (), (), (), {}, ()),
 }
-"""Cards that ``fem/deck/lexical/scanner.py`` answers, before any handler."""
+"""Cards that ``fem/deck/scanner.py`` answers, before any handler."""
 PLACES = {
     "anywhere": "anywhere",
     "model": "before the first `*STEP`",

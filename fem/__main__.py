@@ -9,8 +9,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # before anything has begun Ctrl-C ends without a traceback
 
 from fem import cli
-from fem.commands.parent import end_with_parent
-from fem.commands.signals import SIGNALS
+from fem.commands.signals import SIGNALS, end_with_parent
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -129,22 +129,21 @@ def add_solver(commands: Any) -> None:
 
 def add_decks(commands: Any) -> None:
     """``fem pendulum``, ``line`` and ``import``: what writes decks."""
-    from fem.pendulums import options as of_pendulum
-    from fem.spans import options as of_line
+    from fem.tools import pendulums, spans
 
     pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
-    of_pendulum.add_options(pendulum)
-    pendulum.set_defaults(command=writes("fem.pendulums.write:pendulum"))
+    pendulums.add_options(pendulum)
+    pendulum.set_defaults(command=writes("fem.tools.pendulums:pendulum"))
     line = commands.add_parser("line", help="write the deck of a mooring line or a span of conductor, and run it")
-    of_line.add_options(line)
-    line.set_defaults(command=writes("fem.spans.write:line_as_asked"))
+    spans.add_options(line)
+    line.set_defaults(command=writes("fem.tools.spans:line_as_asked"))
     foreign = commands.add_parser("import", help="write a deck from the input file of another program")
     programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
     moordyn = programs.add_parser("moordyn", help="MoorDyn v2: lines, points, line types, options")
     moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
-    moordyn.set_defaults(command=late("fem.moordyn.convert:convert", is_told=True))
+    moordyn.set_defaults(command=late("fem.tools.moordyn:convert", is_told=True))
 
 
 def add_studies(commands: Any) -> None:

@@ -19,7 +19,7 @@ LONGEST = (
     "chaos/test_basins.py", "solve/test_going_on.py", "branches/test_orbits.py", "reports/test_report.py",
     "solve/test_absurd_numbers.py", "sweeping/test_losses.py", "chaos/test_neighbour.py", "solve/test_fuzzed_runs.py",
 )  # fmt: skip
-"""What takes longer than a fiftieth of all, the longest first."""
+"""What takes longer than a fiftieth of all, the longest first. What takes longest of all is marked `long`."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it

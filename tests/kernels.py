@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from fem.compiled.choice import is_plain
 from fem.compiled.folder import cache_folder, is_first_start
 from fem.compiled.kernel import rehearsal
-from fem.compiled.plain.choose import is_plain
 from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck

@@ -6,9 +6,8 @@ from typing import Any
 
 from numba.core.compiler_lock import global_compiler_lock
 
-from fem.compiled.build import argument_types, optimised
 from fem.compiled.kernel import kinds_of
-from fem.compiled.translate import contexts, translated
+from fem.compiled.translate import argument_types, contexts, optimised, translated
 
 
 def assembly(kernel: Any, *arguments: Any) -> str:

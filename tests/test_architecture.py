@@ -29,9 +29,7 @@ ROOMS = {
     "pictures": {"files", "model", "results"},
     "solve": {"assembly", "lanes", "lines", "forces", "results", "model", "compiled"},
     "checking": {"deck", "model"},
-    "pendulums": {"commands", "files"},
-    "moordyn": {"files"},
-    "spans": {"commands", "files"},
+    "tools": {"commands", "files"},
     "post": {"commands", "files", "model", "pictures"},
     "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
     "reports": {"files", "model", "pictures", "results"},
@@ -65,7 +63,7 @@ ROOMS = {
         "solve",
         "sweeping",
     },
-    "app": {"checking", "commands", "deck", "files", "model", "pendulums", "pictures", "results", "spans"},
+    "app": {"checking", "commands", "deck", "files", "model", "pictures", "results", "tools"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}

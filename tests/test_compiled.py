@@ -15,11 +15,11 @@ import fem
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
-from fem.compiled.build import build
+from fem.compiled.choice import is_plain
 from fem.compiled.kernel import Kernel, rehearsal
-from fem.compiled.kinds import kind_of_type, type_of
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.native import kind_of_type, type_of
 from fem.compiled.store import symbol_of
+from fem.compiled.translate import build
 from fem.compiled.workers import build_all
 from fem.results.record import SilentSink
 from fem.solve.increment import Wishes
@@ -189,7 +189,7 @@ def wanted() -> list:
 
 @ours
 def test_units_are_made_side_by_side_and_found_on_disk(empty_cache, monkeypatch):
-    monkeypatch.setattr("fem.compiled.build.build", None)  # other processes make them
+    monkeypatch.setattr("fem.compiled.translate.build", None)  # other processes make them
     jobs = wanted()
     build_all(jobs)
     assert {path.stem for path in empty_cache.glob("*.unit")} == {symbol_of(*job) for job in jobs}
@@ -232,7 +232,7 @@ def test_processes_that_compile_import_nothing_from_the_current_folder(empty_cac
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"open({str(tmp_path / 'run')!r}, 'w').close()\n")
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr("fem.compiled.build.build", None)  # other processes make them
+    monkeypatch.setattr("fem.compiled.translate.build", None)  # other processes make them
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", str(tmp_path / "here"), str(ROOT)]))
     jobs = wanted()
     build_all(jobs)

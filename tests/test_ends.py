@@ -21,7 +21,7 @@ from benchmarks.reliability import parts
 from benchmarks.reliability.trial import Trial
 from fem import run_files
 from fem.cli import main
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.choice import is_plain
 from fem.compiled.workers import hand_out
 from fem.errors import MachineError, Stopped
 from fem.files.room import ROOM, Room
@@ -266,6 +266,7 @@ def test_deck_names_in_any_bytes(here: Path, name: bytes) -> None:
 
 # ------------------------------------------------------------------------------------------ all of it, from outside
 @pytest.mark.skipif(sys.platform != "linux", reason="signals and file systems of Linux")
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts.PARTS)
 def test_reliability_in_short(part: str, capsys) -> None:
     if part == "cache" and is_plain():

@@ -12,7 +12,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.spans.description import TABLE, section
+from fem.tools.spans import TABLE, section_of
 
 CHAIN = "--last 796,0,-14 --depth 200 --section R4-studless-142 --length 850"
 SPAN = "--last 300,40,28 --first 0,0,20 --section drake"
@@ -28,8 +28,8 @@ def deck_of(tmp_path, words):
 @pytest.mark.parametrize(("grade", "size", "load"), [("R3", 40, 1456), ("R3S", 50, 2490), ("R4", 60, 3867)])
 def test_breaking_loads_of_chains(grade, size, load):
     """IACS UR W22 as printed by makers [kN] (Pilotfits, offshore mooring chain)."""
-    assert section(f"{grade}-studless-{size}").strength / 1e3 == pytest.approx(load, rel=5e-4)
-    assert section(f"{grade}-studlink-{size}").strength == section(f"{grade}-studless-{size}").strength
+    assert section_of(f"{grade}-studless-{size}").strength / 1e3 == pytest.approx(load, rel=5e-4)
+    assert section_of(f"{grade}-studlink-{size}").strength == section_of(f"{grade}-studless-{size}").strength
 
 
 def test_stiffness_of_chains_is_that_of_their_grade():
@@ -37,16 +37,16 @@ def test_stiffness_of_chains_is_that_of_their_grade():
     area = 2.0 * math.pi / 4 * 0.1**2
     moduli = {"R3-studless": 5.0e10, "R4-studless": 5.2e10, "studless": 5.2e10, "R5-studless": 5.67e10}
     for name, young in (moduli | {"R3-studlink": 5.6e10, "studlink": 5.6e10}).items():
-        assert section(f"{name}-100").stiffness == pytest.approx(young * area, rel=3e-4)
+        assert section_of(f"{name}-100").stiffness == pytest.approx(young * area, rel=3e-4)
 
 
 def test_densities_are_those_of_the_materials():
     """Mass over displaced volume: steel, polyester; conductors of aluminium and steel weigh 3474 kg/m^3 of wire."""
     for name, density in (("studless-100", 7850), ("studlink-100", 7850), ("polyester-180", 1380)):
-        made = section(name)
+        made = section_of(name)
         assert made.mass / (math.pi / 4 * made.volume_diameter**2) == pytest.approx(density, rel=0.01)
     for name in ("drake", "gannet", "grosbeak", "dove"):
-        made = section(name)
+        made = section_of(name)
         area = made.stiffness / (10.755e6 * 6894.757)
         assert made.mass / area == pytest.approx(3474, rel=2e-3)
         assert area < math.pi / 4 * made.diameter**2 < 1.4 * area  # wires leave gaps

@@ -16,7 +16,11 @@ from fem.validation import choose, find_root
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 PAGES = ["../README", *(path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md")))]
-WITH_COMMANDS = [page for page in PAGES if commands_of(page)]
+QUICK = {"start", "tutorials/parameter_study", "validation"}
+"""Pages whose commands take a second or two."""
+WITH_COMMANDS = [
+    pytest.param(page, marks=() if page in QUICK else pytest.mark.long) for page in PAGES if commands_of(page)
+]
 FEWER = {"--frames": "3", "--time": "60"}
 """What commands of pages are run with where they ask for more: films of three pictures."""
 PRINTED: dict[tuple[str, ...], str] = {}

@@ -8,8 +8,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.pendulums.description import Pendulum, body_of, per_link
-from fem.pendulums.write import deck_text
+from fem.tools.pendulums import Pendulum, body_of, deck_text, per_link
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}
@@ -85,7 +84,9 @@ def test_decks_of_rods_say_so(body):
 
 @pytest.mark.parametrize("body", ["bar", "point"])
 def test_decks_of_rods_are_read(body):
-    fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))
+    model = fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))
+    assert all(model.materials[section.material].is_inextensible for section in model.sections)
+    assert model.mesh == elastic(body=body).mesh
 
 
 def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkeypatch, capsys):

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 import fem
 from fem.chaos.exponents import Lyapunov
-from fem.pendulums.description import Pendulum
-from fem.pendulums.write import deck_text
 from fem.results.record import Rows, SilentSink
 from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, carry_out, computed, make_plan
 from fem.sweeping.table import sweep_folder
+from fem.tools.pendulums import Pendulum, deck_text
 
 Array = NDArray[np.float64]
 INPUTS = Path(__file__).resolve().parent.parent / "inputs"

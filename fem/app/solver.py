@@ -23,7 +23,7 @@ from typing import Any
 import fem
 from fem.app.data.panels import Seen, read
 from fem.app.progress import Progress, progress_of
-from fem.commands.parent import watched
+from fem.commands.signals import watched
 from fem.results.run_record import RUNNING
 
 CONSOLE = "console.txt"

@@ -16,7 +16,7 @@ from fem.model import Model
 from fem.results.record import SilentSink
 from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Record, Ropes
+from fem.solve.newton.groups import CONTROL, Loading, Record, Ropes
 from fem.solve.ropes.change import Change, Instant
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
@@ -195,7 +195,7 @@ class Varied(StepRun):
             reason = self._step(control, chunk, kept, ropes)
         else:
             reason = self._carry(NEVER if late or is_cut else self.every, control, chunk, kept, ropes)
-        if control[groups.INCREMENT]:
+        if control[CONTROL.increment]:
             self.part, self.late, self.owed = part, None, np.zeros((len(vectors), len(self.events.taut)))
             by_start = Parts(self.events).by_start(part) if late else None
             if late and by_start:
@@ -207,7 +207,7 @@ class Varied(StepRun):
         """One increment so short that differences of du over its square would be round-off: in powers of it."""
         assert self.variation is not None
         reason = super().iterate(control, chunk, kept, ropes)
-        if control[groups.INCREMENT]:
+        if control[CONTROL.increment]:
             vectors, dt = self.variation.vectors, float(chunk.dt[0])
             vectors[:, DU] += dt * (vectors[:, DV] + 0.5 * dt * vectors[:, DA])
             vectors[:, DV] += dt * vectors[:, DA]

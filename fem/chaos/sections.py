@@ -15,7 +15,7 @@ from fem.arrays import Floats
 from fem.chaos.trajectory import lasting
 from fem.errors import CommandError, FemError
 from fem.model import Dynamic, Model, shortened
-from fem.model.swings import held_dofs
+from fem.model.notices import held_dofs
 from fem.results.history import History
 from fem.results.record import Rows, SilentSink
 from fem.results.run_record import COMPLETED

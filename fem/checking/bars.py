@@ -1,9 +1,10 @@
-"""All bars of a model with their sections: lengths, masses, periods."""
+"""All bars and all ropes over pulleys of a model with their sections: lengths, masses, periods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT"
 
 ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held (k, m/4).
 """
+
 LISTED = 8
 
 
@@ -105,3 +107,37 @@ def some(labels: Iterable[int]) -> str:
     """A few labels of many."""
     listed = list(labels)
     return ", ".join(map(str, listed[:LISTED])) + (f" and {len(listed) - LISTED} more" if len(listed) > LISTED else "")
+
+
+class Ropes(NamedTuple):
+    """p PULLEY elements with a section, by element order.
+
+    elements, pulleys  (p,) their indices, nodes between their ends
+    branches           (p, 2) distances before and beyond the pulley
+    length0, mass, friction  (p,) L0, rho A L0, mu
+    """
+
+    elements: Ints
+    pulleys: Ints
+    branches: Floats
+    length0: Floats
+    mass: Floats
+    friction: Floats
+
+
+def collect_ropes(model: Model) -> Ropes:
+    """Of the sections in force, as ``collect_bars``."""
+    mesh = model.mesh
+    (per_length, rest), friction = np.full((2, len(mesh.element_labels)), np.nan), np.zeros(len(mesh.element_labels))
+    for section in model.sections:
+        per_length[mesh.elements_of(section.element_set)] = model.materials[section.material].density * section.area
+    for own in model.rest_lengths:
+        rest[mesh.elements_of(own.target)] = own.whole
+    for pulley in model.pulleys:
+        friction[mesh.elements_of(pulley.element_set)] = pulley.friction
+    elements = np.flatnonzero((mesh.pulley_nodes >= 0) & ~np.isnan(per_length))
+    pulleys, x = mesh.pulley_nodes[elements], mesh.coordinates
+    branches = np.linalg.norm(x[mesh.element_nodes[elements]] - x[pulleys][:, None], axis=2)
+    length0 = np.where(np.isnan(rest[elements]), branches.sum(axis=1), rest[elements])
+    mass = per_length[elements] * length0
+    return Ropes(elements, pulleys, branches, length0, mass, friction[elements])

@@ -10,24 +10,26 @@ from collections.abc import Callable
 import numpy as np
 
 from fem.arrays import Floats, Ints, distinct, first_least
-from fem.checking.bars import LISTED, Bars, some, stiffest_bar
-from fem.checking.fluids import ringing
-from fem.checking.pulleys import collect_ropes, straight_branches
-from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
+from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, some, stiffest_bar
+from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
-from fem.model.snaps import FOLLOW, expected_peaks, follows_snaps
-from fem.model.swings import coarse_swing, held_nodes
-from fem.model.winches import told_of_jump
+from fem.model.mesh import BARS
+from fem.model.notices import FOLLOW, coarse_swing, expected_peaks, follows_snaps, held_nodes, told_of_jump
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
+
 UNRESOLVED_PERIODS = 10.0
 """Increments of so many periods of the stiffest bar leave its vibration unresolved (SDNL100 at T/40: 133)."""
+
 NO_JUMP = 1e-9
 """Displacements that differ by less than this fraction of them are the same."""
+
 LOW_MODULUS = 1e3
+
 HIGH_DENSITY = 1e5
 """Osmium, the densest solid, has 2.26e4 kg/m^3; the softest gels have E of about 1e3 Pa."""
+
 SOFT_STRAIN = 0.1
 
 
@@ -209,7 +211,7 @@ def jumps(model: Model, bars: Bars) -> list[str]:
 
 def winch_jumps(model: Model, bars: Bars) -> list[str]:
     """Winches that begin a step elsewhere than where they stand."""
-    told = ((number, told_of_jump(model, model.steps[number - 1], *at)) for number, *at in winches.jumps(model))
+    told = ((number, told_of_jump(model, model.steps[number - 1], *at)) for number, *at in notices.jumps(model))
     return [f"step {number}: {text}" for number, text in told if text]
 
 
@@ -323,7 +325,76 @@ def branches_without_sag(model: Model, bars: Bars) -> list[str]:
     return straight_branches(model, collect_ropes(model)) if model.mesh.has_pulleys else []
 
 
+CALM = 0.4
+"""RHO above which chains that land and snap ring: with 0.8, largest forces of one line came out 48 % too high."""
+
+
+def ringing(model: Model, bars: Bars) -> list[str]:
+    """Lines that can go slack in water or land on the bottom, and integrators that let them ring."""
+    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
+    damped = any(material.beta for material in model.materials.values())
+    if not slack.size or damped or not (model.water or model.seabeds):
+        return []
+    found = []
+    for number, step in enumerate(model.steps, start=1):
+        own = step.procedure
+        rings = isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator)
+        if rings:
+            found.append(
+                f"step {number}: lines that snap taut or land on the bottom ring, and nothing damps that: TIME "
+                f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= L0/(2c) = "
+                f"{bars.snap_time[slack].min():.3g} keep peaks of tension right"
+            )
+    return found
+
+
+PART_OF_LINE = 0.05
+"""Of a line between two supports: branches beyond it are told."""
+
+
+STRAIGHT = (
+    "element {0} over node {1}: its branch to node {2} is a straight line of {3:.4g}, part of a line of {4:.4g}, "
+    "and half of its weight goes to either end: it does not sag, and the tension that passes over the pulley is that "
+    "of its middle, by up to {5:.4g} less than at the pulley; move node {2} closer to the pulley, with bars beyond it"
+)
+
+
+def straight_branches(model: Model, ropes: Ropes) -> list[str]:
+    """Branches that are long parts of a line, and heavy: half of their weight is missing in what passes over."""
+    loads = [load for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
+    gravity = max((abs(load.value) for load in loads), default=0.0)
+    mesh, found = model.mesh, []
+    for rope in np.flatnonzero(ropes.mass * gravity > 0.0).tolist():
+        element, weight = ropes.elements[rope], gravity * ropes.mass[rope] / ropes.length0[rope]
+        for end, branch in zip(mesh.element_nodes[element].tolist(), ropes.branches[rope].tolist(), strict=True):
+            line = branch + _line_beyond(model, end)
+            if branch > PART_OF_LINE * line:
+                names = mesh.element_names[element], mesh.node_names[ropes.pulleys[rope]], mesh.node_names[end]
+                found.append(STRAIGHT.format(*names, branch, line, 0.5 * weight * branch))
+    return found
+
+
+def _line_beyond(model: Model, node: int) -> float:
+    """Length of the bars that follow a node one by one, up to where they end, meet others, or are held."""
+    mesh, length, before, held = model.mesh, 0.0, -1, held_nodes(model)
+    legs, owners = mesh.legs
+    is_bar, pairs = mesh.is_of(*BARS)[owners], legs[legs[:, 0] != legs[:, 1]]
+    beside: dict[int, list[int]] = {}
+    for first, second in pairs.tolist():
+        beside.setdefault(first, []).append(second)
+        beside.setdefault(second, []).append(first)
+    bars = {frozenset(pair) for pair in legs[is_bar].tolist()}
+    for _ in range(len(pairs)):
+        following = [other for other in beside[node] if other != before and frozenset((node, other)) in bars]
+        if len(following) != 1 or len(beside[node]) != 2 or held[node]:
+            break
+        length += float(np.linalg.norm(mesh.coordinates[following[0]] - mesh.coordinates[node]))
+        before, node = node, following[0]
+    return length
+
+
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
+
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,

@@ -1,7 +1,7 @@
 """Compiled functions: the decorators that make them, their machine code on disk and in memory, the compiler.
 
 ``kernel.py`` calls, ``store.py`` keeps and loads, ``folder.py`` says where; only these are imported when everything is
-compiled. ``build.py`` (numba, LLVM) makes machine code, ``workers.py`` in several processes.
+compiled. ``translate.py`` (numba, LLVM) makes machine code, ``workers.py`` in several processes.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from fem.compiled.choice import is_plain
 from fem.compiled.compiler import LateCompiler
 from fem.compiled.kernel import Kernel, kinds_of
-from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import stored
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -68,7 +68,7 @@ def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
     """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
     called = cast(Kernel, function)
     if is_plain():
-        from fem.compiled.plain.dispatchers import is_in_memory
+        from fem.compiled.dispatchers import is_in_memory
 
         return is_in_memory(called, kinds_of(arguments))
     return stored(called.name, kinds_of(arguments)) is not None

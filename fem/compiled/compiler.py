@@ -1,15 +1,17 @@
 """What kernels have compiled by: our own way to machine code, or plain numba where that does not fit.
 
 Kernels are handed it; the compilers themselves, which take long to import, are looked for when they are needed.
+Which way fits is tried with a sample: a kernel of a few lines with what all kernels use.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
+from fem.arrays import Floats
+from fem.compiled.choice import ABSENT, BROKEN, SUITED, in_short, is_plain, take_plain
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.plain.choose import ABSENT, BROKEN, SUITED, in_short, is_plain, take_plain
 from fem.compiled.store import Unit
 from fem.errors import CommandError
 
@@ -20,7 +22,7 @@ class LateCompiler:
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None:
         """A unit; None: plain numba does it."""
         try:
-            from fem.compiled.build import build
+            from fem.compiled.translate import build
 
             return build(kernel, kinds)
         except Exception:
@@ -30,7 +32,7 @@ class LateCompiler:
 
     def call(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
         """Run a kernel by plain numba."""
-        from fem.compiled.plain.dispatchers import call
+        from fem.compiled.dispatchers import call
 
         return call(kernel, arguments)
 
@@ -48,10 +50,9 @@ def fits() -> bool:
         import numba  # noqa: F401
     except ImportError as error:
         raise CommandError(ABSENT.format(reason=error, suited=SUITED)) from error
-    from fem.compiled.plain.sample import SAMPLES
 
     try:
-        from fem.compiled.build import make
+        from fem.compiled.translate import make
 
         for kernel, kinds in SAMPLES:
             make(kernel, kinds)
@@ -59,10 +60,48 @@ def fits() -> bool:
         take_plain(in_short(error))
     if is_plain():
         try:
-            from fem.compiled.plain.dispatchers import compile_plain
+            from fem.compiled.dispatchers import compile_plain
 
             for kernel, kinds in SAMPLES:
                 compile_plain(kernel, kinds)
         except Exception as error:
             raise CommandError(BROKEN.format(reason=in_short(error), suited=SUITED)) from error
     return not is_plain()
+
+
+FAST = frozenset({"contract", "reassoc"})
+
+
+class Group(NamedTuple):
+    """Arrays that travel together, one of them missing."""
+
+    first: Floats
+    second: None = None
+
+
+@partial(Kernel, fast=FAST, inner=True, inline=True)
+def product(x: Floats, y: Floats) -> float:
+    """x.y"""
+    total = 0.0
+    for k in range(x.shape[0]):
+        total += x[k] * y[k]
+    return total
+
+
+@partial(Kernel, fast=FAST, inner=True, inline=False)
+def larger(x: float, y: float) -> tuple[float, bool]:
+    """The larger one; whether it is the first."""
+    return max(x, y), x > y
+
+
+@partial(Kernel, fast=FAST, inner=False, inline=True)
+def sample(x: Floats, group: Group, factor: float, number: int) -> tuple[float, bool]:
+    """The larger one of factor x.first and a number."""
+    found: tuple[float, bool] = larger(factor * product(x, group.first), number * 1.0)
+    return found
+
+
+ARRAY = ("array", "d", 1)
+GROUP = ("group", Group.__module__, Group.__qualname__, (ARRAY, "none"))
+SAMPLES = ((larger, ("float", "float")), (sample, (ARRAY, GROUP, "float", "int")))
+"""Kernels, and kinds of their arguments."""

@@ -24,7 +24,7 @@ import llvmlite
 import llvmlite.binding
 import numpy as np
 
-from fem.compiled.plain.choose import is_plain, misfits, numba_version, take_plain
+from fem.compiled.choice import is_plain, misfits, numba_version, take_plain
 from fem.compiled.safe.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
 from fem.compiled.safe.notices import tell_once
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.choice import is_plain
 from fem.compiled.store import Unit, load, stored
 
 Kind = Any

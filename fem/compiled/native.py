@@ -1,31 +1,95 @@
-"""The entry of a unit: from Python's objects to the arguments of a kernel, in machine code.
+"""Arguments of kernels: their kinds as types of numba, and their way from Python's objects, in machine code.
 
-It is given the items of a tuple of all objects, and the numbers among them once more, as 64-bit words. The fields of an
-array are those of ``PyArrayObject_fields`` and ``PyArray_Descr``, which numpy's C interface fixes for compiled code.
-
-Arrays as machine code sees them: where their numbers begin, and the shape; they are C-contiguous.
-
-numba's own arrays have owners, sizes and strides, too: seven words for one axis in place of two, in every group that is
-handed from kernel to kernel, which was a third of the time of a translation.
+The entry of a unit is given the items of a tuple of all objects, and the numbers among them once more, as 64-bit words.
+The fields of an array are those of ``PyArrayObject_fields`` and ``PyArray_Descr``, which numpy's C interface fixes for
+compiled code. Machine code sees of an array where its numbers begin, and the shape; it is C-contiguous. numba's own
+arrays have owners, sizes and strides, too: seven words for one axis in place of two, in every group that is handed from
+kernel to kernel, which was a third of the time of a translation.
 """
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import default_manager
 from numba.core.imputils import Registry
 from numba.np.arrayobj import fix_integer_index
-from numba.np.numpy_support import as_dtype
+from numba.np.numpy_support import as_dtype, from_dtype
 
-from fem.compiled.kernel import OTHER_ARRAYS
-from fem.compiled.kinds import is_tuple, members
-from fem.lanes.types import CURVES, DrivenType, FixedType, ManyType
+from fem.compiled.kernel import OTHER_ARRAYS, Kind
+from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
+
+PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
+ANNOTATED = {**PLAIN, "None": types.none}
+KINDS = {its: kind for kind, its in PLAIN.items()}
+LETTERS = {types.boolean: "?", types.int64: "q", types.float64: "d"}
+
+
+def type_of(kind: Kind) -> Any:
+    """numba's type of arguments of a kind."""
+    if isinstance(kind, str):
+        return PLAIN[kind]
+    what, *rest = kind
+    if what == "array":
+        return types.Array(from_dtype(np.dtype(rest[0])), rest[1], "C")
+    if what == "group":
+        module, name, members = rest
+        group = attrgetter(name)(importlib.import_module(module))
+        return types.BaseTuple.from_types([type_of(member) for member in members], group)
+    if what == "lanes":
+        return LanesType(*rest)
+    if what == "fixed":
+        return FixedType(from_dtype(np.dtype(rest[0])), *rest[1:])
+    assert what == "driven"
+    return DrivenType(type_of(rest[0]))
+
+
+def members(its: Any) -> tuple[Any, ...]:
+    """The types in a tuple; of anything else the type itself."""
+    return tuple(its.types) if is_tuple(its) else (its,)
+
+
+def is_tuple(its: Any) -> bool:
+    """A tuple or a group."""
+    return isinstance(its, types.BaseTuple)
+
+
+def kind_of_type(its: Any) -> Kind:
+    """The kind that ``type_of`` makes such a type of.
+
+    Raises KeyError where there is none.
+    """
+    if isinstance(its, types.Array) and its.layout == "C":
+        return ("array", as_dtype(its.dtype).char, its.ndim)
+    if is_tuple(its):
+        group = getattr(its, "instance_class", tuple)
+        return ("group", group.__module__, group.__qualname__, tuple(kind_of_type(member) for member in members(its)))
+    return KINDS[types.unliteral(its)]
+
+
+def returned(function: Any) -> Any:
+    """numba's type of what a function returns, by its annotation: numbers, a tuple of numbers, nothing."""
+    annotation: str = function.__annotations__["return"]
+    if not annotation.startswith("tuple["):
+        return ANNOTATED[annotation]
+    names = annotation.removeprefix("tuple[").removesuffix("]").split(", ")
+    return types.BaseTuple.from_types([ANNOTATED[name] for name in names])
+
+
+def result_letters(its: Any) -> str:
+    """``Unit.result`` of a return type."""
+    if its == types.none:
+        return ""
+    return "".join(LETTERS[types.unliteral(one)] for one in members(its))
+
 
 HEAD = object.__basicsize__
 DATA, DIMENSIONS, SIZES, DESCRIPTION, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48

@@ -33,6 +33,7 @@ class Unit:
     result  letters of the numbers it returns (``struct``): d, q, ?; empty for none
     needs   symbols of the units it calls
     others  functions of the mathematical library that it calls
+    digest  hash of all that the code follows from (``digest.py``)
     code    the object file
     """
 
@@ -40,6 +41,7 @@ class Unit:
     result: str
     needs: tuple[str, ...]
     others: tuple[str, ...]
+    digest: str
     code: bytes
 
 
@@ -82,39 +84,45 @@ def sealed(unit: Unit) -> bytes:
     about = asdict(unit)
     code: bytes = about.pop("code")
     rest = json.dumps(about).encode() + b"\n" + code
-    return seal(rest).encode() + b"\n" + rest
+    return seal(rest, cache_folder().name).encode() + b"\n" + rest
 
 
-def seal(content: bytes) -> str:
-    """A hash that only content made for this cache has: units of other versions or processors do not pass for ours."""
-    return hashlib.sha256(cache_folder().name.encode() + b"\n" + content).hexdigest()
+def seal(content: bytes, folder: str) -> str:
+    """A hash that only content made for a folder of this name has: units of other processors do not pass for ours."""
+    return hashlib.sha256(folder.encode() + b"\n" + content).hexdigest()
 
 
 def find(symbol: str) -> Unit | None:
-    """A unit by its name; None where it is nowhere, or its file is damaged, of somebody else or of another unit."""
+    """A unit by its name; None where it is nowhere."""
     with _lock:
         if symbol not in _made:
-            try:
-                unit = unsealed(read_file(_file(symbol)))
-            except (OSError, ValueError, KeyError, TypeError, RecursionError):
-                return None
-            if unit.symbol != symbol:
+            unit = read_unit(cache_folder(), symbol)
+            if unit is None:
                 return None
             _made[symbol] = unit
         return _made[symbol]
 
 
-def unsealed(content: bytes) -> Unit:
-    """The unit in a file.
+def read_unit(folder: Path, symbol: str) -> Unit | None:
+    """The unit of this name in a folder; None where it is missing, damaged, of somebody else or of another name."""
+    try:
+        unit = unsealed(read_file(folder / f"{symbol}.unit"), folder.name)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return unit if unit.symbol == symbol else None
+
+
+def unsealed(content: bytes, folder: str) -> Unit:
+    """The unit in a file of a folder.
 
     Raises ValueError where a bit of it has changed.
     """
     mark, _, rest = content.partition(b"\n")
-    if mark != seal(rest).encode():
+    if mark != seal(rest, folder).encode():
         raise ValueError("not what was written")
     head, _, code = rest.partition(b"\n")
     about = json.loads(head)
-    return Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), code)
+    return Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), about["digest"], code)
 
 
 def stored(name: str, kinds: Any) -> Unit | None:
@@ -123,7 +131,7 @@ def stored(name: str, kinds: Any) -> Unit | None:
     return parts[0] if parts else None
 
 
-def parts_of(symbol: str) -> list[Unit]:
+def parts_of(symbol: str, find: Callable[[str], Unit | None] = find) -> list[Unit]:
     """A unit, all that it calls, and what that calls; empty where any of it is missing."""
     parts: dict[str, Unit] = {}
     waiting = [symbol]

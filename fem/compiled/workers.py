@@ -20,9 +20,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fem.compiled.choice import is_plain
+from fem.compiled.digest import adopted
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import find, is_kept, stored, symbol_of
 
 Job: TypeAlias = tuple[str, Kind]
@@ -39,7 +40,7 @@ def build_all(wanted: Collection[Job]) -> bool:
     ends, and those that have much in common side by side (``hand_out``).
     """
     if not is_plain():
-        jobs = [job for job in wanted if stored(*job) is None]
+        jobs = [(name, kinds) for name, kinds in wanted if not (stored(name, kinds) or adopted(kernel_of(name), kinds))]
         count = min(processors(), MOST, len(jobs))
         if count and cache_folder().is_dir():  # also with one processor: here Ctrl-C would wait for the end of a unit
             with processes(count) as workers:
@@ -47,7 +48,7 @@ def build_all(wanted: Collection[Job]) -> bool:
                     hand_out(jobs, workers)
     for name, kinds in wanted:  # what no process of ours could do, if any
         if is_plain() or kernel_of(name).unit(kinds) is None:
-            from fem.compiled.plain.dispatchers import compile_plain
+            from fem.compiled.dispatchers import compile_plain
 
             compile_plain(kernel_of(name), kinds)
         elif not is_kept(name, kinds):
@@ -154,8 +155,7 @@ def work() -> None:
     Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more.
     """
     gc.disable()  # all that is made here lives on: a tenth of the time
-    from fem.compiled.build import make
-    from fem.compiled.translate import NEEDS
+    from fem.compiled.translate import NEEDS, make
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak there
@@ -175,7 +175,7 @@ def work() -> None:
             name, kinds = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        if stored(name, kinds) is None:
+        if stored(name, kinds) is None and adopted(kernel_of(name), kinds) is None:
             make(kernel_of(name), kinds, tell)
             if not is_kept(name, kinds):
                 return

@@ -8,21 +8,31 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from fem.deck import mesh_files, reader, rope_laws
+from fem.deck import (
+    amplitudes,
+    conditions,
+    controls,
+    fluids,
+    harmonic,
+    loads,
+    materials,
+    mesh,
+    outputs,
+    parts,
+    reader,
+    sections,
+    steps,
+    surfaces,
+)
 from fem.deck.handler import Handler
-from fem.deck.lexical.files import DeckFiles
-from fem.deck.lexical.scanner import checked_overrides
-from fem.deck.model_cards import amplitudes, conditions, materials, mesh, parts
 from fem.deck.outline import OutlineReader
-from fem.deck.step_cards import controls, loads, outputs, steps, winches
-from fem.deck.surroundings import fluid, planes
-from fem.deck.surroundings import loads as fluid_loads
+from fem.deck.scanner import DeckFiles, checked_overrides
 from fem.deck.writer import write_deck
 from fem.model import Model
 
 KEYWORDS: dict[str, Handler] = {
     "HEADING": conditions.heading,
-    "INCLUDE": mesh_files.include,
+    "INCLUDE": mesh.include,
     "PART": parts.part,
     "END PART": parts.end,
     "ASSEMBLY": parts.assembly,
@@ -44,29 +54,29 @@ KEYWORDS: dict[str, Handler] = {
     "NO COMPRESSION": materials.no_compression,
     "NO TENSION": materials.no_tension,
     "INEXTENSIBLE": materials.inextensible,
-    "UNIAXIAL": rope_laws.uniaxial,
-    "LOADING DATA": rope_laws.loading_data,
-    "UNLOADING DATA": rope_laws.unloading_data,
-    "VISCOELASTIC": rope_laws.viscoelastic,
-    "DYNAMIC STIFFNESS": rope_laws.dynamic_stiffness,
-    "SOLID SECTION": materials.solid_section,
-    "SPRING": materials.spring,
-    "DASHPOT": materials.dashpot,
-    "MASS": materials.mass,
-    "NONSTRUCTURAL MASS": materials.nonstructural_mass,
-    "REST LENGTH": materials.rest_length,
-    "PULLEY": materials.pulley,
-    "SEABED": planes.seabed,
-    "RIGID CYLINDER": planes.rigid_cylinder,
-    "STOP PLANE": planes.stop_plane,
+    "UNIAXIAL": materials.uniaxial,
+    "LOADING DATA": materials.loading_data,
+    "UNLOADING DATA": materials.unloading_data,
+    "VISCOELASTIC": materials.viscoelastic,
+    "DYNAMIC STIFFNESS": materials.dynamic_stiffness,
+    "SOLID SECTION": sections.solid_section,
+    "SPRING": sections.spring,
+    "DASHPOT": sections.dashpot,
+    "MASS": sections.mass,
+    "NONSTRUCTURAL MASS": sections.nonstructural_mass,
+    "REST LENGTH": sections.rest_length,
+    "PULLEY": sections.pulley,
+    "SEABED": surfaces.seabed,
+    "RIGID CYLINDER": surfaces.rigid_cylinder,
+    "STOP PLANE": surfaces.stop_plane,
     "RIGID BODY": conditions.rigid_body,
     "FAILURE": loads.failure,
     "MODEL CHANGE": loads.model_change,
-    "AQUA": fluid.aqua,
-    "WIND": fluid.wind,
-    "WAVE": fluid.wave,
-    "DRAG LAW": fluid.drag_law,
-    "MARINE GROWTH": fluid.marine_growth,
+    "AQUA": fluids.aqua,
+    "WIND": fluids.wind,
+    "WAVE": fluids.wave,
+    "DRAG LAW": fluids.drag_law,
+    "MARINE GROWTH": fluids.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
     "TIME POINTS": amplitudes.time_points,
     "EQUATION": conditions.equation,
@@ -78,16 +88,16 @@ KEYWORDS: dict[str, Handler] = {
     "STATIC": steps.static,
     "VISCO": steps.visco,
     "DYNAMIC": steps.dynamic,
-    "FREQUENCY": steps.frequency,
-    "STEADY STATE DYNAMICS": steps.steady_state_dynamics,
-    "MODAL DAMPING": steps.modal_damping,
+    "FREQUENCY": harmonic.frequency,
+    "STEADY STATE DYNAMICS": harmonic.steady_state_dynamics,
+    "MODAL DAMPING": harmonic.modal_damping,
     "CONTROLS": controls.controls,
     "BOUNDARY": loads.boundary,
     "CLOAD": loads.cload,
     "DLOAD": loads.dload,
     "TEMPERATURE": loads.temperature,
-    "WINCH": winches.winch,
-    "D ADDED MASS": fluid_loads.added_mass,
+    "WINCH": loads.winch,
+    "D ADDED MASS": fluids.added_mass,
     "NODE PRINT": outputs.node_print,
     "EL PRINT": outputs.el_print,
     "ENERGY PRINT": outputs.energy_print,
@@ -99,7 +109,7 @@ KEYWORDS: dict[str, Handler] = {
     "ENERGY OUTPUT": outputs.energy_output,
     "RESTART": outputs.restart,
 }
-"""``*PARAMETER`` and ``*INCLUDE`` are answered by ``lexical/scanner.py``, foreign keywords by ``reader.py``."""
+"""``*PARAMETER`` and ``*INCLUDE`` are answered by ``scanner.py``, foreign keywords by ``reader.py``."""
 
 
 def read_deck(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, TypeAlias
 
+from fem.deck.cards import Card, Parameter
 from fem.deck.draft import Draft
-from fem.deck.lexical.card import Card, Parameter
-from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
+from fem.deck.source import Mistake, did_you_mean, listing, shown, squeezed
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
 SHORTEST = 4

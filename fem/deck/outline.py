@@ -1,6 +1,6 @@
 """One deck for many parameter sets: the model of one reading, with other numbers where parameters stand.
 
-An outline is the model of a reading with traced numbers (``lexical/parameters/traced.py``). It serves every parameter
+An outline is the model of a reading with traced numbers (``parameters.py``). It serves every parameter
 set for which the reading would have taken the same course; any other is read in full, as is any that has mistakes.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from fem.deck.handler import Handler
-from fem.deck.lexical.parameters.traced import Course, Otherwise, Traced, Values, plain
-from fem.deck.lexical.scanner import checked_overrides
+from fem.deck.parameters import Course, Otherwise, Traced, Values, plain
 from fem.deck.reader import read_file
+from fem.deck.scanner import checked_overrides
 from fem.model import Model
 
 MOST_OUTLINES = 8

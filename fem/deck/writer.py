@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, RestLength, RigidCylinder, Seabed, Step
-from fem.model.harmonic import Frequency, SteadyState
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
-from fem.model.steps import PARAMETERS, Controls, Dynamic, OutputRequest, Procedure
+from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-+/]*", re.ASCII)
 

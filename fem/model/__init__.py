@@ -7,9 +7,8 @@ from dataclasses import field
 import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
-from fem.model.harmonic import Frequency, FrequencyRange, ModalDamping, Perturbation, SteadyState
+from fem.model.curves import Amplitude
 from fem.model.loads import (
-    Amplitude,
     Boundary,
     DistributedLoad,
     Equation,
@@ -36,16 +35,22 @@ from fem.model.properties import (
     Uniaxial,
     Viscoelastic,
 )
-from fem.model.reach import Reach, reach_of
 from fem.model.steps import (
     ArcEnd,
     Controls,
     Dynamic,
     EarlierState,
+    Frequency,
+    FrequencyRange,
+    ModalDamping,
     OutputRequest,
+    Perturbation,
+    Reach,
     Static,
+    SteadyState,
     Step,
     outputs_in_force,
+    reach_of,
 )
 from fem.model.surroundings import (
     Airy,
@@ -146,7 +151,7 @@ class Model:
 
     @property
     def sea(self) -> Floats:
-        """(c, 6) regular waves: those of all ``*WAVE``, as ``surroundings/waves`` has them, and their ramps."""
+        """(c, 6) regular waves: those of all ``*WAVE``, as ``surroundings.py`` has them, and their ramps."""
         return components_of(self.waves, self.water)
 
     @property

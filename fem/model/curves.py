@@ -1,4 +1,4 @@
-"""Functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
+"""Amplitudes: functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
 
 An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC) or a wave of changing
 frequency (SWEEP). ``order`` 0 is the value, 1 and 2 its derivatives, -1 and -2 its integrals from ``since`` (SWEEP has
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import field
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +18,45 @@ import numpy as np
 
 from fem.arrays import Floats, frozen
 from fem.errors import ModelError
-from fem.model.loads import Amplitude
+
+
+@frozen
+class Amplitude:
+    """A function of time.
+
+    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC`` or ``SWEEP``
+    time        ``STEP TIME`` or ``TOTAL TIME``
+    points      (n, 2) of t and value, t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
+                SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
+                constant before the first and after the last
+    PERIODIC    value = a0 for t < t0, else a0 + sum_n [A_n cos(n omega (t - t0)) + B_n sin(n omega (t - t0))]
+                with ``fourier`` = ((A_1, B_1), ...)
+    SWEEP       the same with one term, whose phase has the derivative omega at t0 and omega_end from t0 + duration on;
+                between them it changes linearly, or in proportion to itself (``is_logarithmic``)
+    """
+
+    name: str
+    definition: str = "TABULAR"
+    time: str = "STEP TIME"
+    points: Floats = field(default_factory=lambda: np.zeros((0, 2)))
+    omega: float = 0.0
+    start: float = 0.0
+    mean: float = 0.0
+    fourier: tuple[tuple[float, float], ...] = ()
+    omega_end: float = 0.0
+    duration: float = 0.0
+    is_logarithmic: bool = False
+
+    def __post_init__(self) -> None:
+        """``points`` may be given as pairs."""
+        points = np.array(self.points, dtype=np.float64).reshape(-1, 2)
+        points.flags.writeable = False
+        object.__setattr__(self, "points", points)
+
+    def __hash__(self) -> int:
+        """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
+        last = self.points[-1:].tobytes()
+        return hash((self.name, self.definition, self.time, len(self.points), last, self.fourier))
 
 
 class Table(NamedTuple):
@@ -115,10 +154,10 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
 
 
 def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[int, ...]) -> Floats:
-    """(k, *shape) sum of fields (items, components) times their curves at given times."""
+    """(k, *shape) sum of factors (items, components) times their curves at given times."""
     total = np.zeros((len(time), *shape))
-    for field, curve in parts:
-        total += evaluate(curve, time)[:, None, None] * field
+    for factors, curve in parts:
+        total += evaluate(curve, time)[:, None, None] * factors
     return total
 
 

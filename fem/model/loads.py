@@ -1,11 +1,9 @@
-"""Amplitudes, loads, supports, initial conditions and constraints.
+"""Loads, supports, initial conditions and constraints.
 
 ``target`` is a set name (upper case) or one label. ``dof`` is 1, 2 or 3. ``amplitude`` is a name or None.
 """
 
 from __future__ import annotations
-
-from dataclasses import field
 
 import numpy as np
 
@@ -14,45 +12,6 @@ from fem.model.mesh import Mesh
 
 TOUCHES = 1e-9
 """Fraction of the size of a model by which a node counts as being at a plane."""
-
-
-@frozen
-class Amplitude:
-    """A function of time.
-
-    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC`` or ``SWEEP``
-    time        ``STEP TIME`` or ``TOTAL TIME``
-    points      (n, 2) of t and value, t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
-                SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
-                constant before the first and after the last
-    PERIODIC    value = a0 for t < t0, else a0 + sum_n [A_n cos(n omega (t - t0)) + B_n sin(n omega (t - t0))]
-                with ``fourier`` = ((A_1, B_1), ...)
-    SWEEP       the same with one term, whose phase has the derivative omega at t0 and omega_end from t0 + duration on;
-                between them it changes linearly, or in proportion to itself (``is_logarithmic``)
-    """
-
-    name: str
-    definition: str = "TABULAR"
-    time: str = "STEP TIME"
-    points: Floats = field(default_factory=lambda: np.zeros((0, 2)))
-    omega: float = 0.0
-    start: float = 0.0
-    mean: float = 0.0
-    fourier: tuple[tuple[float, float], ...] = ()
-    omega_end: float = 0.0
-    duration: float = 0.0
-    is_logarithmic: bool = False
-
-    def __post_init__(self) -> None:
-        """``points`` may be given as pairs."""
-        points = np.array(self.points, dtype=np.float64).reshape(-1, 2)
-        points.flags.writeable = False
-        object.__setattr__(self, "points", points)
-
-    def __hash__(self) -> int:
-        """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
-        last = self.points[-1:].tobytes()
-        return hash((self.name, self.definition, self.time, len(self.points), last, self.fourier))
 
 
 @frozen

@@ -1,18 +1,103 @@
-"""Steps: procedure, controls, what changes in the step, what is written."""
+"""Steps: procedure, controls, what changes in the step and what that acts on, what is written."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
-from fem.arrays import frozen
-from fem.model.harmonic import Frequency, SteadyState
+import numpy as np
+
+from fem.arrays import Floats, Ints, distinct, frozen
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
+from fem.model.mesh import Mesh
 from fem.model.surroundings import FluidLoad
+
+
+@frozen
+class Perturbation:
+    """Small motions about the current state, which stays as it is: they take no time."""
+
+    period: ClassVar[float] = 0.0
+
+
+@frozen
+class Frequency(Perturbation):
+    """``*FREQUENCY``: number of modes about the current state."""
+
+    modes: int
+
+
+@frozen
+class FrequencyRange:
+    """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
+
+    lower: float
+    upper: float
+    points: int = 20
+    bias: float = 1.0
+
+    def frequencies(self, is_linear: bool, between: Collection[float] = ()) -> Floats:
+        """Rising; ``points`` from the lower one to the first of ``between``, from that to the next one, and so on.
+
+        Source: Abaqus Analysis Guide, Direct-solution and Mode-based steady-state dynamic analysis.
+        """
+        if self.upper == self.lower:
+            return np.array([self.lower])
+        ends = np.array([self.lower, *sorted(each for each in between if self.lower < each < self.upper), self.upper])
+        low, high = (part if is_linear else np.log(part) for part in (ends[:-1, None], ends[1:, None]))
+        way = np.linspace(-1.0, 1.0, self.points)
+        place = 0.5 * (low + high) + 0.5 * (high - low) * np.sign(way) * np.abs(way) ** (1.0 / self.bias)
+        found = place if is_linear else np.exp(place)
+        found[:, 0], found[:, -1] = ends[:-1], ends[1:]
+        return np.unique(found)
+
+
+@frozen
+class ModalDamping:
+    """Of modes ``first`` to ``last``: a fraction of critical damping, and that of alpha M + beta K."""
+
+    first: int
+    last: int
+    fraction: float = 0.0
+    alpha: float = 0.0
+    beta: float = 0.0
+
+
+@frozen
+class SteadyState(Perturbation):
+    """``*STEADY STATE DYNAMICS``: harmonic motion about the current state.
+
+    is_linear        frequencies are spaced linearly, not by their logarithms
+    modes            superposed are so many, those of the ``*FREQUENCY`` step before; 0: DIRECT, all dofs
+    parted           natural frequencies part the ranges (INTERVAL=EIGENFREQUENCY)
+    """
+
+    ranges: tuple[FrequencyRange, ...]
+    is_linear: bool = False
+    modes: int = 0
+    parted: bool = False
+    damping: tuple[ModalDamping, ...] = ()
+
+    def frequencies(self, natural: Collection[float] = ()) -> Floats:
+        """(f,) those of all ranges, rising, each once; natural: natural frequencies, where they part ranges."""
+        between = natural if self.parted else ()
+        return np.unique(np.concatenate([each.frequencies(self.is_linear, between) for each in self.ranges]))
+
+    def damping_rates(self, omega: Floats) -> Floats:
+        """2 zeta omega [1/time] of modes 1, 2, ... with natural frequencies (m,) [radians/time]."""
+        rates = np.zeros_like(omega)
+        for each in self.damping:
+            mine = slice(each.first - 1, each.last)
+            rates[mine] += 2.0 * each.fraction * omega[mine] + each.alpha + each.beta * omega[mine] ** 2
+        return rates
+
 
 MOST_INCREMENTS = 10**9
 """A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
+
 IMPACTS = ("AUTO", "EVENT", "MOREAU")
+
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
@@ -231,3 +316,35 @@ def _all_in_force(steps: tuple[Step, ...]) -> list[Requests]:
 
 _latest: tuple[tuple[Step, ...], list[Requests]] = ((), [])
 """The steps asked of last: a run asks of each of its steps in turn, and may have thousands."""
+
+
+@frozen
+class Reach:
+    """Element indices, rising: ``wound`` by winches; of fluid loads by their kind."""
+
+    wound: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    flows: Mapping[str, Ints] = field(default_factory=dict)
+
+    def of(self, kinds: Iterable[str]) -> Ints:
+        """Those that a fluid load of one of these kinds acts on."""
+        return union([self.flows[kind] for kind in kinds if kind in self.flows])
+
+    def __or__(self, other: Reach) -> Reach:
+        kinds = sorted({*self.flows, *other.flows})
+        flows = {kind: union([each.of([kind]) for each in (self, other)]) for kind in kinds}
+        return Reach(union([self.wound, other.wound]), flows)
+
+
+def union(parts: Iterable[Ints]) -> Ints:
+    """All of them, rising."""
+    return distinct(np.concatenate([np.zeros(0, np.int64), *parts]))
+
+
+def reach_of(mesh: Mesh, steps: Iterable[Step]) -> Reach:
+    """That of some steps."""
+    wound, flows = list[Ints](), dict[str, list[Ints]]()
+    for step in steps:
+        wound += [mesh.elements_of(winch.target) for winch in step.winches]
+        for load in step.fluid_loads:
+            flows.setdefault(load.kind, []).append(mesh.elements_of(load.target))
+    return Reach(union(wound), {kind: union(parts) for kind, parts in sorted(flows.items())})

@@ -12,8 +12,8 @@ import numpy as np
 from fem.arrays import Floats, Say
 from fem.errors import CommandError, unknown
 from fem.files.whole import lines_of, replace_file
+from fem.model.notices import FOLLOW
 from fem.model.quantities import QUANTITIES
-from fem.model.snaps import FOLLOW
 from fem.pictures.folder import Table, open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}

@@ -15,7 +15,7 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
-from fem.compiled.plain.choose import installed
+from fem.compiled.choice import installed
 from fem.files.own import Origin
 from fem.files.whole import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force

@@ -12,7 +12,7 @@ from fem.arrays import Flags, Floats, Ints, distinct
 from fem.errors import ModelError
 from fem.model import Model, OutputRequest, outputs_in_force
 from fem.model.mesh import Mesh
-from fem.model.swings import held_nodes, support_distance
+from fem.model.notices import held_nodes, support_distance
 
 MAX_FIELDS = 200
 """Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""

@@ -13,11 +13,10 @@ from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic, Step
-from fem.model.snaps import FOLLOW, SHARE, expected_peaks, follows_snaps
+from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.increment import OneStep
-from fem.solve.newton import groups
-from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN
 from fem.solve.step_system import StepSystem
 
@@ -157,7 +156,7 @@ def out_of_increments(step: OneStep, most: int) -> str:
     text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
         return text
-    damps = step.stage.limits[DAMPS] > 0.0
+    damps = step.stage.limits[LIMIT.damps] > 0.0
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
         f"{clock.dt:.3g}); "
@@ -176,12 +175,12 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
     stage, clock, progress, controls = step.stage, step.clock, step.progress, step.step.controls
     limit = controls.max_iterations
     if reason == NOT_CONVERGED:
-        norm = increments[control[INCREMENT], L_NORM]
+        norm = increments[control[CONTROL.increment], ROW.norm]
         what = (
             f"no convergence in {limit} iterations: the relative residual is {norm:.3g}, largest at "
-            f"{stage.system.name_dof(int(control[WORST]))}."
+            f"{stage.system.name_dof(int(control[CONTROL.worst]))}."
         )
-        gap = float(progress.motion.memory[PREVIOUS_GAP])
+        gap = float(progress.motion.memory[MEMORY.previous_gap])
         if gap > ROD_STRAIN:
             what = (
                 f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
@@ -192,7 +191,7 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
             f"step {step.number} stopped at t = {progress.time + dt:.9g}: {told} Everything computed so far is written"
         )
     elif reason == NOT_FINITE:
-        what = f"the iteration diverged (not a number, or overflow) after {int(control[ITERATION])} solves."
+        what = f"the iteration diverged (not a number, or overflow) after {int(control[CONTROL.iteration])} solves."
     else:
         what = "the linear system is singular."
     if clock.is_direct:
@@ -261,14 +260,14 @@ def watch_snaps(stage: StepSystem, controls: Controls, procedure: Dynamic) -> No
     """Let the march tell of snaps that increments are too long for, where these do not follow them."""
     shortest = float(passing_times(stage).min(initial=np.inf))
     if shortest < np.inf and not follows_snaps(procedure, controls):
-        stage.limits[[groups.SNAP, groups.FRONT]] = SHARE, SHOWN * shortest * (1.0 + SHARP)
+        stage.limits[[LIMIT.snap, LIMIT.front]] = SHARE, SHOWN * shortest * (1.0 + SHARP)
 
 
 def snap_notice(stage: StepSystem, procedure: Dynamic, dt: float) -> str:
     """What increments of dt do to the peaks of lines that snap taut; nothing where they show them."""
     time = passing_times(stage)
     fastest = int(time.argmin()) if len(time) else 0
-    if stage.limits[groups.SNAP] == 0.0 or dt <= SHOWN * time[fastest] * (1.0 + SHARP):
+    if stage.limits[LIMIT.snap] == 0.0 or dt <= SHOWN * time[fastest] * (1.0 + SHARP):
         return ""
     shown, waves = SHOWN * float(time[fastest]), dt / float(time[fastest])
     name = stage.system.model.mesh.named(stage.system.label_of_bar(fastest))

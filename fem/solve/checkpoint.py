@@ -26,7 +26,7 @@ from fem.forces.bar import Bars
 from fem.forces.families import states_in
 from fem.model import Amplitude, FluidLoad, Model
 from fem.model.curves import Constant, Follow, Ramp
-from fem.model.reach import Reach
+from fem.model.steps import Reach
 from fem.results.record import Frame, SilentSink
 from fem.results.schedule import NEVER
 from fem.solve.increment import OneRun, OneStep

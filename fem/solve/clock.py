@@ -15,7 +15,7 @@ from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.newton import groups
 from fem.solve.newton.estimate import damps_ringing, error_constants
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import LIMIT, MEMORY, Motion
 from fem.solve.step_system import StepSystem
 
 SHARP = 1e-9
@@ -201,15 +201,15 @@ class ErrorClock(Clock):
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
         self.limits, self.memory = stage.limits, motion.memory
-        self.limits[[groups.LEAD, groups.CHANGE, groups.LAG, groups.EXPONENT]] = error_constants(stage.coefficients)
-        self.limits[groups.DAMPS] = damps_ringing(stage.coefficients)
-        first = min(procedure.dt, LONGEST_FRACTION * procedure.period) if self.limits[groups.DAMPS] else procedure.dt
+        self.limits[[LIMIT.lead, LIMIT.change, LIMIT.lag, LIMIT.exponent]] = error_constants(stage.coefficients)
+        self.limits[LIMIT.damps] = damps_ringing(stage.coefficients)
+        first = min(procedure.dt, LONGEST_FRACTION * procedure.period) if self.limits[LIMIT.damps] else procedure.dt
         self.largest = procedure.dt_max or max(first, 0.01 * procedure.period)
         self.dt = min(self.dt, self.largest)
-        self.limits[groups.TIME_ERROR] = controls.time_error
-        self.limits[groups.SHORTEST] = self.smallest * (1.0 + SHARP)
-        self.limits[groups.LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
-        self.power = float(self.limits[groups.EXPONENT])
+        self.limits[LIMIT.time_error] = controls.time_error
+        self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
+        self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
+        self.power = float(self.limits[LIMIT.exponent])
         self._likely = 1
         self._divide(self.dt)
 
@@ -233,7 +233,7 @@ class ErrorClock(Clock):
         self.time, self._cuts = time, 0
         self._count += done
         self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)
-        if not self.limits[groups.LOW_LEVEL] <= self.memory[groups.LEVEL] <= self.limits[groups.HIGH_LEVEL]:
+        if not self.limits[LIMIT.low_level] <= self.memory[MEMORY.level] <= self.limits[LIMIT.high_level]:
             longest = min(self.largest, self.controls.growth_factor * self.dt)
             self._divide(max(min(self._wanted(), longest), self.smallest))
         elif self._count == self._whole:
@@ -243,17 +243,17 @@ class ErrorClock(Clock):
         """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
         if reason == groups.TOO_LONG:
             low, high = SHORTENING
-            self.memory[groups.LEVEL] = max(self.memory[groups.LEVEL], self.memory[groups.REFUSED])
+            self.memory[MEMORY.level] = max(self.memory[MEMORY.level], self.memory[MEMORY.refused])
             self._divide(max(min(self._wanted(), high * self._grid), low * self._grid, self.smallest))
             return True
         if not super().cut(reason):
             return False
-        self.memory[groups.LEVEL] = max(self.memory[groups.LEVEL], WANTED_ERROR / self.dt**self.power)
+        self.memory[MEMORY.level] = max(self.memory[MEMORY.level], WANTED_ERROR / self.dt**self.power)
         self._divide(self.dt)
         return True
 
     def _wanted(self) -> float:
-        level = float(self.memory[groups.LEVEL])
+        level = float(self.memory[MEMORY.level])
         return math.inf if level == 0.0 else float((WANTED_ERROR / level) ** (1.0 / self.power))
 
     def _divide(self, dt: float) -> None:
@@ -262,8 +262,8 @@ class ErrorClock(Clock):
         self._stop = self._next_stop()
         self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
         self._grid = (self._stop - self.time) / self._whole
-        self.limits[groups.LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
-        self.limits[groups.HIGH_LEVEL] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
+        self.limits[LIMIT.low_level] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
+        self.limits[LIMIT.high_level] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
 
 
 @dataclass(slots=True)

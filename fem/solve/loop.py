@@ -25,7 +25,7 @@ from fem.assembly.system import System, absent, assemble, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
-from fem.model.winches import told_of_jump
+from fem.model.notices import told_of_jump
 from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
@@ -41,8 +41,8 @@ from fem.solve.clock import (
 )
 from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
 from fem.solve.linear.choice import SOLVERS
-from fem.solve.newton import groups
 from fem.solve.newton.driver import Newton
+from fem.solve.newton.groups import ENERGY
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
@@ -225,7 +225,7 @@ class Run:
         motion, now = self.progress.motion, np.array([self.progress.time])
         bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
         lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[groups.WORK, groups.DISSIPATED]] += lost.sum()  # of the work from outside, all leaves again
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
         self.gone = self.gone.copy()
         self.gone[elements] = True
         self.take_out()

@@ -27,7 +27,7 @@ from fem.solve.advice import (
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import Record
+from fem.solve.newton.groups import ROW, Record
 from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
@@ -46,8 +46,8 @@ def rows_of(
     if len(rows) < len(increments):
         increments, kinematics, values = increments[rows], kinematics[rows], values[rows]
     columns = increments.swapaxes(0, 1)
-    iterations, norm = columns[groups.L_ITERATIONS].astype(np.int64), columns[groups.L_NORM]
-    energies = columns[groups.L_KINETIC : groups.L_FLAGS]
+    iterations, norm = columns[ROW.iterations].astype(np.int64), columns[ROW.norm]
+    energies = columns[ROW.kinetic : ROW.flags]
     found: Any = (time[rows], dt[rows], iterations, norm, np.zeros(len(rows), np.int64), *energies)
     recorded: Any = (of[0], kinematics, of[1], values, is_end)
     return Rows(*(step, increment, *found, *recorded))
@@ -137,22 +137,22 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
 
 def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
     """Static increments after ``increment`` that took suspiciously many solves, and what to say of the first."""
-    many = increments[:, groups.L_ITERATIONS] > MANY_ITERATIONS
+    many = increments[:, ROW.iterations] > MANY_ITERATIONS
     if not np.any(many):
         return []
     first = int(many.argmax())
-    return [(many, jump_remark(increment + 1 + first, int(increments[first, groups.L_ITERATIONS])))]
+    return [(many, jump_remark(increment + 1 + first, int(increments[first, ROW.iterations])))]
 
 
 def snapped(increments: Floats) -> Ints:
     """Rows of increments that are too long for a line that snaps taut in them."""
-    return np.flatnonzero(increments[:, groups.L_FLAGS].astype(np.int64) & groups.SNAPPED)
+    return np.flatnonzero(increments[:, ROW.flags].astype(np.int64) & groups.SNAPPED)
 
 
 def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]:
     """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
-    if not others and not increments[:, groups.L_FLAGS].any():
+    if not others and not increments[:, ROW.flags].any():
         return []
-    flags = increments[:, groups.L_FLAGS].astype(np.int64)
+    flags = increments[:, ROW.flags].astype(np.int64)
     remarks = [((flags & flag) != 0, text) for flag, text in REMARKS.items()]
     return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]

@@ -18,7 +18,7 @@ from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import Loading, Motion, Scratch
+from fem.solve.newton.groups import ENERGY, MEMORY, Loading, Motion, Scratch
 from fem.solve.rods.start import consistent_accelerations
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -39,7 +39,7 @@ def first_motion(system: System) -> Motion:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
+    energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
     state[:] = system.state
@@ -253,8 +253,8 @@ def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     work, energies, weights = stage.work, motion.energies, acting.factors[0] * acting.is_gravity
     _try(motion, work)
     now, thermal = float(acting.time[0]), acting.thermal_end[0]
-    energies[groups.STRAIN] = stored_energy(now, now, thermal, stage.problem, motion, work)
-    energies[groups.POTENTIAL] = work.power[WEIGHT:].sum() - weights @ (acting.vectors @ motion.u)
+    energies[ENERGY.strain] = stored_energy(now, now, thermal, stage.problem, motion, work)
+    energies[ENERGY.potential] = work.power[WEIGHT:].sum() - weights @ (acting.vectors @ motion.u)
 
 
 def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
@@ -280,22 +280,22 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     """
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
-    before = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
+    before = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     multiply_masses(stage.problem, motion.v, work.momentum)
-    energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
+    energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     write_energies(stage, motion, acting)
-    if not np.isfinite(energies[groups.STRAIN]) and (told := trouble_of(stage.system, motion.u, work.state)):
+    if not np.isfinite(energies[ENERGY.strain]) and (told := trouble_of(stage.system, motion.u, work.state)):
         raise ModelError(told)
-    total = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
+    total = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     if is_first:
-        energies[groups.TOTAL0] = total
+        energies[ENERGY.total0] = total
     else:
-        energies[groups.WORK] += total - before
-    energies[groups.ERROR0] = total - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED]
-    starts = [groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.WORK0, groups.NUMERICAL0]
-    energies[starts] = energies[[groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK, groups.NUMERICAL]]
-    energies[groups.EXCHANGED] = 0.0
+        energies[ENERGY.work] += total - before
+    energies[ENERGY.error0] = total - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
+    starts = [ENERGY.kinetic0, ENERGY.strain0, ENERGY.potential0, ENERGY.work0, ENERGY.numerical0]
+    energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
+    energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u
     motion.lagged[:] = motion.a
-    motion.memory[groups.FORCING] = FIRST_FORCING
+    motion.memory[MEMORY.forcing] = FIRST_FORCING

@@ -12,8 +12,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
+from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
-from fem.model.swings import coarse_swing
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
@@ -32,7 +32,7 @@ from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.driver import iterate
-from fem.solve.newton.groups import Loading, Record, Ropes
+from fem.solve.newton.groups import CONTROL, ENERGY, ROW, Loading, Record, Ropes
 from fem.solve.outcome import (
     before_overflow,
     frame_of,
@@ -149,7 +149,7 @@ class StepRun:
         self.numbers = numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.energies[groups.ERROR0], instant.thermal_end[0]
+        error, self.thermal = motion.energies[ENERGY.error0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
@@ -225,12 +225,12 @@ class StepRun:
         times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
-        control, due = np.zeros(groups.CONTROL, np.int64), self.marcher.due(self, chunk)
+        control, due = np.zeros(len(CONTROL), np.int64), self.marcher.due(self, chunk)
         self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
         reason = self.marcher.march(self, control, due, chunk, kept)
         spent = wall.perf_counter() - began
-        done = int(control[groups.INCREMENT])
+        done = int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
             restore_step(self, saved)
             self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
@@ -262,7 +262,7 @@ class StepRun:
             return failure.reason, failure.control
         self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
         break_off(self, self.whole.breaks.reached(self, kept, times[1:2])[1])
-        return groups.DONE, np.zeros(groups.CONTROL, np.int64)
+        return groups.DONE, np.zeros(len(CONTROL), np.int64)
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """The Newton march through a chunk that counts."""
@@ -270,8 +270,8 @@ class StepRun:
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
         done, increments = len(due), kept.increments[: len(due)]
-        self.clock.advance(float(times[done]), done, int(increments[-1, groups.L_ITERATIONS]))
-        self.patience.judge(self.stage, self.progress.motion, float(increments[:, groups.L_ITERATIONS].sum()))
+        self.clock.advance(float(times[done]), done, int(increments[-1, ROW.iterations]))
+        self.patience.judge(self.stage, self.progress.motion, float(increments[:, ROW.iterations].sum()))
         self.progress.time = float(times[done])
         self._remark(increments, times[1:])
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
@@ -290,7 +290,7 @@ class StepRun:
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
-        factor = kept.increments[: len(time), groups.L_FACTOR] if len(self.arc.last) else None
+        factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
         note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics)
         kept.values[:, self.whole.gone[self.elements]] = 0.0
         good = before_overflow(kept, rows)

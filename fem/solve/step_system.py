@@ -20,7 +20,7 @@ from fem.model.quantities import RECORDED, recorded_rows
 from fem.solve.linear.block import JOINED
 from fem.solve.linear.choice import NO_TREE, UNSYMMETRIC, Choice, choose_solver
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
+from fem.solve.newton.groups import LIMIT, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
 from fem.solve.schemes import Coefficients, Scheme
 from fem.solve.schemes.coefficients import keeps_energy
@@ -162,7 +162,7 @@ def prepare(
         scratch(system, bars, choice),
     )
     if have_kinks(system.families) and not is_static and len(bars.rods) == 0:
-        limits[groups.HALVES] = FIRST_HALVED
+        limits[LIMIT.halves] = FIRST_HALVED
     made = system, environment, bars, nodes, equations, loads
     return StepSystem(*made, scheme, coefficients, limits, choice, work, symmetric)
 
@@ -186,7 +186,7 @@ def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats
             floor,
             given(controls.energy_drift),
             float(to_floor),
-            *np.zeros(groups.LIMITS - groups.TIME_ERROR),
+            *np.zeros(len(LIMIT) - LIMIT.time_error),
         ]
     )
 
@@ -260,7 +260,7 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
         place[nodes] = np.arange(len(nodes))
         touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
     return Record(
-        room((count, groups.INCREMENT_ROW)),
+        room((count, len(ROW))),
         nodes,
         room((count, count_of, len(nodes), 3)),
         stage.system.family[elements],

@@ -17,7 +17,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.deck import deck_reader
-from fem.deck.lexical.source import nearest
+from fem.deck.source import nearest
 from fem.errors import CommandError
 from fem.model import InitialCondition, Model
 from fem.sweeping.cases import MAX_POINTS, Cases, read_cases, span

@@ -15,10 +15,9 @@ from fem.app.data.links import PRESETS, ROUNDING, directions, dragged, joints_of
 from fem.app.data.sketch import along, bar_tensions, said_of
 from fem.deck import parse_deck
 from fem.errors import CommandError
-from fem.pendulums.description import Pendulum
-from fem.pendulums.write import deck_text
-from fem.spans.description import Span, section
-from fem.spans.write import deck_text as line_text
+from fem.tools.pendulums import Pendulum, deck_text
+from fem.tools.spans import Span, section
+from fem.tools.spans import deck_text as line_text
 
 ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
 

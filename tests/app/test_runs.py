@@ -19,10 +19,9 @@ from fem.app.data.sketch import sketch_of
 from fem.app.progress import last_row, progress_of
 from fem.app.solver import Workplace, verdict_of
 from fem.cli import main
-from fem.pendulums.description import Pendulum
-from fem.pendulums.write import deck_text
 from fem.pictures.folder import open_results
 from fem.results.run_record import COMPLETED, INTERRUPTED
+from fem.tools.pendulums import Pendulum, deck_text
 from tests.waiting import PATIENCE, wait_for
 
 

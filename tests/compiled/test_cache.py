@@ -21,8 +21,8 @@ from fem.compiled.store import Unit, find, keep, seal, sealed, unsealed
 from tests.trees import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
-UNIT = Unit("fem_some_kernel_0123", "dq?", (), ("sin", "cos"), bytes(range(256)) * 3)
-OTHER = Unit("fem_other_kernel_4567", "d", ("fem_some_kernel_0123",), (), b"other code")
+UNIT = Unit("fem_some_kernel_0123", "dq?", (), ("sin", "cos"), "00", bytes(range(256)) * 3)
+OTHER = Unit("fem_other_kernel_4567", "d", ("fem_some_kernel_0123",), (), "01", b"other code")
 
 
 @pytest.fixture
@@ -70,14 +70,14 @@ def test_any_changed_byte_is_seen(place: int, change: int) -> None:
     content = bytearray(sealed(UNIT))
     content[place % len(content)] ^= change
     with pytest.raises(ValueError):
-        unsealed(bytes(content))
+        unsealed(bytes(content), folder.cache_folder().name)
 
 
 @given(st.integers(0, 10**6))
 def test_any_cut_is_seen(length: int) -> None:
     content = sealed(UNIT)
     with pytest.raises(ValueError):
-        unsealed(content[: length % len(content)])
+        unsealed(content[: length % len(content)], folder.cache_folder().name)
 
 
 def write(content: bytes):
@@ -87,7 +87,7 @@ def write(content: bytes):
 def sealed_head(head: str) -> bytes:
     """A head that nobody of ours writes, with a seal that is right."""
     rest = head.encode() + b"\ncode"
-    return seal(rest).encode() + b"\n" + rest
+    return seal(rest, folder.cache_folder().name).encode() + b"\n" + rest
 
 
 def replaced_by(make):

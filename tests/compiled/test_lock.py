@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.choice import is_plain
 from fem.compiled.safe import notices
 from fem.compiled.safe.lock import NAME, turn
 
@@ -29,7 +29,7 @@ with turn(Path(sys.argv[1])):
 """
 COMPILES = """
 import numpy as np
-import fem.compiled.build as build
+import fem.compiled.translate as build
 from fem.solve.newton.evaluate import combine
 make, total = build.make, np.zeros(3)
 build.make = lambda *arguments: print("made", flush=True) or make(*arguments)

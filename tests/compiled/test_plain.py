@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fem.compiled import compiler, folder
-from fem.compiled.plain import choose
+from fem.compiled import choice, compiler, folder
 from fem.compiled.safe import notices
 from fem.errors import CommandError
 
@@ -102,7 +101,7 @@ def test_plain_numba_does_what_our_machine_code_does(tmp_path: Path) -> None:
 def test_what_a_call_leaves_out_is_compiled_ahead_as_its_default(tmp_path: Path) -> None:
     ahead = """
 from fem.compiled.kernel import kinds_of
-from fem.compiled.plain.dispatchers import compile_plain, dispatcher
+from fem.compiled.dispatchers import compile_plain, dispatcher
 given = np.array([1.0, 2.0]), Pair(np.array([[1.0, 2.0], [3.0, 4.0]]), None), 1, 2.0, True
 compile_plain(several, kinds_of(given))
 assert is_compiled(several, *given)
@@ -136,7 +135,7 @@ def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(change
     answer = run(SHIMS[changed] + KERNELS + CALLS, tmp_path, "")
     assert answer.returncode == 0, answer.stderr
     assert len(answer.stderr.splitlines()) == 1
-    assert "does not fit the compiler of fem" in answer.stderr and choose.SUITED in answer.stderr
+    assert "does not fit the compiler of fem" in answer.stderr and choice.SUITED in answer.stderr
 
 
 @pytest.mark.parametrize("broken", BROKEN)
@@ -157,10 +156,10 @@ def test_a_fault_of_a_kernel_is_not_blamed_on_numba(tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def undecided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is decided, nothing was said."""
-    monkeypatch.setenv(choose.COMPILER, "")
+    monkeypatch.setenv(choice.COMPILER, "")
     monkeypatch.setattr(notices, "_told", set())
-    monkeypatch.setattr(choose, "misfits", [])
-    decisions = (choose.is_of_known_version, compiler.fits)
+    monkeypatch.setattr(choice, "misfits", [])
+    decisions = (choice.is_of_known_version, compiler.fits)
     for decision in decisions:
         decision.cache_clear()
     yield
@@ -169,16 +168,16 @@ def undecided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_versions_are_those_of_the_metadata() -> None:
-    assert choose.installed("nothing_of_this_name") == ""
-    assert {name: choose.installed(name) for name in ("numpy", "numba")} == {
+    assert choice.installed("nothing_of_this_name") == ""
+    assert {name: choice.installed(name) for name in ("numpy", "numba")} == {
         name: version(name) for name in ("numpy", "numba")
     }
 
 
 @pytest.mark.parametrize("version", ["0.59.1", "0.69.0", "0.70.0rc1", "1.0", "1.61.2"])
 def test_versions_that_were_never_run_are_not_tried(version: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(choose, "numba_version", lambda: version)
-    assert choose.is_plain() and choose.is_plain()
+    monkeypatch.setattr(choice, "numba_version", lambda: version)
+    assert choice.is_plain() and choice.is_plain()
     said = capsys.readouterr().err
     assert said.count("does not fit") == 1 and f"numba {version}" in said and "pip install" in said
     assert os.environ["FEM_COMPILER"] == "numba"  # processes of ours do the same
@@ -186,8 +185,8 @@ def test_versions_that_were_never_run_are_not_tried(version: str, monkeypatch: p
 
 @pytest.mark.parametrize("version", ["0.60.0", "0.61.2", "0.68.1", "0.68.1rc2", ""])
 def test_versions_that_were_run_are_taken(version: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(choose, "numba_version", lambda: version)
-    assert not choose.is_plain()
+    monkeypatch.setattr(choice, "numba_version", lambda: version)
+    assert not choice.is_plain()
     assert not capsys.readouterr().err
 
 
@@ -195,17 +194,17 @@ def test_a_misfit_is_found_out_once_and_told_at_every_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setenv("FEM_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(folder, "misfits", choose.misfits)
+    monkeypatch.setattr(folder, "misfits", choice.misfits)
     folder.cache_folder.cache_clear()
     try:
         assert folder.is_first_start()
-        choose.take_plain("it lacks something")
+        choice.take_plain("it lacks something")
         folder.mark_warm()
         assert capsys.readouterr().err.count("it lacks something") == 1
         monkeypatch.setenv("FEM_COMPILER", "")  # another start
         notices._told.clear()
         folder.cache_folder.cache_clear()
-        assert not folder.is_first_start() and choose.is_plain()
+        assert not folder.is_first_start() and choice.is_plain()
         assert capsys.readouterr().err.count("it lacks something") == 1
     finally:
         folder.cache_folder.cache_clear()
@@ -213,25 +212,25 @@ def test_a_misfit_is_found_out_once_and_told_at_every_start(
 
 def test_the_versions_are_those_of_the_installation() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert choose.SUITED in project["dependencies"]
+    assert choice.SUITED in project["dependencies"]
 
 
 def test_a_compiler_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEM_COMPILER", "gcc")
     with pytest.raises(CommandError, match="FEM_COMPILER may be numba or empty, not 'gcc'"):
-        choose.is_plain()
+        choice.is_plain()
 
 
 def test_without_numba_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(CommandError, match=f"pip install '{choose.SUITED}'"):
+    with pytest.raises(CommandError, match=f"pip install '{choice.SUITED}'"):
         compiler.fits()
 
 
 SIGNALS = """
 import contextlib, signal
 from fem.commands.signals import stoppable
-from fem.compiled.plain.dispatchers import nothing_lost
+from fem.compiled.dispatchers import nothing_lost
 from fem.errors import Stopped
 for stumbles in (True, False):
     before, code = signal.getsignal(signal.SIGTERM), 0

@@ -134,5 +134,5 @@ def test_blocks_of_numbers_are_read_as_lines_are(text, where, tmp_path, monkeypa
             return [(each.line, each.column, each.message) for each in error.problems]
 
     at_once = answer()
-    monkeypatch.setattr("fem.deck.lexical.columns.numbers_at_once", lambda pieces, read: None)
+    monkeypatch.setattr("fem.deck.columns.numbers_at_once", lambda pieces, read: None)
     assert answer() == at_once

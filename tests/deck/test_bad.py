@@ -49,4 +49,4 @@ def test_mutated_decks() -> None:
 
 
 def test_broken_bytes(tmp_path: Path) -> None:
-    fuzz_bytes(200, 1, tmp_path)
+    assert fuzz_bytes(200, 1, tmp_path) > 150

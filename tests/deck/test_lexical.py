@@ -63,7 +63,8 @@ def test_names_keep_blanks_and_commas_in_quotes() -> None:
 
 
 def test_sixteen_entries_are_fine() -> None:
-    parse("*NSET, NSET=X\n" + ", ".join(["1", "2", "3", "1"] * 4) + "\n")
+    model = parse("*NSET, NSET=X\n" + ", ".join(["1", "2", "3", "1"] * 4) + "\n")
+    assert model.mesh.node_sets["X"].tolist() == [0, 1, 2]
 
 
 def test_heading_and_titles() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fem.deck.lexical.source import Lines
+from fem.deck.source import Lines
 
 TEXTS = st.text(alphabet="a*\n é漢\U0001f600", max_size=40)
 

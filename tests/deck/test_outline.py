@@ -14,14 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.deck import deck_reader, outline, read_deck
-from fem.deck.lexical.parameters.traced import Course, Otherwise
-from fem.deck.model_cards import catenary
-from fem.deck.surroundings import lying
+from fem.deck import catenary, deck_reader, lying, outline, read_deck
+from fem.deck.parameters import Course, Otherwise
 from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
 
-INPUTS = sorted(path for path in Path("inputs").glob("*.inp") if "*PARAMETER" in path.read_text())
+SLOW = {"bergdahl", "moored_platform", "iced_span", "cradle", "driven_fairleads"}
+"""Decks of many parameters or many nodes, which take as long as all others together."""
+INPUTS = [
+    pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())
+    for path in sorted(Path("inputs").glob("*.inp"))
+    if "*PARAMETER" in path.read_text()
+]
 FINITE = st.floats(-1e6, 1e6)
 SHAKEN = """*PARAMETER
 A = 0.1
@@ -97,7 +101,7 @@ def lines_are_laid_once(monkeypatch):
     once((lying, "lay"))
 
 
-@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", INPUTS)
 def test_every_deck_reads_the_same_by_its_outline(path, lines_are_laid_once):
     own = read_deck(path).parameters
     for name, value in own.items():

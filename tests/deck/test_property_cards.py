@@ -87,7 +87,8 @@ def test_dashpot_layouts(cards: str, expected: Dashpot) -> None:
 
 
 def test_coincident_nodes_are_fine_between_dofs() -> None:
-    parse("*NODE\n8, 1, 0\n*ELEMENT, TYPE=SPRING2, ELSET=SP\n9, 2, 8\n*SPRING, ELSET=SP\n1, 1\n5\n")
+    model = parse("*NODE\n8, 1, 0\n*ELEMENT, TYPE=SPRING2, ELSET=SP\n9, 2, 8\n*SPRING, ELSET=SP\n1, 1\n5\n")
+    assert model.springs == (Spring("SP", (1, 1), 5.0),)
 
 
 def test_mass() -> None:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fem.deck import parse_deck
-from fem.deck.lexical import source
+from fem.deck import parse_deck, source
 from fem.errors import MAX_PROBLEMS, DeckError
 
 MESH = "*NODE, NSET=ALL\n1, 0., 0., 0.\n2, 1., 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=BAR\n1, 1, 2\n"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fem.deck import KEYWORDS, parse_deck
+from fem.deck import KEYWORDS, parse_deck, steps
 from fem.deck.handler import STATEMENTS
-from fem.deck.resolve.properties import LAWS, strangers
-from fem.deck.step_cards import steps
+from fem.deck.materials import LAWS, strangers
 from fem.errors import DeckError
 from fem.model import Dynamic
 from fem.model.steps import PARAMETERS

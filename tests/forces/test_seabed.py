@@ -108,13 +108,18 @@ def test_what_sinks_in_is_damped_and_what_leaves_is_not(integrator):
         assert np.diff(history.of_energy("dissipated")).min() > -1e-12
 
 
-@pytest.mark.parametrize("angle", [0.0, 0.7, math.pi / 2])
-@pytest.mark.parametrize("axial, lateral", [(0.3, 0.3), (0.2, 0.6), (0.0, 0.4)])
+@pytest.mark.parametrize(
+    "angle, axial, lateral",
+    [
+        (angle, axial, lateral)
+        for angle in (0.0, 0.7, math.pi / 2)
+        for axial, lateral in ((0.3, 0.3), (0.2, 0.6), (0.0, 0.4))
+        if angle or axial
+    ],
+)
 def test_a_sliding_chain_stops_where_friction_has_taken_its_speed(angle, axial, lateral):
     """v^2 / (2 mu g), mu^2 = (axial cos)^2 + (lateral sin)^2, and half of the slip, by which it springs back."""
     mu = math.hypot(axial * math.cos(angle), lateral * math.sin(angle))
-    if mu < 1e-3:
-        return
     speed, sunk = 0.6, WEIGHT / STIFFNESS
     rows = f"1, 1, {speed}\n2, 1, {speed}\n3, 1, {speed}"
     text = chain(rows, -sunk, angle, f"1e6, 0., 0.1\n{axial}, {lateral}, 2e-4", period=1.2 * speed / mu / 10.0)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from fem.deck import parse_deck
 from fem.model import Model
-from fem.model.swings import MOST_HELD, held_nodes, support_distance
+from fem.model.notices import MOST_HELD, held_nodes, support_distance
 
 MANY, HELD = 3000, 80
 

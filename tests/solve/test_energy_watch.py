@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.chaos.trajectory import Trajectory
 from fem.results.record import SilentSink
-from fem.solve.newton import groups
+from fem.solve.newton.groups import ENERGY
 from tests.decks import chain, run_text
 
 SPRING = """*NODE
@@ -71,9 +71,9 @@ def test_backward_euler_may_take_energy_but_not_gain_it():
     trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
     trajectory.open()
     watch, motion = trajectory.last.watch, trajectory.progress.motion
-    motion.energies[groups.KINETIC] -= 0.5
+    motion.energies[ENERGY.kinetic] -= 0.5
     assert watch.leaves(trajectory.progress, 0.02) == ""
-    motion.energies[groups.KINETIC] += 1.0
+    motion.energies[ENERGY.kinetic] += 1.0
     with pytest.raises(fem.EnergyDrift, match=r"off by 0\.5"):
         watch.leaves(trajectory.progress, 0.02)
 
@@ -96,7 +96,7 @@ def test_losses_that_no_damping_explains_stop_a_run(integrator):
     deck = SPRING.format(integrator=integrator, dt=0.02, period=1, controls="")
     trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
     trajectory.open()
-    trajectory.progress.motion.energies[groups.KINETIC] -= 0.5
+    trajectory.progress.motion.energies[ENERGY.kinetic] -= 0.5
     with pytest.raises(fem.EnergyDrift, match=r"off by -0\.5"):
         trajectory.last.watch.leaves(trajectory.progress, 0.02)
 
@@ -107,9 +107,9 @@ def test_no_scheme_may_gain_not_even_what_it_took_before(integrator):
     trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
     trajectory.open()
     watch, motion = trajectory.last.watch, trajectory.progress.motion
-    motion.energies[groups.KINETIC] -= 0.5
+    motion.energies[ENERGY.kinetic] -= 0.5
     assert watch.leaves(trajectory.progress, 0.02) == ""
-    motion.energies[groups.KINETIC] += 0.3
+    motion.energies[ENERGY.kinetic] += 0.3
     with pytest.raises(fem.EnergyDrift):
         watch.leaves(trajectory.progress, 0.02)
 

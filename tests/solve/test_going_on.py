@@ -25,7 +25,7 @@ from fem.assembly.environment import Environment
 from fem.assembly.system import assemble
 from fem.cli import main
 from fem.deck import KEYWORDS
-from fem.deck.lexical.source import squeezed
+from fem.deck.source import squeezed
 from fem.errors import CommandError
 from fem.files.lock import FolderLock
 from fem.files.whole import GrowingFile

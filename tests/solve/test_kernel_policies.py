@@ -17,6 +17,7 @@ from fem.solve.linear import krylov
 from fem.solve.newton import groups, iterate
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.estimate import judge
+from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY
 from fem.solve.newton.iterate import is_converged
 from fem.solve.rods import solve as rods
 from fem.solve.ropes import states
@@ -38,10 +39,10 @@ def group(**members: Any) -> Any:
 # ------------------------------------------------------------------------------------------ Newton's iteration
 def converges(norm: float, before: float, strain: float, *, floor: float, to_floor: bool, monkeypatch) -> tuple:
     """The third solve of an increment: whether it converged, and the flags. Scale of the residual: 1."""
-    limits, memory = -np.ones(groups.LIMITS), np.zeros(groups.MEMORY)
-    limits[groups.RELATIVE], limits[groups.FLOOR], limits[groups.ITERATIONS] = 1e-6, floor, 50
-    limits[groups.TO_FLOOR] = float(to_floor)
-    memory[groups.PREVIOUS], memory[groups.PREVIOUS_GAP] = before, 1.0
+    limits, memory = -np.ones(len(LIMIT)), np.zeros(len(MEMORY))
+    limits[LIMIT.relative], limits[LIMIT.floor], limits[LIMIT.iterations] = 1e-6, floor, 50
+    limits[LIMIT.to_floor] = float(to_floor)
+    memory[MEMORY.previous], memory[MEMORY.previous_gap] = before, 1.0
     monkeypatch.setattr(iterate, "rod_strain", lambda bars, work: strain)
     good, flags = is_converged(limits, norm, 1.0, 3, group(), group(memory=memory), group())
     return bool(good), int(flags)
@@ -81,15 +82,15 @@ def test_iterating_to_round_off_closes_rods_to_theirs(strain, good, monkeypatch)
 @pytest.mark.parametrize(("after", "remembered"), [(0, 1.0), (1, 0.95), (14, 0.95**14)])
 def test_the_level_of_errors_fades_slowly(after, remembered):
     """To half of it in fourteen increments, less than a quarter of a period: the error is 0 in all of them."""
-    memory, limits, nothing = np.zeros(groups.MEMORY), np.zeros(groups.LIMITS), np.zeros(3)
-    memory[groups.LEVEL], memory[groups.LAST_DT], limits[groups.TIME_ERROR] = 1.0, 1.0, 1.0
-    limits[groups.LEAST_SIZE], limits[groups.EXPONENT] = 1.0, 3.0
+    memory, limits, nothing = np.zeros(len(MEMORY)), np.zeros(len(LIMIT)), np.zeros(3)
+    memory[MEMORY.level], memory[MEMORY.last_dt], limits[LIMIT.time_error] = 1.0, 1.0, 1.0
+    limits[LIMIT.least_size], limits[LIMIT.exponent] = 1.0, 3.0
     motion = group(memory=memory, origin=nothing, a=nothing, lagged=nothing)
     problem = group(nodes=group(mask=nothing), bars=group(rods=nothing))
     for _ in range(after):
         trial = group(u=nothing, a=nothing, lagged=nothing, momentum=np.zeros(3))
         judge(group(lags=False), limits, 1.0, problem, motion, trial)
-    assert memory[groups.LEVEL] == pytest.approx(remembered)
+    assert memory[MEMORY.level] == pytest.approx(remembered)
 
 
 @pytest.mark.parametrize(("length", "is_astray"), [(1.45, False), (1.55, True)])
@@ -106,8 +107,8 @@ def drifted(error: float, kinetic: float, exchanged: float, force: float = 0.0, 
 
     Allowed is a tenth of what was exchanged.
     """
-    energies, zero, constants = np.zeros(groups.ENERGIES), np.zeros(2), np.full((INV_LENGTH + 1, 1), 0.5)
-    energies[groups.KINETIC], energies[groups.EXCHANGED] = kinetic, exchanged
+    energies, zero, constants = np.zeros(len(ENERGY)), np.zeros(2), np.full((INV_LENGTH + 1, 1), 0.5)
+    energies[ENERGY.kinetic], energies[ENERGY.exchanged] = kinetic, exchanged
     moved, forces, multiplier = np.array([1.0, 0.0]), np.array([0.0, force]), np.array([pull / 2.0])
     motion = group(energies=energies, u=moved, v=zero, a=zero, force=forces, reaction=zero, multiplier=multiplier)
     return bool(has_drifted(group(rods=np.zeros(1, int), constants=constants), motion, 0.1, error, 0.1))

@@ -11,7 +11,7 @@ import pytest
 
 import fem
 from fem.compiled import kernel
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.choice import is_plain
 from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
 from fem.model.quantities import NODAL

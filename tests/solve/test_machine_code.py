@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fem.compiled import kernel, number_kernel
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.choice import is_plain
 from fem.forces.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.evaluate import combine
 from tests.machine_code import assembly

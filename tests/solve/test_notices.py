@@ -12,6 +12,7 @@ import fem
 from fem.solve.linear.choice import Choice
 from fem.solve.linear.patience import MANY_PRODUCTS, MOST_REFUSALS, Patience
 from fem.solve.newton import groups
+from fem.solve.newton.groups import MEMORY, ROW
 from fem.solve.outcome import MANY_ITERATIONS, jumps_of
 from tests.decks import COLUMN, chain, run_text, step
 
@@ -142,8 +143,8 @@ def test_a_notice_comes_where_it_should_and_not_beside(text):
 
 @pytest.mark.parametrize(("iterations", "is_told"), [(MANY_ITERATIONS + 1, True), (MANY_ITERATIONS, False)])
 def test_a_static_increment_that_takes_long_may_have_jumped(iterations, is_told):
-    increments = np.zeros((3, groups.INCREMENT_ROW))
-    increments[1, groups.L_ITERATIONS] = iterations
+    increments = np.zeros((3, len(ROW)))
+    increments[1, ROW.iterations] = iterations
     texts = [text for _, text in jumps_of(increments, 4)]
     start = f"increment 6 took {iterations} iterations: the structure may have jumped to another branch"
     assert [text.startswith(start) for text in texts] == [True] * is_told
@@ -169,11 +170,11 @@ def test_an_iterative_solver_that_gives_up_systems_is_told_once_it_has_done_so_o
 @pytest.mark.parametrize(("spent", "is_told"), [(10 * MANY_PRODUCTS + 1, True), (10 * MANY_PRODUCTS, False)])
 def test_an_iterative_solver_that_needs_too_many_iterations_is_told(spent, is_told):
     told: list[str] = []
-    memory = np.zeros(groups.MEMORY)
-    memory[groups.SPENT] = spent
+    memory = np.zeros(len(MEMORY))
+    memory[MEMORY.spent] = spent
     Patience(told.append).judge(iterative(), SimpleNamespace(memory=memory), 10.0)
     assert [f"need {MANY_PRODUCTS} iterations a solve: solved directly" in text for text in told] == [True] * is_told
-    assert memory[groups.SPENT] == 0.0
+    assert memory[MEMORY.spent] == 0.0
 
 
 def test_notices_are_given_once():

@@ -14,7 +14,7 @@ from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, fi
 from fem.solve.linear.patience import Patience
 from fem.solve.linear.sparse import factors
 from fem.solve.newton import groups
-from fem.solve.newton.groups import EXPONENT, LEAST_SIZE, LEVEL
+from fem.solve.newton.groups import LIMIT, MEMORY, ROW
 from fem.solve.outcome import jumps_of
 from fem.solve.schemes import SCHEMES
 from fem.solve.statics.riks import ArcClock
@@ -44,12 +44,12 @@ def error_clock(level: float) -> ErrorClock:
     """Trapezoidal rule, dt = 0.01; ``level``: local error of such an increment, as a share of what is allowed."""
     scheme = SCHEMES["NEWMARK"](Dynamic(1.0, 1.0))
     stage: Any = SimpleNamespace(
-        limits=np.zeros(groups.LIMITS), coefficients=scheme.coefficients,
+        limits=np.zeros(len(LIMIT)), coefficients=scheme.coefficients,
         system=SimpleNamespace(coordinates=np.array([[0.0, 1.0, 0.0], [3.0, 2.0, 0.0]])),
     )  # fmt: skip
     motion: Any = SimpleNamespace(memory=np.zeros(20))
     clock = ErrorClock(Dynamic(0.01, 1.0, dt_min=1e-6, dt_max=1.0), Controls(), 0.0, NONE, stage, motion)
-    clock.memory[LEVEL] = level / 0.01 ** float(clock.limits[EXPONENT])
+    clock.memory[MEMORY.level] = level / 0.01 ** float(clock.limits[LIMIT.exponent])
     return clock
 
 
@@ -77,7 +77,7 @@ def test_a_refused_increment_is_shortened_by_a_tenth_at_least_and_to_a_tenth_at_
 
 
 def test_motions_below_a_millionth_of_the_model_are_no_measure_of_errors():
-    assert error_clock(1.0).limits[LEAST_SIZE] == pytest.approx(3e-6)
+    assert error_clock(1.0).limits[LIMIT.least_size] == pytest.approx(3e-6)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_more_than_120_iterations_a_solve_cost_more_than_factors(spent, is_direc
     told: list[str] = []
     stage: Any = StepSystem()
     motion: Any = SimpleNamespace(memory=np.zeros(20))
-    motion.memory[groups.SPENT] = spent
+    motion.memory[MEMORY.spent] = spent
     Patience(told.append).judge(stage, motion, 10.0)
     assert (stage.choice.solver == groups.EXTERNAL) == is_direct == any("120 iterations a solve" in t for t in told)
-    assert motion.memory[groups.SPENT] == 0.0
+    assert motion.memory[MEMORY.spent] == 0.0
 
 
 def test_pardiso_is_taken_from_5000_equations_on(monkeypatch):
@@ -154,8 +154,8 @@ def test_pardiso_is_taken_from_5000_equations_on(monkeypatch):
 # ------------------------------------------------------------------------------------------ remarks
 def test_a_static_increment_of_more_than_15_solves_may_have_jumped():
     increments = np.zeros((3, 11))
-    increments[:, groups.L_ITERATIONS] = 3, 15, 15
+    increments[:, ROW.iterations] = 3, 15, 15
     assert jumps_of(increments, 0) == []
-    increments[1, groups.L_ITERATIONS] = 16
+    increments[1, ROW.iterations] = 16
     ((many, text),) = jumps_of(increments, 40)
     assert many.tolist() == [False, True, False] and "42" in text and "16" in text

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fem.solve.newton import groups
+from fem.solve.newton.groups import ENERGY
 from fem.solve.ropes import change
 from fem.solve.ropes import stepping as law
 from fem.solve.ropes.active import ActiveSet, enter
@@ -93,7 +94,7 @@ class Pushed(Instant):
     """One rope of length 1 (v[0] is its rate) beside a motion of speed 1."""
 
     def __init__(self, rate: float) -> None:
-        self.motion: Any = SimpleNamespace(v=np.array([rate, 1.0]), energies=np.zeros(groups.ENERGIES))
+        self.motion: Any = SimpleNamespace(v=np.array([rate, 1.0]), energies=np.zeros(len(ENERGY)))
         constants = np.ones((40, 1))
         self.stage: Any = SimpleNamespace(bars=SimpleNamespace(constants=constants, rods=np.zeros(1, np.int64)))
         self.network: Any = SimpleNamespace(compliance=np.eye(1), change=lambda pull: np.array([-pull[0], 0.0]))

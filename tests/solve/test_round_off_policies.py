@@ -14,7 +14,7 @@ from fem.errors import ModelError
 from fem.model import Controls
 from fem.solve import start
 from fem.solve.clock import refuse_endless
-from fem.solve.newton import groups
+from fem.solve.newton.groups import MEMORY
 from fem.solve.rods.constraints import _null_vector
 from fem.solve.statics import stability, unrestrained
 from fem.solve.step_system import limits_of, loading
@@ -55,7 +55,7 @@ def test_the_first_iterative_solve_is_four_digits_better_than_what_it_starts_fro
     step_run = step_run_of(COLUMN + step("*CLOAD\n3, 3, 1."))
     start.evaluate_start(step_run.stage, step_run.progress.motion, loading_of(step_run))
     start.open_energies(step_run.stage, step_run.progress.motion, loading_of(step_run), True)
-    assert 1e-5 <= step_run.progress.motion.memory[groups.FORCING] <= 1e-3
+    assert 1e-5 <= step_run.progress.motion.memory[MEMORY.forcing] <= 1e-3
 
 
 def loading_of(step_run: Any) -> Any:

@@ -38,31 +38,42 @@ def kill_at_first_rows(monkeypatch: pytest.MonkeyPatch, victims: list[subprocess
     monkeypatch.setattr(SweepTable, "add", add_and_kill)
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """(address, scheduler, two workers), in a folder without the deck."""
-    folder, running = tmp_path / "elsewhere", []
-    folder.mkdir()
+class Cluster:
+    """A scheduler and workers in a folder without the deck; processes that a test has left serve the next one."""
 
-    def dask(*arguments: str) -> subprocess.Popen[bytes]:
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.workers = folder, list[subprocess.Popen[bytes]]()
+        file = folder / "scheduler.json"
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        self.address: str = json.loads(file.read_text())["address"]
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        running.append(
-            subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        return running[-1]
 
-    try:
-        file = folder / "scheduler.json"
-        dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
-        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
-        address = json.loads(file.read_text())["address"]
-        yield address, running[0], [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
-    finally:
-        for process in reversed(running):
+    def with_workers(self, count: int) -> list[subprocess.Popen[bytes]]:
+        """So many that live."""
+        self.workers = [each for each in self.workers if each.poll() is None]
+        while len(self.workers) < count:
+            self.workers.append(self.start("worker", self.address, "--nthreads", "1", "--no-nanny"))
+        return self.workers
+
+    def end(self) -> None:
+        for process in (*self.workers, self.scheduler):
             process.kill()
-        for process in reversed(running):
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Its scheduler is killed by the last test that asks for it."""
+    running = Cluster(tmp_path_factory.mktemp("elsewhere"))
+    yield running
+    running.end()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
@@ -72,9 +83,9 @@ def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     (tmp_path / "gravity.inc").write_text(f"*PARAMETER\n{INCLUDED}\n")
     grid = {"end": [100.0 + point for point in range(POINTS)]}
     expected = fem.sweep(deck, grid, output="here", workers=1)
-    address, _, (first, _) = cluster
+    first, _ = cluster.with_workers(2)
     kill_at_first_rows(monkeypatch, [first], 300)
-    found = fem.sweep(deck, grid, output="there", scheduler=address)
+    found = fem.sweep(deck, grid, output="there", scheduler=cluster.address)
     assert first.returncode == -signal.SIGKILL
     assert found["point"].tolist() == list(range(1, POINTS + 1)) and not found.failed.any()
     assert (tmp_path / "there" / "sweep.csv").read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
@@ -89,20 +100,23 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     """Even where the client cannot be closed, as it does so by itself just then."""
     monkeypatch.chdir(tmp_path)
     write_swing(tmp_path)
-    address, scheduler, workers = cluster
-    close = distributed.Client.close
+    workers, client, close = cluster.with_workers(1), distributed.Client, distributed.Client.close
 
     def close_too_late(client: Any, *arguments: Any, **named: Any) -> None:
         close(client, *arguments, **named)
         raise RuntimeError("Cannot change state of expiring Timeout")
 
-    monkeypatch.setattr(distributed.Client, "close", close_too_late)
+    monkeypatch.setattr(client, "close", close_too_late)
+    # which looks for a lost scheduler as long as it may take to find one at first
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout=min(timeout, 5)))
     path = tmp_path / "there" / "sweep.csv"
-    kill_at_first_rows(monkeypatch, [scheduler] if victims == "scheduler" else workers, 2)
+    kill_at_first_rows(monkeypatch, [cluster.scheduler] if victims == "scheduler" else workers, 2)
     command = ["sweep", "swing.inp", "--vary", f"end=400:800:{POINTS}", "--quiet", "--output"]
-    assert main([*command, "there", "--scheduler", address]) == 1
+    assert main([*command, "there", "--scheduler", cluster.address]) == 1
     errors = capfd.readouterr().err
-    assert errors.startswith(f"fem: error: the Dask scheduler at {address} {message}") and errors.count("\n") == 1
+    assert (
+        errors.startswith(f"fem: error: the Dask scheduler at {cluster.address} {message}") and errors.count("\n") == 1
+    )
     assert 1 < path.read_bytes().count(b"\n") <= POINTS
     for folder in ("there", "here"):
         assert main([*command, folder, "--workers", "1"]) == 0

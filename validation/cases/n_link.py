@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.pendulums.description import Pendulum
+from fem.tools.pendulums import Pendulum
 from fem.validation import Outcome, Row, Target
 from validation import links, tools
 from validation.references.links import Motion, solve

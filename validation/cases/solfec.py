@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import fem
-from fem.pendulums.description import Pendulum
+from fem.tools.pendulums import Pendulum
 from fem.validation import Outcome, Row, Target
 from validation import links, tools
 from validation.references import pendulum, solfec

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from fem.checking import check
 from fem.deck import parse_deck
-from fem.deck.lexical.fields import NUMBER
+from fem.deck.cards import NUMBER
 from fem.errors import DeckError, FemError
 from fem.files.whole import open_regular
 from fem.model import Model
-from fem.spans.write import rounded
+from fem.tools.spans import rounded
 
 MOST_TEXT = 2_000_000
 """Bytes of a deck that is edited in a browser."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate
 
-from fem.pendulums.description import Pendulum
+from fem.tools.pendulums import Pendulum
 
 MOST_LINKS = 20
 MOST_INCREMENTS = 1_000_000

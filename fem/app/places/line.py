@@ -16,8 +16,7 @@ from fem.app.views.charts import Player, chart
 from fem.app.views.fields import NumberField, not_negative, positive, whole
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
-from fem.spans.description import MEASURES, Span, section
-from fem.spans.write import deck_text
+from fem.tools.spans import MEASURES, Span, deck_text, section_of
 
 PAUSE = 0.25
 UNITS = {"length": "m", "tension": "N", "sag": "m"}
@@ -96,7 +95,7 @@ class LinePlace:
             return tuple(field.value or 0.0 for field in fields)
 
         return Span(
-            vector(self._first), vector(self._last), section(str(self._section.value)), str(self._measure.value),
+            vector(self._first), vector(self._last), section_of(str(self._section.value)), str(self._measure.value),
             self._value.value, self._depth.value, self._friction.value or 0.0, vector(self._stream),
             vector(self._motion), self._period.value or 0.0, bars=int(self._bars.value or 50),
             time=self._time.value or 0.0, dt=self._dt.value or 0.0,

@@ -15,8 +15,7 @@ from fem.app.solver import Solver, Workplace
 from fem.app.views.fields import NumberField, not_negative, positive, read_number, whole
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
-from fem.pendulums.description import QUANTITIES, Pendulum
-from fem.pendulums.write import INTEGRATOR, deck_text
+from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum, deck_text
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}

@@ -42,7 +42,7 @@ from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
-from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Motion, Passage, Problem, Scratch, room
+from fem.solve.newton.groups import CONTROL, DONE, NEED_SOLVE, Motion, Passage, Problem, Scratch, room
 from fem.solve.newton.march import eliminate, march
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
@@ -297,11 +297,11 @@ def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, va
     Needs a compiled linear solver: NEED_SOLVE means that there is none, or that it met no safe pivot.
     """
     dt = through.loading.dt
-    while control[INCREMENT] < dt.shape[0]:
-        k = control[INCREMENT]
+    while control[CONTROL.increment] < dt.shape[0]:
+        k = control[CONTROL.increment]
         remember(through.scheme.lags, through.motion, variation.state)
         reason = march(k + 1, control, arc, through)
-        if control[INCREMENT] == k:
+        if control[CONTROL.increment] == k:
             return reason
         if not vary(k, through, variation):
             return NEED_SOLVE

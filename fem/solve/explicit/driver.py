@@ -20,7 +20,7 @@ from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved,
 from fem.solve.explicit.rattle import Ties
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.linear.ordering import BAND_WORK
-from fem.solve.newton.groups import INCREMENT, NOT_FINITE, Loading, Motion, Record
+from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Record
 from fem.solve.step_system import StepSystem
 
 SAFE = 0.9
@@ -100,7 +100,7 @@ class Explicit(Marcher):
         control[BEFORE] = step.progress.increment
         through, marks = stage.passage(chunk, motion, kept), due.astype(np.int64)
         while (reason := leapfrog(control, marks, self.moved, self.ties, through)) == WATCH:
-            done = int(control[INCREMENT])
+            done = int(control[CONTROL.increment])
             thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
             if self._is_too_long(float(chunk.dt[done - 1]), motion, thermal, float(chunk.time[done])):
                 return STIFFENED

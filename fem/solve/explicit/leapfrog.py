@@ -21,7 +21,7 @@ from fem.solve.linear.block import invert, times
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import at_end, combine, inertia_forces
-from fem.solve.newton.groups import Loading, Motion, Passage, Problem, Scratch
+from fem.solve.newton.groups import CONTROL, LIMIT, Loading, Motion, Passage, Problem, Scratch
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
 """Why leapfrog returned: time to look at stability; what the caller then says where the increment is too
@@ -160,15 +160,15 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
     due   (k,)  1 where the energy balance of the increment is closed and its row is written; the last one has to be
 
     DONE        all increments are done
-    NOT_FINITE  overflow after ``control[INCREMENT]``, where ``motion`` stands
-    DRIFT       the energy error left its band up to increment ``control[INCREMENT] - 1``, which is complete
-    UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[INCREMENT]``
-    WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
+    NOT_FINITE  overflow after ``control[CONTROL.increment]``, where ``motion`` stands
+    DRIFT       the energy error left its band up to increment ``control[CONTROL.increment] - 1``, which is complete
+    UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[CONTROL.increment]``
+    WATCH       it is time to look at stability; ``motion`` is complete up to ``control[CONTROL.increment]``
     """
     scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
     motion, work, record = through.motion, through.work, through.record
     bars, equations = problem.bars, problem.equations
-    first = control[groups.INCREMENT]
+    first = control[CONTROL.increment]
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
     tied = ties.rods.shape[0] > 0
@@ -200,8 +200,8 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
         inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
-        control[groups.INCREMENT] = k + 1
-        if k >= control[groups.JUDGED] and has_drifted(bars, motion, dt, error, limits[groups.DRIFT_FRACTION]):
+        control[CONTROL.increment] = k + 1
+        if k >= control[CONTROL.judged] and has_drifted(bars, motion, dt, error, limits[LIMIT.drift_fraction]):
             return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fem.arrays import Say
 from fem.solve.linear.choice import NAMES
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import MEMORY, Motion
 from fem.solve.step_system import StepSystem
 
 MOST_REFUSALS = 3
@@ -34,9 +34,9 @@ class Patience:
     def judge(self, stage: StepSystem, motion: Motion, solves: float) -> None:
         """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
         memory = motion.memory
-        if memory[groups.SPENT] > MANY_PRODUCTS * solves:
-            self._stop(stage, f"need {memory[groups.SPENT] / solves:.0f} iterations a solve")
-        memory[groups.SPENT] = 0.0
+        if memory[MEMORY.spent] > MANY_PRODUCTS * solves:
+            self._stop(stage, f"need {memory[MEMORY.spent] / solves:.0f} iterations a solve")
+        memory[MEMORY.spent] = 0.0
 
     def _stop(self, stage: StepSystem, reason: str) -> None:
         """From iterative solves to the direct solver, for the rest of the step."""

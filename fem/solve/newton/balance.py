@@ -31,9 +31,8 @@ from fem.forces.bar import INV_LENGTH, Bars, energy_of_bars, secant_thermal_work
 from fem.forces.families import element_values, write_masses
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.lanes.choose import every, some, where
-from fem.solve.newton import groups
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
-from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -252,24 +251,24 @@ def close_increment(
             work_done += spent + work.power[GIVEN]
             loss += spent + work.power[TAKEN]
         kinetic = kinetic_energy(problem, work)
-        energies[groups.WORK] += work_done
-        energies[groups.DISSIPATED] += loss
+        energies[ENERGY.work] += work_done
+        energies[ENERGY.dissipated] += loss
         if scheme.takes:
-            energies[groups.NUMERICAL] += numerical_dissipation(scheme, k, problem, loading, motion, work)
+            energies[ENERGY.numerical] += numerical_dissipation(scheme, k, problem, loading, motion, work)
     else:
         if has_books:
-            energies[groups.DISSIPATED] += work.power[TAKEN]
-        given = strain + potential - energies[groups.TOTAL0]
-        energies[groups.WORK] = given + energies[groups.DISSIPATED] - energies[groups.ERROR0]
-    energies[groups.KINETIC], energies[groups.STRAIN], energies[groups.POTENTIAL] = kinetic, strain, potential
-    exchanged = max(energies[groups.EXCHANGED], abs(kinetic - energies[groups.KINETIC0]))
-    exchanged = max(exchanged, abs(strain - energies[groups.STRAIN0]))
-    exchanged = max(exchanged, abs(potential - energies[groups.POTENTIAL0]))
-    energies[groups.EXCHANGED] = max(exchanged, abs(energies[groups.WORK] - energies[groups.WORK0]))
-    motion.memory[groups.ONSET] = scheme.onset * loading.dt[k]
+            energies[ENERGY.dissipated] += work.power[TAKEN]
+        given = strain + potential - energies[ENERGY.total0]
+        energies[ENERGY.work] = given + energies[ENERGY.dissipated] - energies[ENERGY.error0]
+    energies[ENERGY.kinetic], energies[ENERGY.strain], energies[ENERGY.potential] = kinetic, strain, potential
+    exchanged = max(energies[ENERGY.exchanged], abs(kinetic - energies[ENERGY.kinetic0]))
+    exchanged = max(exchanged, abs(strain - energies[ENERGY.strain0]))
+    exchanged = max(exchanged, abs(potential - energies[ENERGY.potential0]))
+    energies[ENERGY.exchanged] = max(exchanged, abs(energies[ENERGY.work] - energies[ENERGY.work0]))
+    motion.memory[MEMORY.onset] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
-    error: float = kinetic + strain + potential - energies[groups.TOTAL0]
-    error = error - energies[groups.WORK] + energies[groups.DISSIPATED]
+    error: float = kinetic + strain + potential - energies[ENERGY.total0]
+    error = error - energies[ENERGY.work] + energies[ENERGY.dissipated]
     return error
 
 
@@ -277,12 +276,12 @@ def close_increment(
 def has_drifted(bars: Bars, motion: Motion, dt: float, error: float, fraction: float) -> bool:
     """The energy error since the start of the step exceeds its fraction of the exchanged energy, beyond round-off."""
     energies = motion.energies
-    change = abs(error - energies[groups.ERROR0])
-    allowed = fraction * energies[groups.EXCHANGED]
+    change = abs(error - energies[ENERGY.error0])
+    allowed = fraction * energies[ENERGY.exchanged]
     if not some((fraction >= 0.0) & (change > allowed)):
         return False
-    size = abs(energies[groups.KINETIC]) + abs(energies[groups.STRAIN]) + abs(energies[groups.POTENTIAL])
-    size += abs(energies[groups.WORK])
+    size = abs(energies[ENERGY.kinetic]) + abs(energies[ENERGY.strain]) + abs(energies[ENERGY.potential])
+    size += abs(energies[ENERGY.work])
     move, pull = 0.0, 0.0
     for dof in range(motion.u.shape[0]):
         move += abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
@@ -303,17 +302,17 @@ def note_increment(
     """Write the row of increment k."""
     bars, springs = problem.bars, problem.springs
     increments, energies, u = record.increments, motion.energies, motion.u
-    increments[k, groups.L_ITERATIONS] = iterations
-    increments[k, groups.L_NORM] = where(scale > 0.0, norm / scale, norm)
-    increments[k, groups.L_KINETIC], increments[k, groups.L_STRAIN] = energies[groups.KINETIC], energies[groups.STRAIN]
-    increments[k, groups.L_POTENTIAL], increments[k, groups.L_WORK] = energies[groups.POTENTIAL], energies[groups.WORK]
-    increments[k, groups.L_DISSIPATED], increments[k, groups.L_ERROR] = energies[groups.DISSIPATED], error
-    increments[k, groups.L_NUMERICAL] = energies[groups.NUMERICAL]
+    increments[k, ROW.iterations] = iterations
+    increments[k, ROW.norm] = where(scale > 0.0, norm / scale, norm)
+    increments[k, ROW.kinetic], increments[k, ROW.strain] = energies[ENERGY.kinetic], energies[ENERGY.strain]
+    increments[k, ROW.potential], increments[k, ROW.work] = energies[ENERGY.potential], energies[ENERGY.work]
+    increments[k, ROW.dissipated], increments[k, ROW.error] = energies[ENERGY.dissipated], error
+    increments[k, ROW.numerical] = energies[ENERGY.numerical]
     largest = 0.0
     for i in range(u.shape[0] // 3):
         largest = max(largest, u[3 * i] * u[3 * i] + u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])
-    increments[k, groups.L_LARGEST] = math.sqrt(largest)
-    increments[k, groups.L_FLAGS] = flags
+    increments[k, ROW.largest] = math.sqrt(largest)
+    increments[k, ROW.flags] = flags
     kinematics = record.kinematics
     for p in range(record.nodes.shape[0]):
         for c in range(3):
@@ -328,7 +327,7 @@ def note_increment(
     if record.elements.shape[0] > 0:
         element_values(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, motion.state,
-            record.values[k], motion.memory[groups.ONSET],
+            record.values[k], motion.memory[MEMORY.onset],
         )  # fmt: skip
 
 

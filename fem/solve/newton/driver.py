@@ -6,15 +6,13 @@ from fem.arrays import Flags, Floats, Ints
 from fem.solve.advice import failure_message
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.groups import (
+    CONTROL,
     DONE,
     FILTER,
-    INCREMENT,
     NEED_SOLVE,
     NOT_CONVERGED,
     NOT_FINITE,
     OPEN,
-    PHASE,
-    WAITING,
     Loading,
     Record,
     Ropes,
@@ -44,7 +42,7 @@ class Newton(Marcher):
         while reason == SINGULAR and self._carefully(step, control, chunk, kept):
             reason = iterate(step, control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
         if reason in LOST and self._laid(step, control, chunk, kept):
-            return DONE if control[INCREMENT] == len(chunk.dt) else self.march(step, control, due, chunk, kept)
+            return DONE if control[CONTROL.increment] == len(chunk.dt) else self.march(step, control, due, chunk, kept)
         return reason
 
     def _carefully(self, step: OneStep, control: Ints, chunk: Loading, kept: Record) -> bool:
@@ -54,20 +52,20 @@ class Newton(Marcher):
         if careful is None:
             return False
         stage.nodes = careful
-        control[PHASE], control[WAITING] = OPEN, 0
-        reason = iterate(step, control, chunk, kept, NO_ROPES, int(control[INCREMENT]) + 1)
+        control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
+        reason = iterate(step, control, chunk, kept, NO_ROPES, int(control[CONTROL.increment]) + 1)
         stage.nodes = nodes
         return reason == DONE
 
     def _laid(self, step: OneStep, control: Ints, chunk: Loading, kept: Record) -> bool:
         """Once more through an increment of statics, from where cables are at rest in it; whether it succeeds."""
-        stage, motion, increment = step.stage, step.progress.motion, int(control[INCREMENT])
+        stage, motion, increment = step.stage, step.progress.motion, int(control[CONTROL.increment])
         if stage.is_dynamic or len(step.arc.last) or not step.step.nlgeom or not may_be_laid(stage):
             return False
         before = motion.u.copy()
         for found in laid(stage, motion, chunk, increment):
             motion.u[:] = found
-            control[PHASE], control[WAITING] = OPEN, 0
+            control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
             reason = iterate(step, control, chunk, kept, NO_ROPES, increment + 1)
             if reason == DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
                 step.notify(LAID)
@@ -90,7 +88,7 @@ def iterate(step: OneStep, control: Ints, chunk: Loading, kept: Record, ropes: R
         reason = march(end, control, step.arc, through)
         if reason != NEED_SOLVE:
             return int(reason)
-        phase = int(control[PHASE])
+        phase = int(control[CONTROL.phase])
         if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, motion.memory)):
             if phase != FILTER:
                 return SINGULAR

@@ -40,26 +40,11 @@ from fem.forces.bar import ALPHA, MINUS, PLUS, Bars, P, Q, bar_point
 from fem.forces.laws import LINEAR, TABLE
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
-    CHANGE,
     CLOSE,
-    DAMPS,
-    EXPONENT,
     FILTER,
-    FRACTION,
-    HIGH_LEVEL,
-    LAG,
-    LAST_DT,
-    LEAD,
-    LEAST_SIZE,
-    LEFT,
-    LEVEL,
-    LOW_LEVEL,
-    PASSES,
-    REFUSED,
+    LIMIT,
+    MEMORY,
     RINGS,
-    SHORTEST,
-    SIZE,
-    TIME_ERROR,
     TOO_LONG,
     UNRESOLVED,
     Loading,
@@ -102,8 +87,8 @@ def damps_ringing(row: Coefficients) -> bool:
 @inner_kernel
 def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, work: Scratch) -> None:
     """e of all dofs into ``work.momentum``; accelerations are those of the recursion."""
-    lead = limits[LEAD]
-    change = limits[CHANGE] / (1.0 + limits[LAG] * (1.0 - motion.memory[LAST_DT] / dt))
+    lead = limits[LIMIT.lead]
+    change = limits[LIMIT.change] / (1.0 + limits[LIMIT.lag] * (1.0 - motion.memory[MEMORY.last_dt] / dt))
     old, new = (motion.lagged, work.lagged) if scheme.lags else (motion.a, work.a)
     for dof in range(old.shape[0]):
         rise = new[dof] - old[dof]
@@ -119,8 +104,8 @@ def judge(
 
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands.
     """
-    memory, passes = motion.memory, motion.memory[PASSES]
-    size = max(memory[SIZE], limits[LEAST_SIZE])
+    memory, passes = motion.memory, motion.memory[MEMORY.passes]
+    size = max(memory[MEMORY.size], limits[LIMIT.least_size])
     for dof in range(work.u.shape[0]):
         size = max(size, abs(work.u[dof] - motion.origin[dof]))
     if passes == 0.0:
@@ -128,25 +113,25 @@ def judge(
     error = 0.0
     for dof in range(work.u.shape[0]):
         error = max(error, problem.nodes.mask[dof] * abs(work.momentum[dof]))
-    error /= limits[TIME_ERROR] * size
-    level = error / dt ** limits[EXPONENT]
-    enough = limits[LOW_LEVEL] if limits[LOW_LEVEL] > 0.0 else limits[HIGH_LEVEL]
-    may_ring = limits[DAMPS] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
-    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[FRACTION]):
+    error /= limits[LIMIT.time_error] * size
+    level = error / dt ** limits[LIMIT.exponent]
+    enough = limits[LIMIT.low_level] if limits[LIMIT.low_level] > 0.0 else limits[LIMIT.high_level]
+    may_ring = limits[LIMIT.damps] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
+    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[MEMORY.fraction]):
         if passes <= 1.0:
-            memory[FRACTION] = error
-        memory[PASSES] += 1.0
+            memory[MEMORY.fraction] = error
+        memory[MEMORY.passes] += 1.0
         return FILTER, 0.0
-    memory[PASSES] = 0.0
-    if error > 1.0 and dt > limits[SHORTEST]:
-        memory[REFUSED] = level
+    memory[MEMORY.passes] = 0.0
+    if error > 1.0 and dt > limits[LIMIT.shortest]:
+        memory[MEMORY.refused] = level
         return TOO_LONG, 0.0
-    memory[LEVEL] = max(level, FADING * memory[LEVEL])
-    memory[SIZE], memory[LAST_DT] = size, dt
+    memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
+    memory[MEMORY.size], memory[MEMORY.last_dt] = size, dt
     if error > 1.0:
         return CLOSE, UNRESOLVED
-    if passes > 1.0 and memory[FRACTION] > 1.0:
-        memory[LEFT] = 1.0
+    if passes > 1.0 and memory[MEMORY.fraction] > 1.0:
+        memory[MEMORY.left] = 1.0
         return CLOSE, RINGS
     return CLOSE, 0.0
 
@@ -175,7 +160,7 @@ def filter_system(
 ) -> None:
     """M + B as the matrix of the next linear solve (its nodal blocks apart), M e as its right-hand side."""
     nodes, bars, equations, numbers = problem.nodes, problem.bars, problem.equations, work.tangent.bar_tangent
-    if motion.memory[PASSES] == 1.0:
+    if motion.memory[MEMORY.passes] == 1.0:
         evaluate_apart(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         dt, thermal = loading.dt[k], loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         mass_system(dt * dt / (scheme.wm * scheme.au), nodes, bars, work)

@@ -1,4 +1,4 @@
-"""The arrays the march works on, in groups, and the names of their rows and columns."""
+"""The arrays the march works on, in groups, and the names of their entries and columns."""
 
 from __future__ import annotations
 
@@ -20,53 +20,118 @@ DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0,
 # Linear solvers
 EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
-# Entries of limits: None on the Python side is a negative number here
-RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_FRACTION, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
-# and of automatic increments of dynamics (``estimate.py``): allowed local error (0: not judged), the increment that is
-# never too long, levels between which increments stay as they are, least size of the motion, constants of the scheme
-TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPONENT = 7, 8, 9, 10, 11, 12, 13, 14, 15
-# and 1 where what rings is left to numerical damping
-DAMPS = 16
-# and the first update that is halved where the residual does not fall after it, 0: none is
-HALVES = 17
-# and of snaps (``snaps.py``): their share of the largest internal force (0: nobody looks), and the longest increment
-# that shows their fronts
-SNAP, FRONT = 18, 19
-LIMITS = 20
-# Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
-INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
-CONTROL = 6
 # Phases of an increment
 OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, FILTER, CLOSE = 0, 1, 2, 3, 4, 5, 6, 7
-# Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term,
-# iterations of conjugate gradients so far, largest strain of a rod in the iteration before
-LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT, PREVIOUS_GAP = 0, 1, 2, 3, 4, 5
-# and of the converged increment while its velocities are projected: stored energy, |R|, D, flags
-CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
-# and of the estimate of local errors: its level, largest displacement since the start of the step, the last increment
-LEVEL, SIZE, LAST_DT = 10, 11, 12
-# du1/dv1 of the last increment, which cables that became taut in it go by
-ONSET = 13
-# and of the estimate within an increment: how often filtered, its fraction of the allowed error after 0 or 1 times;
-# and 1 in a step that has left ringing to numerical damping
-PASSES, FRACTION, LEFT = 14, 15, 16
-# and of an update that may be halved: R.R before it, and what part of it is left
-SQUARE, PART = 17, 18
-# and the level of an increment that was refused, for the clock to choose a shorter one by
-REFUSED = 19
-# and the largest internal force so far
-PULL = 20
-MEMORY = 21
-# Entries of energies
-KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, NUMERICAL = 0, 1, 2, 3, 4, 5
-TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, NUMERICAL0, EXCHANGED = 6, 7, 8, 9, 10, 11, 12, 13
-ENERGIES = 14
-# Columns of the rows of increments
-L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK = 0, 1, 2, 3, 4, 5
-L_DISSIPATED, L_ERROR, L_NUMERICAL, L_LARGEST, L_FLAGS, L_FACTOR = 6, 7, 8, 9, 10, 11
-INCREMENT_ROW = 12
 # Flags of an increment
 AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS, SNAPPED = 1, 2, 4, 8, 16
+
+
+class Limits(NamedTuple):
+    """Positions in what a march goes by, ``limits[LIMIT.floor]``; None on the Python side is a negative number here."""
+
+    relative: int  # allowed |R|/D
+    absolute: int  # allowed |R|
+    correction: int  # allowed max |du| / max |u1 - u0|
+    iterations: int
+    floor: int  # |R| up to which round-off is assumed where it no longer falls
+    drift_fraction: int  # of the exchanged energy
+    to_floor: int  # 1: iterate until residuals no longer fall
+    # automatic increments of dynamics (``estimate.py``)
+    time_error: int  # allowed local error (0: not judged)
+    shortest: int  # the increment that is never too long
+    low_level: int  # between this and
+    high_level: int  # this level increments stay as they are
+    least_size: int  # of the motion
+    lead: int  # constants of the scheme (``error_constants``)
+    change: int
+    lag: int
+    exponent: int
+    damps: int  # 1: what rings is left to numerical damping
+    halves: int  # the first update that is halved where the residual does not fall after it (0: none is)
+    snap: int  # fraction of the largest internal force from which on a snap counts (0: nobody looks)
+    front: int  # the longest increment that shows the front of a snap
+
+
+class Control(NamedTuple):
+    """Positions in ``control``: where a march is in its chunk."""
+
+    increment: int
+    iteration: int
+    phase: int
+    waiting: int  # 1: for ``work.du`` from outside
+    worst: int  # dof of the largest residual
+    judged: int  # the first increment of the chunk whose energy balance is watched
+
+
+class Memory(NamedTuple):
+    """Positions in ``Motion.memory``: what the march remembers from one increment to the next."""
+
+    last_residual: int  # last converged |R|
+    smallest_scale: int  # smallest converged D (0: none yet)
+    previous: int  # |R| of the iteration before
+    forcing: int  # fraction of the residual that the next iterative linear solve may leave
+    spent: int  # iterations of conjugate gradients so far
+    previous_gap: int  # largest strain of a rod in the iteration before
+    # the converged increment while its velocities are projected
+    closing_strain: int  # stored energy
+    closing_norm: int  # |R|
+    closing_scale: int  # D
+    closing_flags: int
+    # estimate of local errors (``estimate.py``)
+    level: int
+    size: int  # largest displacement since the start of the step
+    last_dt: int
+    onset: int  # du1/dv1 of the last increment, which cables that became taut in it go by
+    passes: int  # how often the estimate of this increment is filtered
+    fraction: int  # of the allowed error, after 0 or 1 passes
+    left: int  # 1 in a step that has left ringing to numerical damping
+    square: int  # R.R before an update that may be halved
+    part: int  # what is left of that update
+    refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
+    pull: int  # largest internal force so far
+
+
+class Energies(NamedTuple):
+    """Positions in ``Motion.energies``: totals so far, and (0) what they were at the start of the step."""
+
+    kinetic: int
+    strain: int
+    potential: int
+    work: int
+    dissipated: int
+    numerical: int
+    total0: int  # kinetic + strain + potential at the start of the run
+    error0: int
+    kinetic0: int
+    strain0: int
+    potential0: int
+    work0: int
+    numerical0: int
+    exchanged: int  # largest change of one of them in the step
+
+
+class Row(NamedTuple):
+    """Columns of ``Record.increments``."""
+
+    iterations: int
+    norm: int  # |R|/D
+    kinetic: int
+    strain: int
+    potential: int
+    work: int
+    dissipated: int
+    error: int
+    numerical: int
+    largest: int
+    flags: int
+    factor: int  # of the loads, on an arc
+
+
+LIMIT = Limits(*range(len(Limits._fields)))
+CONTROL = Control(*range(len(Control._fields)))
+MEMORY = Memory(*range(len(Memory._fields)))
+ENERGY = Energies(*range(len(Energies._fields)))
+ROW = Row(*range(len(Row._fields)))
 
 
 class Nodes(NamedTuple):
@@ -225,7 +290,7 @@ class Scratch(NamedTuple):
 class Record(NamedTuple):
     """What is kept of every increment of a chunk.
 
-    increments (k, INCREMENT_ROW); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
+    increments (k, ``ROW``); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
     elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements (5: and T2)
     touching (c, 2) place among nodes, and first of three states, of contact forces: a fifth row of kinematics, if any
     """

@@ -23,7 +23,7 @@ from fem.solve.newton.evaluate import (
     multiply_dampings,
     multiply_masses,
 )
-from fem.solve.newton.groups import PART, SQUARE, Loading, Motion, Nodes, Problem, Scratch
+from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 MOST_HALVINGS = 8
@@ -223,16 +223,16 @@ def takes_back(scheme: Coefficients, dt: float, begins: bool, memory: Floats, wo
 
     begins: there is no R.R to compare with. Else the trial state stays, and its R.R is the next to fall.
     """
-    square, part = 0.0, memory[PART]
+    square, part = 0.0, memory[MEMORY.part]
     for dof in range(work.residual.shape[0]):
         square += work.residual[dof] * work.residual[dof]
-    if begins or square <= (1.0 - LEAST_FALL * part) * memory[SQUARE] or part <= 0.5**MOST_HALVINGS:
-        memory[SQUARE], memory[PART] = square, 1.0
+    if begins or square <= (1.0 - LEAST_FALL * part) * memory[MEMORY.square] or part <= 0.5**MOST_HALVINGS:
+        memory[MEMORY.square], memory[MEMORY.part] = square, 1.0
         return False
-    memory[PART] = 0.5 * part
+    memory[MEMORY.part] = 0.5 * part
     to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
     for dof in range(work.du.shape[0]):
-        back = memory[PART] * work.du[dof]
+        back = memory[MEMORY.part] * work.du[dof]
         work.u[dof] -= back
         work.v[dof] -= to_v * back
         work.a[dof] -= to_a * back
@@ -305,32 +305,32 @@ def is_converged(
 ) -> tuple[bool, int]:
     """All given criteria hold, or the residual has reached the round-off floor; flags say what was special.
 
-    TO_FLOOR: once they hold, go on until the residual no longer falls or is ``NOTHING_LEFT`` of the forces, or to the
+    to_floor: once they hold, go on until the residual no longer falls or is ``NOTHING_LEFT`` of the forces, or to the
     last iteration allowed. Where a solution has few digits (zero, along an axis) residuals would fall to 1e-320.
     """
     memory = motion.memory
     good, is_vanished = True, False
-    if common(limits[groups.RELATIVE]) >= 0.0:
-        bound, smallest = limits[groups.RELATIVE] * scale, memory[groups.SMALLEST_SCALE]
+    if common(limits[LIMIT.relative]) >= 0.0:
+        bound, smallest = limits[LIMIT.relative] * scale, memory[MEMORY.smallest_scale]
         is_vanished = (smallest > 0.0) & (scale <= 1e-6 * smallest)
-        good = norm <= where(is_vanished, max(bound, memory[groups.LAST_RESIDUAL]), bound)
+        good = norm <= where(is_vanished, max(bound, memory[MEMORY.last_residual]), bound)
         is_vanished = is_vanished & (norm > bound)
-    if common(limits[groups.ABSOLUTE]) >= 0.0:
-        good = good & (norm <= limits[groups.ABSOLUTE])
-    if common(limits[groups.CORRECTION]) >= 0.0:
-        good = good & (largest(work.du) <= limits[groups.CORRECTION] * largest_move(motion.u, work.u))
-    gap, gap_before = rod_strain(bars, work), memory[groups.PREVIOUS_GAP]
-    memory[groups.PREVIOUS_GAP] = gap
+    if common(limits[LIMIT.absolute]) >= 0.0:
+        good = good & (norm <= limits[LIMIT.absolute])
+    if common(limits[LIMIT.correction]) >= 0.0:
+        good = good & (largest(work.du) <= limits[LIMIT.correction] * largest_move(motion.u, work.u))
+    gap, gap_before = rod_strain(bars, work), memory[MEMORY.previous_gap]
+    memory[MEMORY.previous_gap] = gap
     closed = gap <= ROD_STRAIN
     good = good & closed
-    stalls = (norm >= STALLED * memory[groups.PREVIOUS]) & (norm <= limits[groups.FLOOR])
+    stalls = (norm >= STALLED * memory[MEMORY.previous]) & (norm <= limits[LIMIT.floor])
     is_floor = (iteration > 1) & (not good) & closed & stalls
     flags = where(is_floor, groups.AT_FLOOR, where(is_vanished, groups.LOADS_VANISHED, 0))
-    if common(limits[groups.TO_FLOOR]) != 0.0:
+    if common(limits[LIMIT.to_floor]) != 0.0:
         is_nothing = norm <= NOTHING_LEFT * scale
-        falls_on = good & (iteration < limits[groups.ITERATIONS]) & ((not is_nothing) | (gap > ROD_FLOOR))
-        fall = where(norm <= limits[groups.FLOOR], NOISY, STALLED)
-        has_ended = is_nothing | (norm >= fall * memory[groups.PREVIOUS])
+        falls_on = good & (iteration < limits[LIMIT.iterations]) & ((not is_nothing) | (gap > ROD_FLOOR))
+        fall = where(norm <= limits[LIMIT.floor], NOISY, STALLED)
+        has_ended = is_nothing | (norm >= fall * memory[MEMORY.previous])
         is_tight = (gap <= ROD_FLOOR) | (gap >= STALLED * gap_before)
         good = good & ((not falls_on) | ((iteration > 1) & has_ended & is_tight))
         flags = where(falls_on, 0, flags)
@@ -362,5 +362,5 @@ def forcing_of(phase: int, memory: Floats) -> float:
     """Fraction of the residual that the linear solve of a phase may leave."""
     if phase == groups.FILTER:
         return FILTER_FORCING
-    forcing: float = memory[groups.FORCING] if phase in (groups.CORRECT, groups.LOAD_DIRECTION) else LEAST_FORCING
+    forcing: float = memory[MEMORY.forcing] if phase in (groups.CORRECT, groups.LOAD_DIRECTION) else LEAST_FORCING
     return forcing

@@ -46,7 +46,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
-from fem.solve.newton.groups import PULL, Loading, Motion, Nodes, Passage, Problem, Scratch
+from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Scratch
 from fem.solve.newton.iterate import (
     begin,
     correct,
@@ -110,7 +110,7 @@ def solve_compiled(
     nodes, solver = problem.nodes, problem.solver
     if solver == groups.CG:
         spent = solve_cg(forcing, linear_system(nodes, work), work.krylov)
-        memory[groups.SPENT] += max(spent, 0)
+        memory[MEMORY.spent] += max(spent, 0)
         return bool(spent >= 0)
     if solver == groups.BICGSTAB:
         spent = solve_bicgstab(forcing, linear_system(nodes, work), work.krylov)
@@ -122,16 +122,18 @@ def solve_compiled(
 def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
+    With k = ``control[CONTROL.increment]``:
+
     DONE           they are done
     NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
-    NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
-                   ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
-    EVENT          a rope becomes slack or taut in ``control[INCREMENT]``; ``motion`` is the state at its start, the
+    NOT_CONVERGED  increment k spent its iterations; NOT_FINITE: it met NaN or overflow.
+                   ``motion`` is the state at its start, ``control[CONTROL.worst]`` the dof of the largest residual
+    EVENT          a rope becomes slack or taut in increment k; ``motion`` is the state at its start, the
                    trial state that at its end as if the rope had stayed as it was
-    DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete; watched
-                   from ``control[JUDGED]`` on
-    TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
-    RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
+    DRIFT          the energy error left its band in increment k - 1, which is complete; watched
+                   from ``control[CONTROL.judged]`` on
+    TOO_LONG       the local error of increment k is too large; ``motion`` is the state at its start
+    RESIZE         increment k - 1 is complete, and the next ones should have another length
     """
     scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
     motion, work, record = through.motion, through.work, through.record
@@ -140,23 +142,23 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     on_arc = arc.numbers[RADIUS] > 0.0
     has_blocks = work.tangent.block.shape[0] > 0 or nodes.artificial_stiffness.shape[0] > 0
     is_bare = problem.solver in groups.CHAINS and not has_blocks
-    band, judged = limits[groups.DRIFT_FRACTION], control[groups.JUDGED]
-    while control[groups.INCREMENT] < end:
-        k = control[groups.INCREMENT]
+    band, judged = limits[LIMIT.drift_fraction], control[CONTROL.judged]
+    while control[CONTROL.increment] < end:
+        k = control[CONTROL.increment]
         dt = loading.dt[k]
         thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-        phase = control[groups.PHASE]
+        phase = control[CONTROL.phase]
         if phase == groups.OPEN:
             begin(scheme, k, dt, problem, loading, motion, work)
             if on_arc:
                 open_arc(arc, k, loading, work.load, work.known_force)
-            control[groups.ITERATION] = 0
+            control[CONTROL.iteration] = 0
             phase = groups.TRIAL
         if phase == groups.TRIAL:
             phase = groups.CORRECT
             strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
             norm = residual(scheme, problem, work)
-            if control[groups.ITERATION] == 0:
+            if control[CONTROL.iteration] == 0:
                 if loading.support_dofs.shape[0] > 0:
                     lift(scheme, dt, problem, work)
                 if on_arc:
@@ -164,39 +166,39 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
                 return groups.NOT_FINITE
             else:
-                scale = scale_of(scheme, dt, problem, work) if limits[groups.RELATIVE] >= 0.0 else 0.0
-                good, flags = is_converged(limits, norm, scale, control[groups.ITERATION], bars, motion, work)
+                scale = scale_of(scheme, dt, problem, work) if limits[LIMIT.relative] >= 0.0 else 0.0
+                good, flags = is_converged(limits, norm, scale, control[CONTROL.iteration], bars, motion, work)
                 if good and on_arc:
                     good = not strays(arc, motion.u, work.u)
                     if not good:
-                        control[groups.ITERATION] = int(limits[groups.ITERATIONS])
+                        control[CONTROL.iteration] = int(limits[LIMIT.iterations])
                 if good and on_arc and hold_end(arc, motion.u, work.u):
                     set_factor(arc, k, loading, work.load, work.known_force)
-                    control[groups.PHASE] = groups.TRIAL
+                    control[CONTROL.phase] = groups.TRIAL
                     continue
-                if not good and limits[groups.HALVES] > 0.0:
-                    begins = control[groups.ITERATION] < limits[groups.HALVES]
+                if not good and limits[LIMIT.halves] > 0.0:
+                    begins = control[CONTROL.iteration] < limits[LIMIT.halves]
                     if takes_back(scheme, dt, begins, memory, work):
-                        control[groups.PHASE] = groups.TRIAL
+                        control[CONTROL.phase] = groups.TRIAL
                         continue
-                if good or control[groups.ITERATION] >= limits[groups.ITERATIONS]:
-                    if limits[groups.RELATIVE] < 0.0:
+                if good or control[CONTROL.iteration] >= limits[LIMIT.iterations]:
+                    if limits[LIMIT.relative] < 0.0:
                         scale = scale_of(scheme, dt, problem, work)
                     if not good:
-                        control[groups.WORST] = worst(work.residual)
-                        record.increments[k, groups.L_NORM] = norm / scale if scale > 0.0 else norm
+                        control[CONTROL.worst] = worst(work.residual)
+                        record.increments[k, ROW.norm] = norm / scale if scale > 0.0 else norm
                         return groups.NOT_CONVERGED
-                    memory[groups.CLOSING_STRAIN], memory[groups.CLOSING_NORM] = strain, norm
-                    memory[groups.CLOSING_SCALE], memory[groups.CLOSING_FLAGS] = scale, flags
+                    memory[MEMORY.closing_strain], memory[MEMORY.closing_norm] = strain, norm
+                    memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
                         settle_masses(k, problem, loading, work)
                     phase = closing_phase(scheme, problem)
                     if phase == groups.CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)
-                memory[groups.FORCING] = next_forcing(norm, memory[groups.PREVIOUS])
-            memory[groups.PREVIOUS] = norm
+                memory[MEMORY.forcing] = next_forcing(norm, memory[MEMORY.previous])
+            memory[MEMORY.previous] = norm
         if phase != groups.CLOSE:
-            if control[groups.WAITING] == 0:
+            if control[CONTROL.waiting] == 0:
                 if phase == groups.LOAD_DIRECTION:
                     load_direction(arc, problem, loading, work)
                 if phase == groups.FILTER:
@@ -206,22 +208,22 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 enough = TOWARDS if phase == groups.CORRECT else ROUND_OFF
                 if not solve_compiled(not is_bare, enough, forcing_of(phase, memory), diagonal, problem, memory, work):
                     fill_blocks(phase, scheme, dt, problem, work)
-                    control[groups.PHASE], control[groups.WAITING] = phase, 1
+                    control[CONTROL.phase], control[CONTROL.waiting] = phase, 1
                     return groups.NEED_SOLVE
-            control[groups.WAITING] = 0
+            control[CONTROL.waiting] = 0
             if phase == groups.CORRECT and on_arc:
                 phase = groups.LOAD_DIRECTION
             elif phase in (groups.CORRECT, groups.LOAD_DIRECTION):
                 if on_arc:
-                    if control[groups.ITERATION] == 0:
+                    if control[CONTROL.iteration] == 0:
                         predict(arc, bars.rods, equations, work.du, work.tau)
                     else:
                         combine_arc(arc, bars.rods, equations, work.du, work.tau)
                     set_factor(arc, k, loading, work.load, work.known_force)
-                shifted = control[groups.ITERATION] == 0 and loading.support_dofs.shape[0] > 0
+                shifted = control[CONTROL.iteration] == 0 and loading.support_dofs.shape[0] > 0
                 if not correct(scheme, dt, shifted, problem, work):
                     return groups.NOT_FINITE
-                control[groups.ITERATION] += 1
+                control[CONTROL.iteration] += 1
                 phase = groups.TRIAL
             elif phase == groups.FILTER:
                 take_filtered(equations, work.du, work.momentum)
@@ -237,38 +239,42 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             if ropes.bars.shape[0] > 0 and changes(
                 ropes, bars, dt, motion.u, motion.v, work.u, work.v, work.multiplier
             ):
-                control[groups.PHASE] = groups.OPEN
+                control[CONTROL.phase] = groups.OPEN
                 return groups.EVENT
             snapped = 0.0
-            is_long = limits[groups.SNAP] > 0.0 and dt > limits[groups.FRONT]
-            if is_long and snaps(limits[groups.SNAP], k, nodes, bars, loading, motion, work):
+            is_long = limits[LIMIT.snap] > 0.0 and dt > limits[LIMIT.front]
+            if is_long and snaps(limits[LIMIT.snap], k, nodes, bars, loading, motion, work):
                 snapped = float(groups.SNAPPED)
-            flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
-            if limits[groups.TIME_ERROR] > 0.0:
+            flags, norm, scale = (
+                memory[MEMORY.closing_flags],
+                memory[MEMORY.closing_norm],
+                memory[MEMORY.closing_scale],
+            )
+            if limits[LIMIT.time_error] > 0.0:
                 verdict, remark = judge(scheme, limits, dt, problem, motion, work)
                 if verdict == groups.TOO_LONG:
                     return groups.TOO_LONG
                 if verdict == groups.FILTER:
-                    control[groups.PHASE] = groups.FILTER
+                    control[CONTROL.phase] = groups.FILTER
                     continue
                 flags += remark
             if flags != groups.LOADS_VANISHED:
-                memory[groups.LAST_RESIDUAL] = norm
-                if scale > 0.0 and not 0.0 < memory[groups.SMALLEST_SCALE] < scale:
-                    memory[groups.SMALLEST_SCALE] = scale
+                memory[MEMORY.last_residual] = norm
+                if scale > 0.0 and not 0.0 < memory[MEMORY.smallest_scale] < scale:
+                    memory[MEMORY.smallest_scale] = scale
             if on_arc:
                 close_arc(arc, motion.u, work.u)
-            record.increments[k, groups.L_FACTOR] = arc.numbers[FACTOR]
-            error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
+            record.increments[k, ROW.factor] = arc.numbers[FACTOR]
+            error = close_increment(scheme, k, memory[MEMORY.closing_strain], problem, loading, motion, work)
             flags += snapped
-            note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
-            control[groups.INCREMENT] += 1
+            note_increment(k, control[CONTROL.iteration], norm, scale, flags, error, problem, thermal, motion, record)
+            control[CONTROL.increment] += 1
             if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
                 return groups.DRIFT
-            low, level, high = limits[groups.LOW_LEVEL], memory[groups.LEVEL], limits[groups.HIGH_LEVEL]
-            if limits[groups.TIME_ERROR] > 0.0 and not low <= level <= high:
+            low, level, high = limits[LIMIT.low_level], memory[MEMORY.level], limits[LIMIT.high_level]
+            if limits[LIMIT.time_error] > 0.0 and not low <= level <= high:
                 return groups.RESIZE
-        control[groups.PHASE] = phase
+        control[CONTROL.phase] = phase
     return groups.DONE
 
 
@@ -280,10 +286,10 @@ at zero strain, and it may cool at the same time."""
 @called_kernel
 def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
     """Whether a bar snaps taut in increment k, with at least this share of the largest internal force so far."""
-    largest = motion.memory[PULL]
+    largest = motion.memory[MEMORY.pull]
     for dof in range(motion.force.shape[0]):
         largest = max(largest, abs(motion.force[dof]))
-    motion.memory[PULL] = largest
+    motion.memory[MEMORY.pull] = largest
     least, dt, last = share * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
     before, now = loading.thermal_end[min(k, last)], loading.thermal_end[min(k + 1, last)]
     constants, place, u0, u1 = bars.constants, nodes.place, motion.u, work.u

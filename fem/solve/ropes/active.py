@@ -27,7 +27,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
 from fem.solve.ropes.states import positions
 from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
@@ -88,11 +88,11 @@ class ActiveSet(Watched):
         (kept, chunk, off), why = self._first(begin, end, dt, saved)
         pushed = np.zeros(len(off), np.bool_)
         while True:
-            iterations += float(kept.increments[0, groups.L_ITERATIONS])
+            iterations += float(kept.increments[0, ROW.iterations])
             wrong, good = off > 0.0, self.taut.copy()
             pushed |= good & wrong
             if not wrong.any():
-                kept.increments[0, groups.L_ITERATIONS] = iterations
+                kept.increments[0, ROW.iterations] = iterations
                 return kept, chunk
             worst = np.arange(len(off)) == int(off.argmax())
             pull = self.step_run.progress.motion.multiplier[self.ropes.bars]
@@ -220,7 +220,7 @@ class ActiveSet(Watched):
             "would push when taut and be too long when slack. Smaller increments, or a damped "
             "*DYNAMIC step, may find one. Everything computed so far is written"
         )
-        control = np.zeros(groups.CONTROL, np.int64)
+        control = np.zeros(len(CONTROL), np.int64)
         return Failed(groups.NOT_CONVERGED, control, kept.increments)
 
 

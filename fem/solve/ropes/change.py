@@ -14,9 +14,8 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.forces.bar import INV_LENGTH, senses
-from fem.solve.newton import groups
 from fem.solve.newton.evaluate import multiply_masses
-from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal
 from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside
@@ -177,9 +176,9 @@ class Instant:
         self._verify(multiply(self.stage, motion.v) - after, fastest)
         loss = 0.5 * pull * (rate + after)
         gain, lost = self._kinetic() - before, float(loss.sum())
-        energies[groups.KINETIC] += gain
-        energies[groups.WORK] += gain + lost  # of moving supports
-        energies[groups.DISSIPATED] += lost
+        energies[ENERGY.kinetic] += gain
+        energies[ENERGY.work] += gain + lost  # of moving supports
+        energies[ENERGY.dissipated] += lost
         return loss
 
     def _kinetic(self) -> float:

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Loading, Motion, Record
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.states import AWAY, gaps_of, positions
 from fem.solve.ropes.switching import ALLOWED, Switched
@@ -47,7 +46,7 @@ class Events(Switched):
         m = self.step_run
         self.shares.take_out(m.progress.motion)
         reason = m.iterate(control, chunk, kept, self.ropes)
-        if self.has_shared and control[groups.INCREMENT] > 0:
+        if self.has_shared and control[CONTROL.increment] > 0:
             self._look_at_shared(m.progress.time + float(chunk.dt[0]))
             self._note(kept, chunk)
         return reason
@@ -65,10 +64,10 @@ class Events(Switched):
         try:
             kept, chunk = self._through(begin, end, dt)
         except (Failed, NoPulls, NoInstant) as error:
-            gap = float(motion.memory[groups.PREVIOUS_GAP])  # for the message
+            gap = float(motion.memory[MEMORY.previous_gap])  # for the message
             restore(motion, saved)
             restore(self.states, states)
-            motion.memory[groups.PREVIOUS_GAP] = gap
+            motion.memory[MEMORY.previous_gap] = gap
             self.step_run.stage = self.current
             if isinstance(error, Failed):
                 raise
@@ -86,8 +85,8 @@ class Events(Switched):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
             if end - now >= self._short:
                 control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
-                iterations += kept.increments[0, groups.L_ITERATIONS]
-                if control[groups.INCREMENT] == 1:
+                iterations += kept.increments[0, ROW.iterations]
+                if control[CONTROL.increment] == 1:
                     if self.leaves.any():
                         self._arrive(end)
                         self._change(self.step_run.progress.motion, end, nothing, nothing)
@@ -110,7 +109,7 @@ class Events(Switched):
                 break
         else:
             raise NoInstant
-        kept.increments[0, groups.L_ITERATIONS] = iterations
+        kept.increments[0, ROW.iterations] = iterations
         return kept, chunk
 
     # Ropes that leave their length
@@ -216,8 +215,8 @@ class Events(Switched):
         self._share()
         m, row = self.step_run, kept.increments[0]
         note_increment(
-            0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
-            float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,
+            0, int(row[ROW.iterations]), float(row[ROW.norm]), 0.0, int(row[ROW.flags]),
+            float(row[ROW.error]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,
         )  # fmt: skip
 
     # Trouble

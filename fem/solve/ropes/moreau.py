@@ -31,7 +31,7 @@ from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masses, inertia_forces
-from fem.solve.newton.groups import Loading, Motion, Passage, Record
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.complementarity import NoPulls, complementarity
@@ -127,17 +127,17 @@ class Moreau(Marcher):
 
     def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Advance through a chunk."""
-        fraction, motion = float(self.stage.limits[groups.DRIFT_FRACTION]), step.progress.motion
+        fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again
-        while control[groups.INCREMENT] < len(chunk.dt):
-            k = int(control[groups.INCREMENT])
+        while control[CONTROL.increment] < len(chunk.dt):
+            k = int(control[CONTROL.increment])
             error = self._increment(k, through)
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
-            control[groups.INCREMENT] += 1
+            control[CONTROL.increment] += 1
             dt = float(chunk.dt[k])
-            if k >= control[groups.JUDGED] and has_drifted(self.stage.bars, motion, dt, error, fraction):
+            if k >= control[CONTROL.judged] and has_drifted(self.stage.bars, motion, dt, error, fraction):
                 return groups.DRIFT
         return groups.DONE
 
@@ -152,7 +152,7 @@ class Moreau(Marcher):
         rows, reduced = law.gradients(middle)
         bound = law.bound(rows, motion.u + dt * v0, v0)
         pull = np.zeros(len(rows))
-        iterations, most = 0, int(stage.limits[groups.ITERATIONS])
+        iterations, most = 0, int(stage.limits[LIMIT.iterations])
         while True:
             if iterations == most:
                 return None
@@ -190,7 +190,7 @@ class Moreau(Marcher):
         lag = support_lag(k, chunk, motion.u, v0)
         expand(stage.equations, lag)
         loss = pull * (rows @ (work.u - motion.u - dt * lag))
-        motion.energies[groups.WORK] -= dt * float(pull @ (rows @ lag))
+        motion.energies[ENERGY.work] -= dt * float(pull @ (rows @ lag))
         return self._finish(k, through, law, rows, pull, loss, iterations)
 
     def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
@@ -239,14 +239,14 @@ class Moreau(Marcher):
         if np.any(move):
             strain, given = put_in(k, stage, through, move, strain)
             if np.any(chunk.support_u[k] != motion.u[chunk.support_dofs]):
-                motion.energies[groups.WORK] += given
+                motion.energies[ENERGY.work] += given
             else:
                 taken -= given
         lent = min(rubs, max(-taken, 0.0))  # friction that goes the wrong way for a moment is none
         taken, rubs = taken + lent, rubs - lent
         if taken < 0.0 or not np.any(law.arrives):
             taken += take_from_motion(stage, -taken)
-            motion.energies[groups.WORK] -= min(taken, 0.0)  # what rests cannot give it
+            motion.energies[ENERGY.work] -= min(taken, 0.0)  # what rests cannot give it
             taken = max(taken, 0.0)
         self._note(k, law, pull[:count], loss[:count], taken, rubbed)
         return float(close_with_losses(k, iterations, strain, taken + rubs, through))

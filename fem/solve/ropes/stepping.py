@@ -44,7 +44,7 @@ from fem.forces import bar
 from fem.forces.laws import LINEAR
 from fem.solve.newton.balance import close_increment, note_increment
 from fem.solve.newton.evaluate import multiply_dampings, multiply_masses, stored_energy
-from fem.solve.newton.groups import DISSIPATED, Loading, Passage
+from fem.solve.newton.groups import ENERGY, Loading, Passage
 from fem.solve.ropes.complementarity import EXACT, NoPulls, complementarity
 from fem.solve.ropes.states import gaps_of
 from fem.solve.step_system import StepSystem
@@ -106,7 +106,7 @@ def close_with_losses(k: int, iterations: int, strain: float, lost: float, throu
     """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
     problem, loading, motion = through.problem, through.loading, through.motion
     error: float = close_increment(through.scheme, k, strain, problem, loading, motion, through.work)
-    motion.energies[DISSIPATED] += lost
+    motion.energies[ENERGY.dissipated] += lost
     error += lost
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, through.record)

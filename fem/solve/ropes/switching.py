@@ -18,8 +18,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH, RESTITUTION
 from fem.solve.increment import OneStep
-from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods.constraints import SAME_LENGTH, dense, multiply_transposed, over_independent
 from fem.solve.ropes.change import SLOW, Change, Instant
 from fem.solve.ropes.complementarity import NoPulls, shared
@@ -132,7 +131,7 @@ class Switched(Watched):
             self._change(motion, now, nothing, nothing)
         except NoPulls as error:
             raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
-        self.lost_at_start = float(motion.energies[groups.DISSIPATED] - energies[groups.DISSIPATED])
+        self.lost_at_start = float(motion.energies[ENERGY.dissipated] - energies[ENERGY.dissipated])
         motion.energies[:] = energies  # the energy balance is opened after this
         self._pending = [event for event in self._pending if event.event == "impact"]
         return self.step_run.stage
@@ -144,9 +143,9 @@ class Switched(Watched):
     def open(self, motion: Motion, is_first: bool) -> StepSystem:
         """Impacts at the start into the energy balance, which is open now; the stage as rows show it."""
         energies, lost = motion.energies, self.lost_at_start
-        energies[groups.DISSIPATED] += lost
-        energies[groups.TOTAL0 if is_first else groups.WORK] += lost
-        energies[groups.WORK0] = energies[groups.WORK]
+        energies[ENERGY.dissipated] += lost
+        energies[ENERGY.total0 if is_first else ENERGY.work] += lost
+        energies[ENERGY.work0] = energies[ENERGY.work]
         self._share()
         return self.shown
 
@@ -217,7 +216,7 @@ class Switched(Watched):
         """
         if not self.leaves.any():
             return found
-        motion.energies[groups.DISSIPATED] -= float(found.loss[self.leaves].sum()) + found.hidden
+        motion.energies[ENERGY.dissipated] -= float(found.loss[self.leaves].sum()) + found.hidden
         loss, struck = np.where(self.leaves, 0.0, found.loss), found.struck & ~self.leaves
         self.leaves[:] = False
         return found._replace(loss=loss, struck=struck, hidden=0.0)

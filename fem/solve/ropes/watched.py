@@ -15,7 +15,7 @@ from fem.results.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.driver import iterate
-from fem.solve.newton.groups import Loading, Motion, Record, Ropes
+from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.states import Stages, can_change, excesses, gaps_of, peaks
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
@@ -86,13 +86,13 @@ class Watched:
     ) -> tuple[Ints, Record, Loading]:
         """One increment of any size, whose local error is not judged; Failed where it has no solution."""
         m, limits = self.step_run, self.step_run.stage.limits
-        allowed, limits[groups.TIME_ERROR] = float(limits[groups.TIME_ERROR]), 0.0
+        allowed, limits[LIMIT.time_error] = float(limits[LIMIT.time_error]), 0.0
         chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
         kept = record(m.stage, 1, m.nodes, m.elements)
-        control = np.zeros(groups.CONTROL, np.int64)
-        control[groups.JUDGED] = 1
+        control = np.zeros(len(CONTROL), np.int64)
+        control[CONTROL.judged] = 1
         reason = iterate(m, control, chunk, kept, ropes) if is_trial else m.iterate(control, chunk, kept, ropes)
-        limits[groups.TIME_ERROR] = allowed
+        limits[LIMIT.time_error] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.increments)
         return control, kept, chunk
@@ -143,7 +143,7 @@ class Watched:
             f"step {m.number} stopped at t = {m.progress.time:.9g}: {why}. Smaller increments may find a way. "
             "Everything computed so far is written"
         )
-        return Failed(groups.NOT_CONVERGED, np.zeros(groups.CONTROL, np.int64), np.zeros((1, groups.INCREMENT_ROW)))
+        return Failed(groups.NOT_CONVERGED, np.zeros(len(CONTROL), np.int64), np.zeros((1, len(ROW))))
 
     def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
         """Note what happens to rope r: of a stop "contact" and "apart" in place of "taut" and "slack"."""

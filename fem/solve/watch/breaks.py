@@ -21,7 +21,7 @@ from fem.model.quantities import ELEMENTAL
 from fem.results.record import Event
 from fem.solve.clock import ErrorClock
 from fem.solve.increment import OneStep
-from fem.solve.newton.groups import ERROR0, Motion, Record
+from fem.solve.newton.groups import ENERGY, Motion, Record
 from fem.solve.start import open_energies
 
 MOST_NAMED = 6
@@ -105,9 +105,9 @@ def rebuild(step: OneStep) -> None:
     if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
         procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
     stage, instant = step.settle(procedure, step.progress.time, is_first=False)
-    books, origin = motion.energies[ERROR0:].copy(), motion.origin.copy()
+    books, origin = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy()
     open_energies(stage, motion, instant, is_first=False)
-    motion.energies[ERROR0:], motion.origin[:] = books, origin
+    motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
     if step.at_start:
         step.at_start.open(motion, is_first=False)
         step.at_start.tell()

@@ -13,10 +13,9 @@ from fem.errors import EnergyDrift
 from fem.model import Controls, Step
 from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
-from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.estimate import damps_ringing
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Motion
 from fem.solve.step_system import StepSystem
 
 SETTLING = 10
@@ -44,17 +43,17 @@ class EnergyWatch:
 
     def open(self, motion: Motion) -> None:
         """The step begins."""
-        self.begin = float(motion.energies[groups.ERROR0])
+        self.begin = float(motion.energies[ENERGY.error0])
 
     def prepare(self, limits: Floats, control: Ints, increment: int) -> None:
         """A chunk begins after so many increments: from where on it is judged, and by which fraction."""
-        control[groups.JUDGED] = SETTLING - increment
-        limits[groups.DRIFT_FRACTION] = self.limit
+        control[CONTROL.judged] = SETTLING - increment
+        limits[LIMIT.drift_fraction] = self.limit
 
     def gains(self, motion: Motion, dt: float) -> bool:
         """The increment just taken has put more energy into the motion than the band allows."""
         error = balance(motion)
-        is_gain = error > motion.energies[groups.ERROR0]
+        is_gain = error > motion.energies[ENERGY.error0]
         return is_gain and has_drifted(self.stage.bars, motion, dt, error, self.fraction)
 
     def leaves(self, progress: Progress, dt: float) -> str:
@@ -64,11 +63,11 @@ class EnergyWatch:
         """
         motion, time = progress.motion, progress.time
         error = balance(motion)
-        is_damped = self.damps and error < motion.energies[groups.ERROR0]
+        is_damped = self.damps and error < motion.energies[ENERGY.error0]
         if not (self.is_off or is_damped):
             raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
         self.has_left = True
-        motion.energies[groups.ERROR0] = error  # from here on
+        motion.energies[ENERGY.error0] = error  # from here on
         if is_damped:
             return ""
         self.limit = -1.0
@@ -89,8 +88,8 @@ class EnergyWatch:
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
         if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
             return ""
-        change, exchanged = error - self.begin, float(motion.energies[groups.EXCHANGED])
-        taken = float(motion.energies[groups.NUMERICAL] - motion.energies[groups.NUMERICAL0])
+        change, exchanged = error - self.begin, float(motion.energies[ENERGY.exchanged])
+        taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
         if self.damps and change < 0.0:
             integrator, drift = getattr(self.step.procedure, "integrator", ""), change + taken
             which = "taken" if drift < 0.0 else "given back"
@@ -108,5 +107,5 @@ class EnergyWatch:
 def balance(motion: Motion) -> float:
     """Energy error: kinetic + strain + potential energy now, less what it should be."""
     energies = motion.energies
-    stored = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
-    return float(stored - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED])
+    stored = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
+    return float(stored - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated])

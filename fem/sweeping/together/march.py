@@ -20,7 +20,7 @@ from fem.solve.linear.chain import LinearSystem, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
-from fem.solve.newton.groups import CORRECT, Loading, Passage, Problem, Scratch
+from fem.solve.newton.groups import CORRECT, ENERGY, LIMIT, MEMORY, Loading, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, is_converged, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
@@ -69,11 +69,7 @@ OUTCOME = 4
 
 NEED_SOLVE, NOT_CONVERGED = groups.NEED_SOLVE, groups.NOT_CONVERGED
 NOT_FINITE, DRIFT = groups.NOT_FINITE, groups.DRIFT
-RELATIVE, ITERATIONS, DRIFT_FRACTION = groups.RELATIVE, groups.ITERATIONS, groups.DRIFT_FRACTION
-LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS = groups.LAST_RESIDUAL, groups.SMALLEST_SCALE, groups.PREVIOUS
 LOADS_VANISHED = groups.LOADS_VANISHED
-KINETIC, STRAIN, POTENTIAL, WORK = groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK
-KINETIC0, STRAIN0, POTENTIAL0, TOTAL0 = groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.TOTAL0
 
 
 @inner_kernel
@@ -203,9 +199,9 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
             for dof in range(size):
                 potential -= loading.factors[0, p] * loading.vectors[p, dof] * motion.u[dof]
     energies = motion.energies
-    energies[KINETIC], energies[STRAIN], energies[POTENTIAL] = kinetic, strain, potential
-    energies[KINETIC0], energies[STRAIN0], energies[POTENTIAL0] = kinetic, strain, potential
-    energies[TOTAL0] = kinetic + strain + potential
+    energies[ENERGY.kinetic], energies[ENERGY.strain], energies[ENERGY.potential] = kinetic, strain, potential
+    energies[ENERGY.kinetic0], energies[ENERGY.strain0], energies[ENERGY.potential0] = kinetic, strain, potential
+    energies[ENERGY.total0] = kinetic + strain + potential
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, problem, thermal, motion, through.record)
 
 
@@ -242,7 +238,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
                 is_finite = (norm < HUGE) & (abs(strain) < HUGE)
                 fail(not (is_finite | waits), NOT_FINITE, k, outcome)
                 waits = waits | (not is_finite)
-                if common(limits[RELATIVE]) >= 0.0:
+                if common(limits[LIMIT.relative]) >= 0.0:
                     scale = scale_of(scheme, dt, problem, work)
                 good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
                 flags = where(waits, flags, special)
@@ -250,12 +246,12 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
                 waits = waits | good
                 if not some(not waits):
                     break
-                is_spent = not (waits | (iteration < limits[ITERATIONS]))
+                is_spent = not (waits | (iteration < limits[LIMIT.iterations]))
                 fail(is_spent, NOT_CONVERGED, k, outcome)
                 waits = waits | is_spent
                 if not some(not waits):
                     break
-            memory[PREVIOUS] = norm
+            memory[MEMORY.previous] = norm
             if not is_bare:
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
@@ -273,12 +269,12 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             correct(scheme, dt, shifted, problem, work)
             iteration += 1
         is_noted = (k + 1) % stride == 0 or k + 1 == count
-        if common(limits[RELATIVE]) >= 0.0:
+        if common(limits[LIMIT.relative]) >= 0.0:
             remembers = flags != LOADS_VANISHED
-            smallest = memory[SMALLEST_SCALE]
+            smallest = memory[MEMORY.smallest_scale]
             is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
-            memory[LAST_RESIDUAL] = where(remembers, norm, memory[LAST_RESIDUAL])
-            memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
+            memory[MEMORY.last_residual] = where(remembers, norm, memory[MEMORY.last_residual])
+            memory[MEMORY.smallest_scale] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
             scale = scale_of(scheme, dt, problem, work)
         if scheme.projects:
@@ -291,4 +287,4 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             row += 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
         if k >= settling:
-            fail(has_drifted(bars, motion, dt, error, limits[DRIFT_FRACTION]), DRIFT, k, outcome)
+            fail(has_drifted(bars, motion, dt, error, limits[LIMIT.drift_fraction]), DRIFT, k, outcome)

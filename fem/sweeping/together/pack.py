@@ -16,8 +16,7 @@ from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.linear.ordering import Tree
-from fem.solve.newton import groups
-from fem.solve.newton.groups import INCREMENT_ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, scratch
 from fem.sweeping.together.march import OUTCOME, Fleet, Start
 from fem.sweeping.together.sample import Sample
@@ -72,7 +71,7 @@ def fleet(
     kinds = bars.blocks.copy()
     kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
     u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
-    energies, memory = (zeros(count, WIDTH, known=1) for count in (groups.ENERGIES, groups.MEMORY))
+    energies, memory = (zeros(count, WIDTH, known=1) for count in (len(ENERGY), len(MEMORY)))
     start: Any = Start(u, v, zeros(blocks, size, WIDTH, known=1), energies, memory)
     mass: Any = per_dof([system.mass for system in systems])
     damping = per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1)
@@ -80,7 +79,7 @@ def fleet(
     directed, artificial = zeros(1, 0, 9, WIDTH, known=2), zeros(1, 0, 9, WIDTH, known=2)
     dof_kind, mask = fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask)
     nodes = Nodes(mass, damping, place, dof_kind, mask, directed, artificial, caution, pairs)
-    increments: Any = zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1)
+    increments: Any = zeros(blocks, rows, len(ROW), WIDTH, known=1)
     kinematics = zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3)
     values = zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2)
     family, touching = fixed(stage.system.family[elements]), fixed(stage.system.touching)

@@ -23,8 +23,7 @@ from fem.model import Dynamic, Model
 from fem.results.record import Rows
 from fem.results.schedule import Schedule
 from fem.solve.clock import expected_increments
-from fem.solve.newton import groups
-from fem.solve.newton.groups import CHAINS, DONE, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
+from fem.solve.newton.groups import CHAINS, DONE, LIMIT, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
 from fem.solve.outcome import numbers_in, rows_of
 from fem.solve.rods.constraints import SAME_LENGTH, SAME_RATE, check_constraints
 from fem.solve.schemes import SCHEMES
@@ -232,7 +231,7 @@ def shape_of(one: Sample) -> tuple[Any, ...]:
 
 def kinds_of(limits: Floats) -> Any:
     """Which of the criteria are in use."""
-    return np.append(limits[[groups.RELATIVE, groups.ABSOLUTE, groups.CORRECTION]] >= 0.0, limits[groups.TO_FLOOR])
+    return np.append(limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] >= 0.0, limits[LIMIT.to_floor])
 
 
 def march_all(whole: Fleet, stage: StepSystem, every: int, may_compile: bool) -> bool:

@@ -111,11 +111,9 @@ def test_tangent_is_the_derivative_of_the_force(compiled, secant, seed):
         assert exact[:, dof] == pytest.approx((8 * near - far) / (12 * h), abs=1e-7 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize(("family", "text"), EXAMPLES, ids=lambda each: getattr(each, "name", ""))
-def test_smooth_forces_of_an_increment_are_the_same_with_its_ends_exchanged(family, text):
+@pytest.mark.parametrize("text", [pytest.param(text, id=each.name) for each, text in EXAMPLES if each.smooth])
+def test_smooth_forces_of_an_increment_are_the_same_with_its_ends_exchanged(text):
     """Time runs back then. Tangent maps take from it what the start of an increment does to its force."""
-    if not family.smooth:
-        return
     with known():
         system = assemble(fem.parse_deck(text.format(procedure="*DYNAMIC\n1, 1")))
         u0, u1 = 0.1 * np.random.default_rng(1).normal(size=(2, system.size))

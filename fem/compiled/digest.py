@@ -1,0 +1,111 @@
+"""Units of another version of the program that are good for this one: what their code follows from has not changed.
+
+An edit of one file makes a new folder (``folder.py``); what it leaves as it was is not compiled again. The hash covers
+the bytecode of a kernel and of all that it calls, the values of globals in them, the fields of groups, and the machine
+with its compiler; comments, docstrings and places in files do not count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import inspect
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from operator import attrgetter
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from fem.compiled.folder import cache_folder, surroundings
+from fem.compiled.kernel import Kernel, Kind
+from fem.compiled.safe.files import is_safe_folder
+from fem.compiled.store import Unit, keep, parts_of, read_unit, symbol_of
+
+
+def adopted(kernel: Kernel, kinds: Kind) -> Unit | None:
+    """The unit of a kernel for these kinds, with all that it calls, from the folder of another version, if any."""
+    here, symbol = cache_folder(), symbol_of(kernel.name, kinds)
+    with contextlib.suppress(OSError):
+        for folder in here.parent.glob("kernels-*"):
+            if folder == here or not (folder / f"{symbol}.unit").exists() or not is_safe_folder(folder):
+                continue
+            parts = parts_of(symbol, partial(read_unit, folder))
+            if parts and parts[0].digest == digest_of(kernel, kinds):
+                for part in parts:
+                    keep(part, on_disk=True)
+                return parts[0]
+    return None
+
+
+def digest_of(kernel: Kernel, kinds: Kind) -> str:
+    """Hash of all that the machine code of a kernel for arguments of these kinds follows from."""
+    found = hashlib.sha256(machine_key().encode())
+    for line in (*fields_in(kinds), *traces_of(kernel, set())):
+        found.update(f"{line}\n".encode(errors="backslashreplace"))
+    return found.hexdigest()
+
+
+@cache
+def machine_key() -> str:
+    """Of the machine, and of the sources that make machine code of kernels."""
+    key = hashlib.sha256("\n".join(surroundings()).encode(errors="backslashreplace"))
+    package = Path(__file__).parents[1]
+    for path in sorted(path for room in ("compiled", "lanes") for path in (package / room).glob("*.py")):
+        key.update(path.read_bytes())
+    return key.hexdigest()
+
+
+def fields_in(kinds: Kind) -> Iterator[str]:
+    """Groups among arguments, with their fields."""
+    if isinstance(kinds, tuple) and kinds[:1] == ("group",):
+        group = attrgetter(kinds[2])(importlib.import_module(kinds[1]))
+        yield f"{kinds[1]}.{kinds[2]}{getattr(group, '_fields', '')}"
+    if isinstance(kinds, tuple):
+        for kind in kinds:
+            yield from fields_in(kind)
+
+
+def traces_of(kernel: Kernel, seen: set[str]) -> Iterator[str]:
+    """A kernel and what it calls, each once."""
+    if kernel.name in seen:
+        return
+    seen.add(kernel.name)
+    function = kernel.function
+    yield f"{kernel.name} {sorted(kernel.fast)} {kernel.inner} {kernel.inline} {function.__defaults__}"
+    yield f"{function.__annotations__.get('return')}"
+    known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    yield from traces_of_code(function.__code__, known, seen)
+
+
+def traces_of_code(code: CodeType, known: dict[str, Any], seen: set[str]) -> Iterator[str]:
+    """Bytecode, and the values of what it names."""
+    yield f"{code.co_code.hex()} {code.co_varnames} {code.co_names} {code.co_freevars}"
+    for constant in code.co_consts[1:]:  # the first one is the docstring, if there is one
+        if isinstance(constant, CodeType):
+            yield from traces_of_code(constant, known, seen)
+        else:
+            yield repr(constant)
+    if code.co_consts and not isinstance(code.co_consts[0], str | None):
+        yield repr(code.co_consts[0])
+    for name in (*code.co_names, *code.co_freevars):
+        if name in known:
+            yield from traces_of_value(name, known[name], code.co_names, seen)
+
+
+def traces_of_value(name: str, value: Any, attributes: Sequence[str], seen: set[str]) -> Iterator[str]:
+    """A global value that a kernel uses, of a module what it may use of it."""
+    if isinstance(value, Kernel):
+        yield from traces_of(value, seen)
+    elif isinstance(value, ModuleType):
+        yield f"{name} {value.__name__}"
+        for attribute in attributes if value.__name__.startswith("fem") else ():
+            if hasattr(value, attribute):
+                yield from traces_of_value(attribute, getattr(value, attribute), (), seen)
+    elif isinstance(value, type):
+        yield f"{name} {value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
+    elif callable(value):
+        yield f"{name} {getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+    else:
+        yield f"{name} {value!r}"

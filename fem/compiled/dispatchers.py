@@ -1,0 +1,130 @@
+"""Kernels by plain numba, ``FEM_COMPILER=numba``: the same functions, each a numba dispatcher that calls the others.
+
+It needs nothing but numba's documented decorator. Answers are equal to round-off; a start takes about a second longer,
+as numba has to be imported, and calls are slower. So it is what remains where the installed numba does not fit
+``translate``.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import FrameType
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.extending import typeof_impl
+
+from fem.compiled.folder import cache_folder
+from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
+from fem.compiled.native import type_of
+
+CONFIG: Any = numba.config
+ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a process to end."""
+
+
+@contextmanager
+def kept_in_our_folder() -> Iterator[None]:
+    """numba asks where to keep machine code when a function is declared."""
+    before, CONFIG.CACHE_DIR = CONFIG.CACHE_DIR, str(cache_folder())
+    try:
+        yield
+    finally:
+        CONFIG.CACHE_DIR = before
+
+
+class Disk(threading.local):
+    """Whether what this thread compiles may be kept: not with code of somebody else in it, of which no key knows."""
+
+    is_open = True
+
+
+DISK = Disk()
+
+
+@contextmanager
+def kept_for(kinds: Kind) -> Iterator[None]:
+    """Compile for arguments of these kinds."""
+    before, DISK.is_open = DISK.is_open, not foreign(kinds)
+    try:
+        yield
+    finally:
+        DISK.is_open = before
+
+
+@contextmanager
+def nothing_lost() -> Iterator[None]:
+    """What handlers of signals raise is raised at the end, too: in callbacks of LLVM it would be lost, and numba would
+    stumble over what they left undone.
+    """
+    raised: list[BaseException] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in ENDING} if is_main else {}
+    asked = {number: handler for number, handler in before.items() if callable(handler)}
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        try:
+            asked[signal.Signals(number)](number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    for number in asked:
+        signal.signal(number, noted)
+    try:
+        yield
+    finally:
+        for number, handler in asked.items():
+            signal.signal(number, handler)
+        if raised:
+            raise raised[0]
+
+
+def dispatcher(kernel: Kernel) -> Any:
+    """numba's function of a kernel."""
+    on_disk = DISK.is_open and kernel.__module__.startswith("fem.")
+    return made(kernel.function, kernel.fast, kernel.inner, kernel.inline, on_disk)
+
+
+@cache
+def made(function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool, on_disk: bool) -> Any:
+    """numba's dispatcher of a function; an entry for Python, which takes groups apart, is a large part of the work."""
+    options: dict[str, Any] = {"fastmath": set(fast), "forceinline": inline, "_nrt": False}
+    options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
+    with kept_in_our_folder():
+        return numba.njit(cache=on_disk, error_model="numpy", nogil=True, **options)(function)
+
+
+@typeof_impl.register(Kernel)
+def type_of_kernel(value: Kernel, context: Any) -> Any:
+    """A kernel that another one calls."""
+    return types.Dispatcher(dispatcher(value))
+
+
+def compile_plain(kernel: Kernel, kinds: Kind) -> None:
+    """Compile a kernel for arguments of these kinds, or take it from disk."""
+    with kept_for(kinds), nothing_lost():
+        dispatcher(kernel).compile(types_of(kernel, kinds))
+
+
+def types_of(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
+    """numba's types of arguments; those that are left out are compiled in, as their defaults."""
+    left_out = list(kernel.signature.parameters.values())[len(kinds) :]
+    return (*map(type_of, kinds), *(types.Omitted(parameter.default) for parameter in left_out))
+
+
+def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:
+    """A kernel has code for arguments of these kinds."""
+    with kept_for(kinds):
+        return types_of(kernel, kinds) in dispatcher(kernel).overloads
+
+
+def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
+    """Run it."""
+    with kept_for(kinds_of(arguments)), nothing_lost():  # what our own machine code does not take is an error here, too
+        return dispatcher(kernel)(*arguments)

@@ -1,0 +1,223 @@
+"""``*AMPLITUDE`` and ``*TIME POINTS``."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.cards import Card, Field, Row
+from fem.deck.columns import columns_of, plain_numbers
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.source import Mistake, listing, squeezed
+from fem.model import Amplitude
+
+DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC", "SWEEP")
+
+OF_FILES = ("COLUMN", "TIME COLUMN", "PAST END")
+
+OWN = ("SPACING", *OF_FILES)
+
+OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
+"""Of Abaqus, without blanks."""
+
+MAX_INSTANTS = 100_000
+
+TIMES = ("STEP TIME", "TOTAL TIME")
+"""CalculiX writes ``TIME=TOTAL TIME``."""
+
+
+@keyword(
+    "anywhere",
+    needs=("NAME",),
+    ignores=("VARIABLE",),
+    takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY", *OWN),
+    plus=OWN,
+    unsupported=("USER",),
+)
+def amplitude(card: Card, draft: Draft) -> None:
+    """A function of time."""
+    name = draft.declare(card, "amplitude")
+    draft.amplitudes[name] = Amplitude(name, points=np.array([[0.0, 1.0]]))
+    if card.has("DEFINITION") and squeezed(card.field("DEFINITION").text) in OTHERS:
+        field, hint = card.field("DEFINITION"), f"{listing(DEFINITIONS, 'and')} are"
+        raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
+    definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
+    check_options(card, definition)
+    if definition in ("PERIODIC", "SWEEP"):
+        refuse(card, ("SHIFTX", "SHIFTY"), f"belongs to tables, not to DEFINITION={definition}")
+        wave = periodic if definition == "PERIODIC" else swept
+        draft.amplitudes[name] = wave(card, name, time, fields_of(card, draft))
+        if definition == "SWEEP":
+            draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
+        return
+    if definition == "EQUALLY SPACED":
+        points = equally_spaced(card, draft)
+    else:
+        points = pairs_of(card, draft) if card.file is None else points_of_file(card, name, draft)
+    points = points + np.array([card.number("SHIFTX"), card.number("SHIFTY")])
+    if not np.isfinite(points).all():
+        raise card.mistake("a shifted point of the amplitude is out of range")
+    if definition == "SPLINE":
+        draft.extension("*AMPLITUDE, DEFINITION=SPLINE")
+    kind = "TABULAR" if definition == "EQUALLY SPACED" else definition
+    draft.amplitudes[name] = Amplitude(name, kind, time, points)
+    if card.file is not None and not card.has("PAST END"):
+        draft.ends[name] = card.file.place, float(points[-1, 0])
+
+
+def fields_of(card: Card, draft: Draft) -> list[Field]:
+    """All entries of the data lines."""
+    return [field for row in draft.rows(card) for field in row.fields()]
+
+
+def check_options(card: Card, definition: str) -> None:
+    """VALUE and SMOOTH in the forms that change nothing; FIXED INTERVAL and BEGIN where they belong."""
+    if card.has("VALUE") and card.word("VALUE", ("RELATIVE", "ABSOLUTE"), "RELATIVE") == "ABSOLUTE":
+        hint = "an amplitude multiplies the value of its load"
+        raise Mistake(card.field("VALUE").place, "VALUE=ABSOLUTE is not supported", hint)
+    if card.has("SMOOTH") and card.number("SMOOTH") != 0.0:
+        hint = "leave SMOOTH out or give a smooth curve as points"
+        raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
+    if definition != "EQUALLY SPACED":
+        refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
+    if definition != "SWEEP":
+        refuse(card, ("SPACING",), "belongs to DEFINITION=SWEEP")
+    if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP"):
+        refuse(card, OF_FILES, "belongs to the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
+    card.word("PAST END", ("HOLD",), "HOLD")
+
+
+def refuse(card: Card, names: tuple[str, ...], why: str) -> None:
+    """Parameters that do not go with the definition."""
+    for name in names:
+        if card.has(name):
+            raise Mistake(card.field(name).place, f"{name} {why}")
+
+
+def pairs_of(card: Card, draft: Draft) -> Floats:
+    """(n, 2) pairs of time and value, any number a line; times rise."""
+    numbers = plain_numbers(card.pieces)
+    if numbers is not None and len(numbers) and len(numbers) % 2 == 0 and (np.diff(numbers[::2]) > 0.0).all():
+        return numbers.reshape(-1, 2)
+    fields = fields_of(card, draft)
+    if len(fields) % 2:
+        raise Mistake(fields[-1].place, "expected pairs of time and value, got a time without a value")
+    points: list[tuple[float, float]] = []
+    for time, value in zip(fields[::2], fields[1::2], strict=True):
+        point = (time.number("the time"), value.number("the value"))
+        if points and point[0] <= points[-1][0]:
+            raise Mistake(time.place, f"times must rise: {point[0]:g} after {points[-1][0]:g}")
+        points.append(point)
+    if not points:
+        raise card.mistake("the amplitude has no points")
+    return np.array(points)
+
+
+def points_of_file(card: Card, name: str, draft: Draft) -> Floats:
+    """(n, 2) of time and value: two columns of a table; several pairs a line where it begins so, as in Abaqus."""
+    table = columns_of(card)
+    given = [card.field(of) if card.has(of) else number for number, of in enumerate(("TIME COLUMN", "COLUMN"), 1)]
+    if given == [1, 2] and not table.names and table.width > 2:
+        fields = [field for source, line in islice(table.lines, 2) for field in table.row(source, line).fields()]
+        times = [field.number("the time") for field in fields[::2]]
+        if table.width % 2 == 0 and all(before < after for before, after in pairwise(times)):
+            return pairs_of(card, draft)
+    columns = [table.find(each) for each in given]
+    if table.width > 2 and not card.has("COLUMN"):
+        which = f"{columns[1] + 1} of {table.width}; COLUMN= says which{table.named()}"
+        draft.notice(f"amplitude {name} takes column {which}")
+    points = table.read((columns[0], columns[1]), ("the time", "the value"))
+    back = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
+    if len(back):
+        before, after = points[back[0] : back[0] + 2, 0]
+        place = table.row(*next(islice(table.lines, back[0] + 1, None))).field(columns[0]).place
+        raise Mistake(place, f"times must rise: {after:g} after {before:g}")
+    return points
+
+
+def equally_spaced(card: Card, draft: Draft) -> Floats:
+    """(n, 2) values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
+    if not card.has("FIXED INTERVAL"):
+        raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
+    interval, begin = card.number("FIXED INTERVAL"), card.number("BEGIN")
+    if interval <= 0.0:
+        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL must be positive")
+    values = plain_numbers(card.pieces)
+    if values is None:
+        values = np.array([field.number("the value") for field in fields_of(card, draft)])
+    points = np.column_stack([begin + np.arange(len(values)) * interval, values])
+    if not len(points):
+        raise card.mistake("the amplitude has no values")
+    if (np.diff(points[:, 0]) <= 0.0).any():
+        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small beside BEGIN: times do not rise")
+    return points
+
+
+def periodic(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
+    """``N, omega, t0, A0``, then A_1, B_1, A_2, B_2, ..."""
+    if len(fields) < 4:
+        raise card.mistake("DEFINITION=PERIODIC needs a first line N, omega, t0, A0")
+    count = fields[0].integer("the number of terms N", low=0)
+    omega, start, mean = (fields[at].number(what) for at, what in ((1, "omega"), (2, "t0"), (3, "A0")))
+    terms = [field.number("A or B") for field in fields[4:]]
+    if len(terms) != 2 * count:
+        place = fields[-1].place
+        raise Mistake(place, f"expected {count} pairs A, B after the first line, got {len(terms)} numbers")
+    if omega <= 0.0:
+        raise Mistake(fields[1].place, f"omega must be positive, got {omega:g}")
+    pairs = tuple(zip(terms[::2], terms[1::2], strict=True))
+    return Amplitude(name, "PERIODIC", time, omega=omega, start=start, mean=mean, fourier=pairs)
+
+
+def swept(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
+    """``omega at t0, omega at its end, duration, t0, A0``, then ``A, B``; 0, but for B = 1, unless given."""
+    if len(fields) < 3:
+        raise card.mistake("DEFINITION=SWEEP needs a line: omega at the start, omega at the end, duration")
+    if len(fields) > 7:
+        raise Mistake(fields[7].place, "expected omega, omega, duration, t0, A0, A, B, got more numbers")
+    whats = ("omega at the start", "omega at the end", "the duration", "t0", "A0", "A", "B")
+    numbers = [field.number(what) for field, what in zip(fields, whats, strict=False)]
+    for field, what, number in zip(fields[:3], whats, numbers, strict=False):
+        if number <= 0.0:
+            raise Mistake(field.place, f"{what} must be positive, got {number:g}")
+    first, last, duration, start, mean, a, b = [*numbers, *(0.0, 0.0, 0.0, 1.0)[len(numbers) - 3 :]]
+    is_logarithmic = card.word("SPACING", ("LINEAR", "LOGARITHMIC"), "LINEAR") == "LOGARITHMIC"
+    wave: dict[str, Any] = {"omega": first, "omega_end": last, "duration": duration, "is_logarithmic": is_logarithmic}
+    return Amplitude(name, "SWEEP", time, start=start, mean=mean, fourier=((a, b),), **wave)
+
+
+@keyword("anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
+def time_points(card: Card, draft: Draft) -> None:
+    """Instants of output; with GENERATE ``start, end, increment`` rows."""
+    name = draft.declare(card, "time points")
+    draft.time_points[name] = (0.0,)
+    if card.word("TIME", TIMES, "STEP TIME") == "TOTAL TIME":
+        raise Mistake(card.field("TIME").place, "TIME=TOTAL TIME is not supported for *TIME POINTS: give step times")
+    instants: list[float] = []
+    generate = card.flag("GENERATE")
+    for row in draft.rows(card):
+        for field in row.fields()[:1] if generate else row.fields():
+            more = instants_between(row) if generate else [field.number("an instant")]
+            if instants and more[0] <= instants[-1]:
+                raise Mistake(field.place, f"instants must rise: {more[0]:g} after {instants[-1]:g}")
+            instants += more
+    draft.time_points[name] = tuple(instants)
+
+
+def instants_between(row: Row) -> list[float]:
+    """start, start + increment, ..., end."""
+    row.end(3, "start, end, increment")
+    start, end, increment = (row.number(at, what) for at, what in enumerate(("start", "end", "the increment")))
+    if increment <= 0.0 or end < start:
+        raise Mistake(row.field(2).place, "expected start <= end and a positive increment")
+    intervals = (end - start) / increment
+    if not intervals < MAX_INSTANTS:
+        raise Mistake(row.place, f"more than {MAX_INSTANTS} instants")
+    found = [start + number * increment for number in range(int(intervals + 1e-9) + 1)]
+    if len(found) > 1 and found[1] <= found[0]:
+        raise Mistake(row.field(2).place, "the increment is too small beside the start")
+    return found

@@ -1,0 +1,258 @@
+"""``*NGEN, LINE=CATENARY``: nodes of a line that hangs in equilibrium, and the rest lengths of its bars.
+
+The card is read with the mesh; where its nodes are follows when sections, materials and the first step are known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.deck.cards import Card, Row
+from fem.deck.draft import Catenary, Draft, Piece
+from fem.deck.lying import anchors, ground_below
+from fem.deck.source import Mistake
+from fem.deck.weighing import Bars, joint_weights, upwards, weights
+from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
+from fem.model import BarSection, Material, RestLength, Static
+from fem.model.mesh import BARS
+
+PASSES = 4
+"""Of lines in water: how heavy a bar is follows from where it is."""
+
+
+def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
+    """``first, last, increment, natural length``, one line per piece."""
+    on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
+    found = [Piece(labels, length_of(row), row) for row, labels in pieces]
+    for one, other in pairwise(found):
+        if one.labels[-1] != other.labels[0]:
+            message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
+            raise Mistake(other.row.place, message, "the pieces of a line are joined end to end")
+    labels, counts = np.unique(np.concatenate([piece.labels[1:] for piece in found]), return_counts=True)
+    if counts.max() > 1 or found[0].labels[0] in labels:
+        raise Mistake(found[0].row.place, "the line passes twice through one node")
+    asked = [name for name in MEASURES if card.has(name)]
+    blank = [piece for piece in found if piece.length is None]
+    if len(asked) > 1 or (asked and not blank):
+        what = asked[1] if len(asked) > 1 else asked[0]
+        hint = "leave one natural length blank, and give one of TENSION, HORIZONTAL TENSION, SAG"
+        raise Mistake(card.field(what).place, f"{what} and something else both say how long the line is", hint)
+    if len(blank) > 1 or (blank and not asked):
+        hint = "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG="
+        raise Mistake(blank[-1].row.place, "a natural length is missing", hint)
+    value = card.positive(asked[0]) if asked else 0.0
+    weight = card.number("WEIGHT") if card.has("WEIGHT") else None
+    draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
+
+
+def length_of(row: Row) -> float | None:
+    """The natural length of a piece, None where it is blank."""
+    return row.amount(3, "the natural length", positive=True) if row.field(3).text else None
+
+
+def lay_lines(draft: Draft) -> None:
+    """Nodes and rest lengths of all such lines."""
+    for catenary in draft.catenaries:
+        draft.card = catenary.card
+        with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
+            lay_line(draft, catenary)
+    draft.card = None
+
+
+def lay_line(draft: Draft, catenary: Catenary) -> None:
+    """One line; where what it is made of has mistakes of its own, nothing is said twice."""
+    pieces, place = catenary.pieces, catenary.card.place
+    labels = np.concatenate([pieces[0].labels[:1], *(piece.labels[1:] for piece in pieces)])
+    ends = end_places(draft, catenary)
+    bars = bars_of(draft, catenary, labels) if ends is not None else None
+    if ends is None or bars is None:
+        draft.failed.add("NGEN")
+        return
+    up = upwards(draft, catenary, bars)
+    span, rise, axes = plane_of(ends, up)
+    ground = ground_below(draft, catenary, bars, ends[0], axes)
+
+    def rest(line: Line) -> Shape:
+        return ground.rest(line, span, rise) if ground else hang(line, span, rise)
+
+    joints = joint_weights(draft, labels, up)
+    places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
+    for _ in range(PASSES if draft.water else 1):  # what is in the water, and has grown there, weighs otherwise
+        try:
+            own = weights(draft, catenary, bars, ends[0] + places @ axes)
+            line = line_of(catenary, bars, own, joints, rest, span, rise)
+            shape = rest(line)
+        except LineError as error:
+            raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
+        places = shape.places
+    for mistake in draft.nodes.add(labels[1:-1], ends[0] + places[1:-1] @ axes, lambda _: place):
+        draft.report(mistake)
+    give_lengths(draft, catenary, bars, line)
+    lying = 0.0
+    if ground:
+        lying = ground.lying(line, shape)
+        along = np.array([math.cos(ground.bottom.slope), math.sin(ground.bottom.slope)]) @ axes
+        draft.initial += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
+    tell(draft, catenary, line, shape, lying)
+
+
+def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> None:
+    """Each bar has the natural length of its piece; of bars side by side one with a ``*REST LENGTH`` keeps that."""
+    rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
+    given = [draft.element_sets.ordered(own.target) if isinstance(own.target, str) else [own.target]
+             for own, _ in draft.rest_lengths]  # fmt: skip
+    has_own = np.isin(bars.labels, np.concatenate(given)) if given else np.zeros(len(bars.labels), np.bool_)
+    keeps = has_own & (bars.together(np.ones(len(bars.labels)))[bars.gap] > 1.0)
+    for label, gap in zip(bars.labels[~keeps].tolist(), bars.gap[~keeps].tolist(), strict=True):
+        draft.rest_lengths.append((RestLength(label, float(line.length[gap])), rows[gap].place))
+    if keeps.any():
+        some = int(bars.labels[keeps][0])
+        draft.notice(
+            f"{catenary.card.place}: {np.count_nonzero(keeps)} bars, the first is {some}, keep their *REST LENGTH: the "
+            "line is laid as if they had the natural length of their piece, and a step brings it to rest"
+        )
+
+
+def line_of(
+    catenary: Catenary,
+    bars: Bars,
+    weight: Floats,
+    joints: Floats,
+    rest: Callable[[Line], Shape],
+    span: float,
+    rise: float,
+) -> Line:
+    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
+
+    weight (n,) of the bars per length;  joints (n+1,) of nodes besides
+    """
+    counts = [len(piece.labels) - 1 for piece in catenary.pieces]
+    lengths = [piece.length or 0.0 for piece in catenary.pieces]
+
+    def made(blank: float) -> Line:
+        length = np.repeat([(own or blank) / n for own, n in zip(lengths, counts, strict=True)], counts)
+        load = np.convolve(0.5 * weight * length, [1.0, 1.0]) + joints
+        strain = np.empty(len(length), bars.strain.dtype)
+        strain[bars.gap] = bars.strain
+        return Line(length, bars.together(bars.area * bars.young), load, strain == "GREEN", strain == "LOG")
+
+    if catenary.measure is None:
+        return made(0.0)
+
+    def laid(blank: float) -> tuple[Line, Shape]:
+        line = made(blank)
+        return line, rest(line)
+
+    return made(natural_length(laid, sum(lengths), span, rise, catenary.measure, catenary.value))
+
+
+def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
+    """Distance across and height of the second end from the first, and the directions (2, 3) of both."""
+    rise = float((ends[1] - ends[0]) @ up)
+    level = ends[1] - ends[0] - rise * up
+    span = float(np.linalg.norm(level))
+    if span == 0.0:  # straight above each other: any direction across
+        axis = int(np.abs(up).argmin())
+        level = np.eye(3)[axis] - up[axis] * up
+    return span, rise, np.array([level / np.linalg.norm(level), up])
+
+
+def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
+    """(2, 3) of the two nodes that exist; None where a broken card may have been about to define them."""
+    rows = catenary.pieces[0].row, catenary.pieces[-1].row
+    labels = int(catenary.pieces[0].labels[0]), int(catenary.pieces[-1].labels[-1])
+    places = [draft.nodes.at(label) if label in draft.nodes.rows else None for label in labels]
+    for row, at, label, found in zip(rows, (0, 1), labels, places, strict=True):
+        if found is None and not draft.has_failed("NODE"):
+            raise Mistake(row.field(at).place, f"there is no node {label}", "define both end nodes with *NODE")
+    for piece in catenary.pieces:
+        for label in piece.labels.tolist():
+            if label not in labels and label in draft.nodes.rows:
+                there = draft.nodes.place_of(label)
+                message = f"node {label} exists already: a catenary makes all nodes between its ends"
+                raise Mistake(piece.row.place, message, f"it was defined at {there}")
+    return None if any(found is None for found in places) else np.array(places)
+
+
+def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
+    """The bars between consecutive nodes, some of them side by side; None where one has no section or no material,
+    which is said elsewhere.
+    """
+    found, gap, flat = between(draft, labels)
+    missing = np.flatnonzero(np.bincount(gap, minlength=len(labels) - 1) == 0)
+    if missing.size:
+        if draft.has_failed("ELEMENT", "ELGEN", "INCLUDE"):
+            return None
+        at = int(missing[0])
+        rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
+        hint = "a catenary needs *ELEMENT, TYPE=T3D2 (T2D2) between consecutive nodes"
+        raise Mistake(rows[at].place, f"no bar joins nodes {labels[at]} and {labels[at + 1]}", hint)
+    section_of: dict[int, BarSection] = {}
+    for entry in draft.properties:
+        if isinstance(entry.value, BarSection):
+            section_of |= dict.fromkeys(draft.element_sets.ordered(entry.element_set).tolist(), entry.value)
+    sections = [section_of.get(label) for label in found.tolist()]
+    made = [draft.materials.get(section.material) if section else None for section in sections]
+    numbers = [entry.numbers for entry in made if entry is not None and not entry.broken]
+    if any("uniaxial" in given for given in numbers):
+        message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
+        raise Mistake(
+            catenary.pieces[0].row.place, message, "lay the line straight and let a *STATIC step find its shape"
+        )
+    young = [modulus_of(given) for given in numbers]
+    if len(numbers) < len(found) or None in young:
+        return None
+    area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
+    for at, (measure, same) in enumerate(zip(strain, np.array(strain)[np.searchsorted(gap, gap)], strict=True)):
+        if measure != same:
+            message = f"bars between nodes {labels[gap[at]]} and {labels[gap[at] + 1]} have different STRAIN"
+            raise Mistake(catenary.card.place, message, "bars side by side are laid as one line: give them one STRAIN")
+    density = np.array([given.get("density", 0.0) for given in numbers], float)
+    return Bars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
+
+
+def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:
+    """The bars between consecutive nodes: labels and gaps (m,), in the order of the gaps; whether all are T2D2."""
+    place = {label: at for at, label in enumerate(labels.tolist())}
+    found, flat = [], True
+    for chunk in draft.elements.chunks:
+        inside = np.isin(chunk.numbers, labels).all(axis=1) if chunk.kind in BARS else np.zeros(0, np.bool_)
+        for row in np.flatnonzero(inside).tolist():
+            first, last = sorted(place[label] for label in chunk.numbers[row].tolist())
+            if last == first + 1:
+                found.append((first, int(chunk.labels[row])))
+                flat = flat and chunk.kind == "T2D2"
+    gap, bars = np.array(sorted(found), np.int64).reshape(-1, 2).T
+    return bars, gap, flat
+
+
+def modulus_of(given: dict[str, object]) -> float | None:
+    """That of long times; infinite where the length is kept, None where there is none."""
+    return np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
+
+
+def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:
+    """What has been found, and what would undo it. lying: natural length on the bottom."""
+    first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
+    found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
+    slack = f"; {lying:.6g} of it lie on the bottom" if lying else ""
+    slack += f"; {shape.slack:.6g} of it lie slack" if shape.slack else ""
+    draft.notice(
+        f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
+        f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "
+        f"{shape.pull(line, -1):.6g} at node {last}{slack}"
+    )
+    if catenary.is_held and lying and (line.weight[1:-1] < 0.0).any():
+        draft.notice(
+            f"FRICTION=YES does not act on the line of nodes {first} to {last}: with parts that rise it may lie in "
+            "several places, and is laid without friction; statics with *SEABED, FRICTION=ALL holds it from there"
+        )
+    step = draft.steps[0] if draft.steps else None
+    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:
+        what = "lines are laid under their full weight, which step 1 brings on as a ramp"
+        draft.notice(f"{what}: *STEP, AMPLITUDE=STEP lets it act at once")

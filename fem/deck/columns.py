@@ -1,0 +1,286 @@
+"""Numbers in columns: blocks of data lines that numpy reads at once, and tables in files of other programs.
+
+In a table commas, semicolons or blanks stand between the entries, the same in all lines. The names of the columns may
+stand above the numbers, in a line that has no number; lines that begin with # are comments, or these names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+
+from fem.arrays import Floats, Ints
+from fem.deck.cards import FRACTION, MAX_ENTRIES, MAX_LABEL, NUMBER, Card, Field, Piece, Row, split_line
+from fem.deck.source import Mistake, Source, did_you_mean, listing, shown, squeezed
+
+MOST_NAMED = 20
+
+
+class Columns(NamedTuple):
+    """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any."""
+
+    card: Card
+    pieces: tuple[Piece, ...]
+    separator: str | None
+    width: int
+    names: tuple[str, ...]
+
+    @property
+    def lines(self) -> Iterator[tuple[Source, int]]:
+        """The lines that have numbers."""
+        return lines_in(self.pieces)
+
+    def find(self, given: Field | int) -> int:
+        """Which column, from 0, is given by its name, or by its number from 1."""
+        if isinstance(given, int) or given.is_integer():
+            number = given if isinstance(given, int) else given.integer("a column")
+            if number <= self.width:
+                return number - 1
+            plural = "s" * (self.width > 1)
+            message = f"there is no column {number}: the table has {self.width} column{plural}{self.named()}"
+            raise self.card.mistake(message) if isinstance(given, int) else Mistake(given.place, message)
+        found = [at for at, name in enumerate(self.names) if squeezed(name) == squeezed(given.text)]
+        if not self.names:
+            raise Mistake(given.place, "the columns of the table have no names", f"give a number, 1 to {self.width}")
+        if len(found) != 1:
+            there = f"{len(found) or 'no'} column{'s' * (len(found) > 1)}"
+            message = f"the table has {there} {shown(given.text)}{self.named()}"
+            raise Mistake(given.place, message, did_you_mean(given.text, self.names))
+        return found[0]
+
+    def named(self) -> str:
+        """The names, for a message."""
+        more = "..." if len(self.names) > MOST_NAMED else ""
+        return f": {listing(self.names[:MOST_NAMED], 'and')}{more}" if self.names else ""
+
+    def read(self, columns: tuple[int, int], whats: tuple[str, str]) -> Floats:
+        """All numbers of two columns (n, 2); Mistake at what is no finite number."""
+        table = plain_columns(self.pieces, self.separator, self.width, columns)
+        if table is not None:
+            return table
+        return np.array([self.numbers(*each) for each in zip(columns, whats, strict=True)]).T
+
+    def numbers(self, column: int, what: str) -> list[float]:
+        """All numbers of a column, one by one; Mistake at what is no finite number."""
+        found = []
+        for source, line in self.lines:
+            entries = entries_of(source.lines[line - 1], self.separator)
+            if len(entries) != self.width:
+                place = self.row(source, line).field(min(len(entries), self.width)).place
+                raise Mistake(place, f"expected {self.width} entries as in the first line, got {len(entries)}")
+            text = entries[column].strip()
+            is_plain = NUMBER.fullmatch(text) and not (text[:1] == "0" and FRACTION.fullmatch(text))
+            value = float(text.upper().replace("D", "E")) if is_plain else math.nan
+            found.append(value if math.isfinite(value) else self.row(source, line).field(column).number(what))
+        return found
+
+    def row(self, source: Source, line: int) -> Row:
+        """A line as one of a deck: knows the places of its entries, and parameters."""
+        text = source.lines[line - 1]
+        if self.separator is not None:
+            pieces = split_line(text, self.separator)
+        else:
+            pieces = [(entry.group(), entry.start() + 1) for entry in re.finditer(r"\S+", text)]
+        return Row(source, line, tuple(pieces), self.card.values, None)
+
+
+def columns_of(card: Card) -> Columns:
+    """The data lines of a card as a table; Mistake where there are no numbers."""
+    pieces = card.pieces
+    lines = list(islice(lines_in(pieces), 2))
+    texts = [source.lines[number - 1] for source, number in lines]
+    separator = next((each for each in ";," if texts and each in texts[-1]), None)
+    above = heading(pieces)
+    if texts and not any(NUMBER.fullmatch(entry.strip()) or "<" in entry for entry in texts[0].split(separator)):
+        above, lines, texts = texts[0], lines[1:], texts[1:]
+    if not lines:
+        raise Mistake(card.file.place if card.file else card.place, "there is no line of numbers")
+    width = len(entries_of(texts[0], separator))
+    names = tuple(name.strip().strip('"') for name in entries_of(above, separator))
+    return Columns(card, from_line(pieces, *lines[0]), separator, width, names if above and len(names) == width else ())
+
+
+def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:
+    """The lines that hold something but a comment."""
+    for source, start, stop in pieces:
+        for number in range(start, stop):
+            text = source.lines[number - 1].strip()
+            if text.strip(",;") and not text.startswith("#"):
+                yield source, number
+
+
+def heading(pieces: tuple[Piece, ...]) -> str:
+    """The last comment above the lines that hold something."""
+    found = ""
+    for source, start, stop in pieces:
+        for number in range(start, stop):
+            text = source.lines[number - 1].strip()
+            if text.startswith("#"):
+                found = text[1:]
+            elif text.strip(",;"):
+                return found
+    return found
+
+
+def from_line(pieces: tuple[Piece, ...], source: Source, line: int) -> tuple[Piece, ...]:
+    """The pieces from a line on."""
+    at = next(at for at, piece in enumerate(pieces) if piece.source is source and piece.start <= line < piece.stop)
+    return pieces[at]._replace(start=line), *pieces[at + 1 :]
+
+
+def entries_of(line: str, separator: str | None) -> list[str]:
+    """What stands between separators; there may be one at the end of the line."""
+    found = line.split(separator)
+    return found[:-1] if len(found) > 1 and not found[-1].strip() else found
+
+
+def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats] | None:
+    """Rows ``label, number, number...``: labels (n,) and numbers (n, k); ``columns`` the allowed row lengths."""
+    texts = plain_lines(card)
+    count = texts[0].count(",") if texts else 0
+    if count + 1 not in columns:
+        return None
+    table = load(texts, np.dtype([("label", np.int64), ("values", np.float64, (count,))]))
+    if table is None or len(table) != len(texts) or BEHIND_COMMA.search("\n".join(texts)):
+        return None
+    labels, values = table["label"], table["values"].reshape(len(table), count)
+    if not np.isfinite(values).all() or not fits(labels):
+        return None
+    return np.ascontiguousarray(labels), np.ascontiguousarray(values)
+
+
+def integers(card: Card, count: int) -> Ints | None:
+    """Rows of ``count`` positive integers: (n, count)."""
+    texts = plain_lines(card)
+    table = load(texts, np.dtype(np.int64)) if texts else None
+    return table if table is not None and table.shape == (len(texts), count) and fits(table) else None
+
+
+BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
+"""Numbers that may have a decimal comma."""
+
+LISTED = re.compile(r"[0-9,\s]*")
+
+
+def listed_integers(card: Card) -> Ints | None:
+    """All entries of rows of different lengths, each a positive integer: (n,)."""
+    texts = plain_lines(card)
+    if not texts or max(text.count(",") for text in texts) >= MAX_ENTRIES:
+        return None
+    joined = ",".join(text.rstrip().removesuffix(",") for text in texts)
+    if LISTED.fullmatch(joined) is None:
+        return None
+    try:
+        labels = np.array([int(entry) for entry in joined.split(",")], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return None
+    return labels if fits(labels) else None
+
+
+LINES_AT_ONCE = 50_000
+
+LOOSE = ("\n\n", "\n ", "\n\t", " \n", "\t\n")
+
+AROUND_LINES = re.compile(r"[ \t]*\n[ \t\n]*")
+
+BLANKS = re.compile(r"[ \t]+")
+
+IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eEdD, \t\n"))
+
+
+def plain_numbers(pieces: Iterable[Piece]) -> Floats | None:
+    """All entries of data lines: (n,)."""
+    return numbers_at_once(pieces, lambda text: numbers_in(text, ",", None))
+
+
+def plain_columns(
+    pieces: Iterable[Piece], separator: str | None, width: int, columns: tuple[int, ...]
+) -> Floats | None:
+    """Some columns of lines that have ``width`` entries each: (n, k)."""
+
+    def read(text: str) -> Floats | None:
+        numbers = numbers_in(text, separator, width)
+        return None if numbers is None else numbers.reshape(-1, width)[:, columns]
+
+    return numbers_at_once(pieces, read)
+
+
+def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None]) -> Floats | None:
+    """What is read of some lines after the other."""
+    found = []
+    for source, start, stop in pieces:
+        for first in range(start - 1, stop - 1, LINES_AT_ONCE):
+            numbers = read(source.lines.between(first, min(first + LINES_AT_ONCE, stop - 1)))
+            if numbers is None:
+                return None
+            found.append(numbers)
+    return np.concatenate(found) if found else None
+
+
+def numbers_in(text: str, separator: str | None, width: int | None) -> Floats | None:
+    """Those of some lines."""
+    text = f"{text}\n"
+    if any(pair in text for pair in LOOSE):
+        text = AROUND_LINES.sub("\n", text)
+    text = (text.replace(f"{separator}\n", "\n") if separator else text).strip()
+    if not text:
+        return np.empty(0)
+    if separator != ",":
+        if "," in text:
+            return None
+        text = text.replace(separator, ",") if separator else BLANKS.sub(",", text)
+    elif BEHIND_COMMA.search(text):
+        return None
+    codes = np.frombuffer(text.encode(errors="replace"), np.uint8)
+    if not IN_NUMBERS[codes].all():
+        return None
+    ends = np.append(np.flatnonzero(codes == ord("\n")), len(codes))
+    counts = np.diff(np.searchsorted(np.flatnonzero(codes == ord(",")), ends), prepend=0) + 1
+    if (counts != width).any() if width else counts.max() > MAX_ENTRIES:
+        return None
+    numbers = listed(text.replace("\n", ","))
+    return numbers if numbers is not None and len(numbers) == counts.sum() else None
+
+
+def listed(text: str) -> Floats | None:
+    """Numbers between commas, as JSON writes them; or as other programs do, three times slower."""
+    try:
+        numbers = np.array(orjson.loads(f"[{text}]"), np.float64)
+    except (ValueError, TypeError, OverflowError):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                numbers = np.fromstring(text.upper().replace("D", "E"), sep=" , ")
+        except (ValueError, Warning):
+            return None
+    return numbers if numbers.ndim == 1 and np.isfinite(numbers).all() else None
+
+
+def plain_lines(card: Card) -> list[str]:
+    """The data lines, one trailing comma each removed."""
+    texts = card.texts()
+    if texts and texts[0].rstrip().endswith(","):
+        return [text.rstrip().removesuffix(",") for text in texts]
+    return texts
+
+
+def fits(labels: Ints) -> bool:
+    """All are valid labels."""
+    return bool(labels.min() > 0 and labels.max() <= MAX_LABEL)
+
+
+def load(texts: list[str], kind: np.dtype[np.void] | np.dtype[np.int64]) -> np.ndarray | None:
+    """numpy's own text reader; None if it stumbles."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return np.loadtxt(texts, dtype=kind, delimiter=",", comments=None, ndmin=1 if kind.names else 2)
+        except (ValueError, TypeError, OverflowError, Warning):
+            return None

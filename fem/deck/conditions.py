@@ -1,0 +1,546 @@
+"""What ties and moves nodes: equations, links, rigid bodies, axes of nodes, initial conditions; how supports agree.
+
+``*TRANSFORM``: each node with axes of its own gets another one that moves as it does, in its axes: u_node = sum of
+e_i u_i, three equations. What is said of the dofs of the node is said of the other one, whose U, V, A and RF are
+therefore those of the node in its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints, distinct
+from fem.deck.cards import Card, Field, Row
+from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, RigidBodyDraft, StepDraft
+from fem.deck.handler import keyword
+from fem.deck.lookup import Lookup
+from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
+from fem.model import (
+    Boundary,
+    Equation,
+    InitialCondition,
+    Mesh,
+    Model,
+    RestLength,
+    RigidBody,
+    Step,
+)
+from fem.model.mesh import BARS, REEVED
+
+INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
+
+OURS = ("DISPLACEMENT", "ANCHOR")
+
+MAX_TERMS = 100_000
+
+POINT_STRESSES = 8
+"""Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
+
+MOST_HEADING = 20_000
+"""Characters of a heading that are kept."""
+
+
+@keyword("anywhere")
+def heading(card: Card, draft: Draft) -> None:
+    """Any text."""
+    text = "\n".join(text.strip() for text in card.texts())
+    if len(text) > MOST_HEADING:
+        draft.notice(f"the heading is cut after {MOST_HEADING} characters")
+    draft.heading += text[:MOST_HEADING].splitlines()
+
+
+def dof_of(field: Field) -> int:
+    """A dof, 1 to 6."""
+    dof = field.integer("a dof")
+    if dof > 6:
+        hint = "temperatures are given by *TEMPERATURE" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
+        raise Mistake(field.place, f"there is no dof {dof}", hint)
+    return dof
+
+
+def translation(field: Field) -> int:
+    """A dof of a node, 1 to 3."""
+    dof = dof_of(field)
+    if dof > 3:
+        raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
+    return dof
+
+
+@keyword("model", unsupported=("REMOVE",))
+def equation(card: Card, draft: Draft) -> None:
+    """``number of terms``, then node or set, dof, coefficient; up to four terms a line."""
+    rows = draft.rows(card)
+    for row in rows:
+        with draft.guard():
+            row.end(1, "the number of terms on a line of its own")
+            field = row.field(0)
+            count = field.integer("the number of terms", high=MAX_TERMS)
+            triples: list[tuple[Row, int]] = []
+            while len(triples) < count:
+                following = next(rows, None)
+                if following is None:
+                    raise Mistake(field.place, f"expected {count} terms, got {len(triples)}")
+                if len(following) % 3:
+                    message = f"expected triples node, dof, coefficient; got {len(following)} entries"
+                    raise Mistake(following.place, message)
+                triples += [(following, at) for at in range(0, len(following), 3)]
+            if len(triples) > count:
+                further, at = triples[count]
+                raise Mistake(further.field(at).place, f"expected {count} terms, got more")
+            terms = tuple(read_term(draft, *triple) for triple in triples)
+            if terms[0].coefficient == 0.0:
+                place = triples[0][0].field(2).place
+                raise Mistake(place, "the first coefficient is zero: its dof is the one eliminated")
+            draft.equations.append(terms)
+
+
+def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
+    """One triple."""
+    target, dof = draft.target(row, at, "node"), translation(row.field(at + 1))
+    return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
+
+
+@keyword("model", unsupported=("MODE", "USER"))
+def mpc(card: Card, draft: Draft) -> None:
+    """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
+    for row in draft.rows(card):
+        with draft.guard():
+            kind = row.field(0)
+            if kind.text.upper() != "LINK":
+                hint = "LINK, a, b keeps the distance of two nodes"
+                raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", hint)
+            row.end(3, "LINK, a, b")
+            first, second = draft.target(row, 1, "node"), draft.target(row, 2, "node")
+            draft.links.append((first, second, row.place))
+
+
+FREE_BODY = "makes a free body, which is not supported: reference nodes move as *BOUNDARY says"
+
+PLUS = ("ROTATION",)
+
+FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
+
+OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+
+
+@keyword("model", PLUS, ("REF NODE", "PIN NSET"), refuses=FREE_BODIES, unsupported=OTHER_BODIES, plus=PLUS)
+def rigid_body(card: Card, draft: Draft) -> None:
+    """Nodes that follow the six motions of a reference node."""
+    field = card.field("REF NODE")
+    node: str | int = field.integer("a node label") if field.is_integer() else card.needed("REF NODE")
+    draft.use("node", node, field.place)
+    pinned = draft.named(card, "PIN NSET", "node")
+    draft.bodies.append(RigidBodyDraft(card, node, pinned, card.word("ROTATION", ("RPY", "VECTOR"), "RPY")))
+    draft.no_rows(card)
+
+
+@keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
+def initial_conditions(card: Card, draft: Draft) -> None:
+    """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value.
+
+    ANCHOR: where the friction of a bottom holds a node, as a displacement of it.
+    """
+    field = card.field("TYPE")
+    kind = field.text.upper()
+    if kind not in INITIAL:
+        hint = f"{listing(INITIAL, 'and')} are"
+        raise Mistake(field.place, f"*INITIAL CONDITIONS, TYPE={shown(kind)[1:-1]} is not supported", hint)
+    if kind in OURS:
+        draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
+    for row in draft.rows(card):
+        with draft.guard():
+            draft.initial.append((read_condition(row, kind, draft), row.place))
+
+
+@keyword("model", needs=("NSET",), takes=("TYPE",))
+def transform(card: Card, draft: Draft) -> None:
+    """``xa, ya, za, xb, yb, zb``: x' points to a, y' lies towards b in the plane of both."""
+    if card.word("TYPE", ("R", "C", "S"), "R") != "R":
+        raise Mistake(card.field("TYPE").place, "axes of *TRANSFORM that turn about are not supported", "TYPE=R is")
+    row = draft.single_row(card, "two points")
+    row.end(6, "two points: xa, ya, za, xb, yb, zb")
+    first, second = np.array([row.number(at, "a coordinate", 0.0) for at in range(6)]).reshape(2, 3)
+    third = np.cross(first, second)
+    size = np.linalg.norm(third)
+    if not size > SAME_PLACE * np.linalg.norm(first) * np.linalg.norm(second):
+        raise Mistake(row.place, "the two points of *TRANSFORM and the origin lie on a line")
+    axes = np.array([first, np.cross(third, first), third])
+    draft.axes.append((draft.named(card, "NSET", "node"), axes / np.linalg.norm(axes, axis=1)[:, None]))
+
+
+def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
+    """One line."""
+    if kind == "STRESS":
+        target = draft.target(row, 0, "element")
+        value = row.number(1, "the stress s11")
+        first = 1
+        if len(row) == POINT_STRESSES:
+            row.integer(1, "the integration point")
+            first, value = 2, row.number(2, "the stress s11")
+            known = draft.point_stresses.setdefault(target, value)
+            if known != value:
+                message = f"s11 of element {target} is {value:g} here and {known:g} at another integration point"
+                raise Mistake(row.field(2).place, message, "a bar has one stress")
+            draft.notice("initial stresses of integration points: s11 is the stress along the bar")
+        row.end(POINT_STRESSES, "element set, s11, or element, integration point, six stresses")
+        for at in range(first + 1, len(row)):
+            if row.number(at, "a stress component", 0.0) != 0.0:
+                raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
+        return InitialCondition(kind, target, value)
+    target = draft.target(row, 0, "node")
+    if kind == "TEMPERATURE":
+        row.end(2, "nodes, temperature")
+        return InitialCondition(kind, target, row.number(1, "the temperature"))
+    row.end(3, "nodes, dof, value")
+    return InitialCondition(kind, target, row.number(2, "the value"), translation(row.field(1)))
+
+
+def check_supports(draft: Draft, mesh: Mesh) -> None:
+    """Model supports among themselves, then those of each step; both parts of harmonic motions by themselves."""
+    nodes = Lookup(mesh.node_labels, mesh.node_sets)
+    for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
+        owners = np.full((2, 6 * len(mesh.node_labels)), -1, dtype=np.int64)
+        for number, (entry, place) in enumerate(group):
+            dofs = 6 * nodes.members(entry.target) + entry.dof - 1
+            for owner, earlier in [(part, each) for part in owners for each in distinct(part[dofs]).tolist()]:
+                if earlier >= 0 and contradict(entry, group[earlier][0]):
+                    node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 6)
+                    message = f"node {written(draft, mesh, node)}, dof {axis + 1} is prescribed twice in different ways"
+                    draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
+                    break
+            owners[int(entry.is_imaginary), dofs] = number
+
+
+def contradict(one: Boundary, other: Boundary) -> bool:
+    """Two different motions; zero is zero whatever its amplitude, and the parts of a harmonic motion add up."""
+    if one.kind == other.kind and (one.value == other.value == 0.0 or one.is_imaginary != other.is_imaginary):
+        return False
+    return (one.kind, one.value, one.amplitude) != (other.kind, other.value, other.amplitude)
+
+
+def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
+    """Node indices; an equation over sets becomes one per member."""
+    nodes = Lookup(mesh.node_labels, mesh.node_sets)
+    equations: list[Equation] = []
+    eliminated: dict[tuple[int, int], Place] = {}
+    for terms in draft.equations:
+        with draft.guard():
+            for equation in expand(draft, nodes, terms):
+                dofs = [(node, dof) for node, dof, _ in equation.terms]
+                if len(set(dofs)) < len(dofs):
+                    raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
+                if dofs[0] in eliminated:
+                    message = f"node {written(draft, mesh, dofs[0][0])}, dof {dofs[0][1]} comes first in two equations"
+                    raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
+                eliminated[dofs[0]] = terms[0].place
+                equations.append(equation)
+    return tuple(equations)
+
+
+def expand(draft: Draft, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
+    """Sets of equal size run side by side, in their order; a single node stays."""
+    columns = [column(draft, nodes, term.target) for term in terms]
+    if not all(map(len, columns)):
+        return []
+    sizes = {len(found) for term, found in zip(terms, columns, strict=True) if isinstance(term.target, str)}
+    if len(sizes) > 1:
+        raise Mistake(terms[0].place, f"the sets of the equation have different sizes: {sorted(sizes)}")
+    count = max(map(len, columns))
+    draft.spend(count * len(terms) if sizes else 0, terms[0].place)
+    rows = [found.tolist() * (count // len(found)) for found in columns]
+    return [
+        Equation(tuple((row[at], term.dof, term.coefficient) for row, term in zip(rows, terms, strict=True)))
+        for at in range(count)
+    ]
+
+
+def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
+    """Pairs of node indices; those of two sets run side by side, in the sets' order."""
+    nodes = Lookup(mesh.node_labels, mesh.node_sets)
+    pairs: list[tuple[int, int]] = []
+    for *targets, place in draft.links:
+        with draft.guard():
+            columns = [column(draft, nodes, target) for target in targets]
+            if len(columns[0]) != len(columns[1]) and min(map(len, columns)) > 0:
+                raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
+            for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
+                if np.array_equal(*mesh.coordinates[list(pair)]):
+                    first, second = map(draft.as_written, mesh.node_labels[list(pair)].tolist())
+                    message = f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
+                    raise Mistake(place, message)
+                pairs.append(pair)
+    return tuple(pairs)
+
+
+def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
+    """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
+    nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
+    busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
+    turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}
+    for each in draft.bodies:
+        with draft.guard():
+            found = nodes.members(each.node).tolist()
+            pinned = nodes.members(each.pinned).tolist()
+            place = each.card.field("REF NODE").place
+            if len(found) > 1:
+                raise Mistake(place, f"REF NODE= takes one node, {each.node} has {len(found)}")
+            for node in found:
+                label = int(mesh.node_labels[node])
+                bodies.append(RigidBody(label, each.pinned, each.rotation))
+                blame = "is pinned to itself" if node in pinned else busy.get(node)
+                if blame is not None:
+                    raise Mistake(place, f"reference node {draft.as_written(label)} {blame}")
+                for other in {node, *pinned} & turned:
+                    raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
+                for other in pinned:
+                    if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
+                        what = f"node {written(draft, mesh, other)} is pinned to two bodies"
+                        raise Mistake(each.card.field("PIN NSET").place, what)
+    given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
+    parts: list[Draft | StepDraft] = [draft, *draft.steps]
+    for part in parts:
+        split_supports(draft, part, mesh, nodes, given, owner)
+    for node, dofs in given.items():
+        if missing := sorted({1, 2, 3, 4, 5, 6} - dofs):
+            what = f"dof{'s' * (len(missing) > 1)} {listing(map(str, missing), 'and')}"
+            draft.notice(f"{what} of reference node {written(draft, mesh, node)}: held, as no *BOUNDARY moves them")
+    return tuple(bodies)
+
+
+def written(draft: Draft, mesh: Mesh, node: int) -> str:
+    """The label of a node by its index, as it stands in the deck."""
+    return draft.as_written(int(mesh.node_labels[node]))
+
+
+def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
+    """Nodes that cannot be reference nodes, and why."""
+    tied = [term.target for terms in draft.equations for term in terms]
+    tied += [each for *pair, _ in draft.links for each in pair]
+    loaded = [load.target for step in draft.steps for load in step.nodal_loads]
+    found: dict[int, str] = {}
+    for targets, what in ((loaded, f"is loaded: that {FREE_BODY}"), (tied, "belongs to an equation or a link")):
+        found |= {node: what for target in targets for node in nodes.members(target).tolist()}
+    found |= dict.fromkeys(mesh.legs[0].ravel().tolist(), "belongs to an element")
+    return found
+
+
+def split_supports(
+    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str]
+) -> None:
+    """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
+
+    given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
+    """
+    kept: list[tuple[Boundary, Place]] = []
+    for entry, place in part.boundaries:
+        if entry.dof <= 3 and not given:
+            kept.append((entry, place))
+            continue
+        named = nodes.members(entry.target).tolist()
+        for node in [node for node in named if node in owner][:1]:
+            what = f"node {written(draft, mesh, node)} is pinned to a rigid body: it moves with node {owner[node]}"
+            draft.report(Mistake(place, what, "leave it out of *BOUNDARY"))
+        moving = [node for node in named if node in given]
+        for node in moving:
+            given[node].add(entry.dof)
+        if entry.dof <= 3:
+            kept.append((entry, place))
+            continue
+        part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
+        if len(moving) < len(named) and not draft.has_failed("RIGID BODY"):
+            if entry.value != 0.0:
+                draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))
+            draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
+    part.boundaries[:] = kept
+
+
+def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:
+    """Node indices of a label, or of a set in the order in which it was written."""
+    return nodes.known(draft.node_sets.ordered(target)) if isinstance(target, str) else nodes.members(target)
+
+
+def check_removals(draft: Draft, mesh: Mesh) -> None:
+    """An element is removed once, and breaks by itself only before that; one failure of each kind."""
+    elements = Lookup(mesh.element_labels, mesh.element_sets)
+    begin, last = 0.0, np.full(len(mesh.element_labels), np.inf)
+    for number, step in enumerate(draft.steps):
+        if draft.failures and getattr(step.procedure, "riks", None) and step.procedure_place:
+            hint = "leave out RIKS: then each part of the load waits for what breaks"
+            draft.report(Mistake(step.procedure_place, "*STATIC, RIKS does not follow *FAILURE", hint))
+        for target, place in step.removals:
+            index = elements.members(target)
+            for element in index[last[index] < np.inf][:1]:
+                gone = f"element {draft.as_written(int(mesh.element_labels[element]))} has been removed before"
+                draft.report(Mistake(place, gone))
+            last[index] = begin if number else -np.inf
+        begin += getattr(step.procedure, "period", 0.0)
+    known: set[tuple[str, int]] = set()
+    for entry, place in draft.failures:
+        index = elements.members(entry.target)
+        for element in index.tolist():
+            name = f"element {draft.as_written(int(mesh.element_labels[element]))}"
+            if (entry.kind, element) in known:
+                draft.report(Mistake(place, f"{name} gets a second {entry.kind.lower()} to break at"))
+            elif last[element] <= (entry.value if entry.kind == "TIME" else -np.inf):
+                draft.report(Mistake(place, f"{name} never breaks by itself: *MODEL CHANGE removes it before"))
+            elif entry.kind != "TIME" and mesh.is_of("MASS")[element]:
+                draft.report(Mistake(place, f"{name} is a point mass, which has no {entry.kind.lower()}"))
+            else:
+                known.add((entry.kind, element))
+                continue
+            break
+
+
+def check_masses(draft: Draft) -> None:
+    """Nonstructural masses go that are there, and come back that have gone."""
+    there = dict.fromkeys((entry.name for entry, _ in draft.nonstructural if entry.name), True)
+    for step in draft.steps:
+        for names, goes in ((step.shed, True), (step.put, False)):
+            for name, place in names:
+                if name not in there:
+                    hint = did_you_mean(name, there, "NAME= of *NONSTRUCTURAL MASS gives it one")
+                    draft.report(Mistake(place, f"there is no nonstructural mass {name}", hint))
+                elif there[name] is not goes:
+                    what = "has been removed before" if goes else "is there already"
+                    draft.report(Mistake(place, f"nonstructural mass {name} {what}"))
+                else:
+                    there[name] = not goes
+
+
+def check_bars(draft: Draft, mesh: Mesh) -> None:
+    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each."""
+    is_bar, is_reeved = mesh.is_of(*BARS), mesh.is_of(*REEVED)
+    for mass, place in draft.nonstructural:
+        carriers = mesh.element_sets.get(mass.element_set, np.zeros(0, np.int64))
+        if not is_bar[carriers].all():
+            what = "*NONSTRUCTURAL MASS is carried by bars, *MASS is a point"
+            draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
+    elements, has_length = Lookup(mesh.element_labels, mesh.element_sets), np.zeros(len(is_bar), bool)
+    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial, *draft.rest_lengths]
+    for entry, place in entries:
+        is_length, target = isinstance(entry, RestLength), entry.target
+        if isinstance(entry, InitialCondition) and entry.kind != "STRESS":
+            continue
+        index = elements.members(target)
+        if not (is_bar | is_reeved if is_length else is_bar)[index].all():
+            others = "T3D2 and T2D2: they carry no initial stress"
+            others = "T3D2, T2D2 and PULLEY: they have no length of their own" if is_length else others
+            draft.report(Mistake(place, f"{target} has elements other than {others}"))
+        elif is_length and has_length[index].any():
+            label = draft.as_written(int(mesh.element_labels[index[has_length[index]][0]]))
+            draft.report(Mistake(place, f"element {label} gets a second rest length"))
+        has_length[index] |= is_length
+
+
+def check_pulleys(draft: Draft, mesh: Mesh) -> None:
+    """What only ropes over pulleys have, once, and what they do not do."""
+    is_reeved, elements = mesh.is_of(*REEVED), Lookup(mesh.element_labels, mesh.element_sets)
+    rubs = np.zeros(len(is_reeved), np.bool_)
+    asked: list[tuple[str | int, Place, Flags, str]] = []
+    for pulley, place in draft.pulleys:
+        index = elements.members(pulley.element_set)
+        asked += [(pulley.element_set, place, ~is_reeved, "is no PULLEY: only these rub, by *PULLEY, on theirs")]
+        asked += [(pulley.element_set, place, rubs.copy(), "gets a second *PULLEY")]
+        rubs[index] = True
+    for rest, place in draft.rest_lengths:
+        if rest.second is not None:
+            asked.append((rest.target, place, ~is_reeved, "is no PULLEY: it has one rest length, not two"))
+    asked += [(entry.target, place, is_reeved, "is a PULLEY, which does not break") for entry, place in draft.failures]
+    for step in draft.steps:
+        asked += [(target, place, is_reeved, "is a PULLEY, which is not removed") for target, place in step.removals]
+        for load in step.distributed_loads:
+            if load.kind != "GRAV" and load.target is not None:
+                asked.append((load.target, step.place, is_reeved, f"is a PULLEY: {load.kind} acts on bars"))
+    for target, place, wrong, what in asked:
+        index = elements.members(target)
+        for element in index[wrong[index]][:1]:
+            draft.report(Mistake(place, f"element {draft.as_written(int(mesh.element_labels[element]))} {what}"))
+
+
+SUFFIX = " IN AXES"
+
+
+class _Nodes:
+    """Which node holds the dofs of each; ``mesh``: with the added nodes, and the sets that are asked for."""
+
+    def __init__(self, mesh: Mesh, axes: dict[int, Floats]) -> None:
+        self.own = np.array(sorted(axes), np.int64)
+        count = len(mesh.node_labels)
+        self.place = np.arange(count)
+        self.place[self.own] = count + np.arange(len(self.own))
+        labels = np.append(mesh.node_labels, mesh.node_labels.max() + 1 + np.arange(len(self.own)))
+        coordinates = np.concatenate([mesh.coordinates, mesh.coordinates[self.own]])
+        self.mesh = replace(mesh, node_labels=labels, coordinates=coordinates, node_sets=dict(mesh.node_sets))
+
+    def target(self, name: Any, beside: bool = False) -> Any:
+        """The set or label that has the dofs of another one in their axes; ``beside``: and the nodes themselves."""
+        nodes: Ints = np.zeros(0, np.int64) if name is None else self.mesh.nodes_of(name)
+        if not np.isin(nodes, self.own).any():
+            return name
+        if isinstance(name, int):
+            return int(self.mesh.node_labels[self.place[nodes[0]]])
+        own = f"{name} AND{SUFFIX}" if beside else f"{name}{SUFFIX}"
+        self.mesh.node_sets[own] = np.union1d(self.place[nodes], nodes if beside else nodes[:0])
+        return own
+
+    def moved(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Supports or loads in axes."""
+        return tuple(replace(entry, target=self.target(entry.target)) for entry in entries)
+
+    def step(self, step: Step) -> Step:
+        """A step whose supports, loads and tables know the axes."""
+        outputs = tuple(
+            replace(one, target=self.target(one.target, beside=True)) if one.kind.startswith("NODE") else one
+            for one in step.outputs
+        )
+        boundaries, loads = self.moved(step.boundaries), self.moved(step.nodal_loads)
+        return replace(step, boundaries=boundaries, nodal_loads=loads, outputs=outputs)
+
+
+def in_axes(model: Model, axes: dict[int, Floats]) -> Model:
+    """The model with nodes (by index) in axes of their own: rows e_1, e_2, e_3 of (3, 3), orthonormal."""
+    if not axes:
+        return model
+    nodes = _Nodes(model.mesh, axes)
+    equations = [
+        replace(each, terms=tuple((int(nodes.place[node]), dof, factor) for node, dof, factor in each.terms))
+        for each in model.equations
+    ]
+    for node in nodes.own.tolist():
+        for k in range(3):
+            parts = [(int(nodes.place[node]), i + 1, -float(axes[node][i, k])) for i in range(3) if axes[node][i, k]]
+            equations.append(Equation(((node, k + 1, 1.0), *parts)))
+    return replace(
+        model,
+        mesh=nodes.mesh,
+        equations=tuple(equations),
+        boundaries=nodes.moved(model.boundaries),
+        initial_conditions=tuple(initial_in_axes(model, nodes, axes)),
+        steps=tuple(map(nodes.step, model.steps)),
+    )
+
+
+def initial_in_axes(model: Model, nodes: _Nodes, axes: dict[int, Floats]) -> Iterator[InitialCondition]:
+    """Displacements and velocities at the start, given along the global axes, turned for the added nodes."""
+    found: dict[tuple[str, int], Floats] = {}
+    for condition in model.initial_conditions:
+        kind, named = condition.kind, np.zeros(0, np.int64)
+        if kind in ("DISPLACEMENT", "VELOCITY"):
+            named = model.mesh.nodes_of(condition.target)
+        for node in np.intersect1d(named, nodes.own).tolist():
+            found.setdefault((kind, node), np.zeros(3))[condition.dof - 1] = condition.value
+        others = np.setdiff1d(named, nodes.own)
+        if len(others) == len(named):
+            yield condition
+        elif len(others):
+            name = f"{condition.target} NOT{SUFFIX}"
+            nodes.mesh.node_sets[name] = others
+            yield replace(condition, target=name)
+    for (kind, node), vector in found.items():
+        label = int(nodes.mesh.node_labels[nodes.place[node]])
+        for dof in np.flatnonzero(turned := axes[node] @ vector).tolist():
+            yield InitialCondition(kind, label, float(turned[dof]), dof + 1)

@@ -1,1 +1,0 @@
-"""``*PARAMETER``: arithmetic, the table of what is known, numbers that know how they follow from parameters."""

@@ -1,0 +1,387 @@
+"""What acts in a step: supports, loads, temperatures, winches; what leaves: ``*MODEL CHANGE``, ``*FAILURE``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.deck.cards import Card, Row
+from fem.deck.conditions import dof_of, translation
+from fem.deck.draft import Draft, StepDraft
+from fem.deck.fluids import FIELDS, fluid_load
+from fem.deck.handler import keyword
+from fem.deck.harmonic import PHASES, is_imaginary
+from fem.deck.lookup import Lookup
+from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
+from fem.model import (
+    BarSection,
+    Boundary,
+    DistributedLoad,
+    Failure,
+    FluidLoad,
+    Material,
+    Mesh,
+    NodalLoad,
+    Perturbation,
+    Static,
+    Temperature,
+    Winch,
+)
+from fem.model.curves import Follow, evaluate
+from fem.model.mesh import BARS, REEVED
+from fem.model.properties import FAILURES
+
+SHORTHANDS: dict[str, tuple[int, ...]] = {
+    "ENCASTRE": (1, 2, 3),
+    "PINNED": (1, 2, 3),
+    "XSYMM": (1,),
+    "YSYMM": (2,),
+    "ZSYMM": (3,),
+    "XASYMM": (2, 3),
+    "YASYMM": (1, 3),
+    "ZASYMM": (1, 2),
+}
+
+LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
+
+KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
+
+UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
+
+KEPT = "loads keep their direction"
+
+
+def operation(card: Card, draft: Draft) -> None:
+    """OP=NEW removes what earlier steps gave; it must come with the first card of its kind in a step."""
+    op = card.word("OP", ("MOD", "NEW"), "MOD")
+    step = draft.step
+    if step is None:
+        if op == "NEW":
+            raise Mistake(card.field("OP").place, "OP=NEW before the first step has nothing to remove")
+        return
+    if op == "NEW" and card.keyword in step.changed and card.keyword not in step.replaced:
+        first = step.changed[card.keyword]
+        message = f"OP=NEW must be given with the first *{card.keyword} of the step"
+        raise Mistake(card.field("OP").place, message, f"that is at {first}")
+    step.changed.setdefault(card.keyword, card.place)
+    if op == "NEW":
+        step.replaced.add(card.keyword)
+
+
+def loads(card: Card, draft: Draft) -> Iterator[tuple[Row, str | None]]:
+    """The data lines of a card of loads or supports, with its amplitude."""
+    amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")
+    operation(card, draft)
+    for row in draft.rows(card, needed=not card.has("OP")):
+        yield row, amplitude
+
+
+@keyword(
+    "anywhere",
+    takes=("OP", "AMPLITUDE", "TYPE", "FIXED", "REAL", "IMAGINARY"),
+    unsupported=(*UNSUPPORTED, "LOAD CASE", "STEP", "DATA SET", "INC"),
+)
+def boundary(card: Card, draft: Draft) -> None:
+    """``set or label, first dof[, last dof[, value]]`` or ``set or label, ENCASTRE``."""
+    kind = card.word("TYPE", KINDS, "DISPLACEMENT")
+    if card.flag("FIXED"):
+        refused = next((name for name in ("TYPE", "AMPLITUDE") if card.has(name)), None)
+        if refused:
+            raise Mistake(card.field(refused).place, f"FIXED of *BOUNDARY holds dofs where they are: no {refused}=")
+        kind = "FIXED"
+    elif draft.step is None and kind != "DISPLACEMENT":
+        raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step it acts in")
+    found, late = draft.boundaries if draft.step is None else draft.step.boundaries, is_imaginary(card, draft)
+    for row, amplitude in loads(card, draft):
+        with draft.guard():
+            found += supports(row, kind, amplitude, late, draft)
+
+
+def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft) -> list[tuple[Boundary, Place]]:
+    """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
+    target = draft.target(row, 0, "node")
+    word = row.field(1)
+    if word.text and not word.is_number():
+        if word.text.upper() not in SHORTHANDS:
+            hint = did_you_mean(word.text, SHORTHANDS)
+            raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
+        row.end(2, "nothing after the type of support")
+        return [(Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[word.text.upper()]]
+    row.end(4, "nodes, first dof, last dof, value")
+    other = row.field(2)
+    first, last = dof_of(word), dof_of(other if other.text else word)
+    value = row.number(3, "the value", 0.0)
+    if last < first:
+        raise Mistake(other.place, f"the last dof {last} is smaller than the first, {first}")
+    if kind == "FIXED" and value != 0.0:
+        draft.ignore("values of *BOUNDARY, FIXED (dofs stay where they are)")
+        value = 0.0
+    if value != 0.0 and draft.step is None:
+        raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
+    turning = (other if first <= 3 else word).place
+    entries = [Boundary(target, dof, value, amplitude, kind, late) for dof in range(first, last + 1)]
+    return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
+
+
+PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
+
+
+@keyword("step", takes=("OP", "AMPLITUDE", *PHASES), refuses=PLANNED, unsupported=UNSUPPORTED)
+def cload(card: Card, draft: Draft) -> None:
+    """``set or label, dof, force``."""
+    late = is_imaginary(card, draft)
+    for row, amplitude in loads(card, draft):
+        with draft.guard():
+            row.end(3, "nodes, dof, force")
+            target, value = draft.target(row, 0, "node"), row.number(2, "the force")
+            draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude, late))
+
+
+DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
+
+
+@keyword(
+    "step",
+    takes=("OP", "AMPLITUDE", "LENGTH", *PHASES),
+    plus=("LENGTH",),
+    refuses=DEAD,
+    unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"),
+)
+def dload(card: Card, draft: Draft) -> None:
+    """``elements, GRAV, g, nx, ny, nz``, ``elements, BX, force per volume``, or loads of water and wind."""
+    is_current = card.word("LENGTH", ("REFERENCE", "CURRENT"), "REFERENCE") == "CURRENT"
+    step, late = draft.open_step, is_imaginary(card, draft)
+    for row, amplitude in loads(card, draft):
+        with draft.guard():
+            load = load_of(row, amplitude, is_current, draft)
+            if isinstance(load, FluidLoad):
+                step.fluid_loads.append((load, row.place))
+            else:
+                step.distributed_loads.append(replace(load, is_imaginary=late))
+
+
+def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> DistributedLoad | FluidLoad:
+    """One line of ``*DLOAD``."""
+    label = row.field(1)
+    kind = label.text.upper()
+    if kind not in LABELS:
+        raise Mistake(label.place, f"load {shown(label.text)} is not supported", f"{listing(LABELS, 'and')} are")
+    if kind in FIELDS:
+        return fluid_load(row, kind, amplitude, is_current, draft)
+    if kind != "GRAV":
+        row.end(3, f"elements, {kind}, force per volume")
+        target: str | int | None = draft.target(row, 0, "element")
+        return DistributedLoad(target, kind, row.number(2, "the force per volume"), amplitude=amplitude)
+    row.end(6, "elements, GRAV, g, nx, ny, nz")
+    target = draft.target(row, 0, "element") if row.field(0).text else None
+    value = row.number(2, "the acceleration")
+    components = [row.number(at, "a component of the direction", 0.0) for at in (3, 4, 5)]
+    if not any(components):
+        raise Mistake(row.field(3).place, "gravity has no direction", "give nx, ny, nz, for example 0, 0, -1")
+    return DistributedLoad(target, kind, value, unit(components), amplitude)
+
+
+def unit(components: list[float]) -> tuple[float, float, float]:
+    """The direction; left alone when it is one already, so that a deck written and read again is the same."""
+    largest = max(map(abs, components))
+    if abs(math.hypot(*components) - 1.0) > 1e-15:
+        components = [component / largest for component in components]
+        length = math.hypot(*components)
+        components = [component / length for component in components]
+    return components[0], components[1], components[2]
+
+
+@keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))
+def temperature(card: Card, draft: Draft) -> None:
+    """``nodes, temperature``."""
+    for row, amplitude in loads(card, draft):
+        with draft.guard():
+            row.end(2, "nodes, temperature")
+            target, value = draft.target(row, 0, "node"), row.number(1, "the temperature")
+            draft.open_step.temperatures.append(Temperature(target, value, amplitude))
+
+
+ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
+
+NO_CONTACT = {"MECHANICAL": "belongs to contact pairs, which are not supported"}
+
+
+@keyword("step", takes=("REMOVE", "ADD", "TYPE"), refuses=NO_CONTACT)
+def model_change(card: Card, draft: Draft) -> None:
+    """Elements or sets of them, or names of nonstructural masses, that go (of masses: or come) as the step starts."""
+    kind, removes, adds = card.word("TYPE", (ELEMENTS, CARRIED), ELEMENTS), card.flag("REMOVE"), card.flag("ADD")
+    if removes == adds:
+        raise card.mistake("*MODEL CHANGE needs REMOVE or ADD", "*MODEL CHANGE, REMOVE takes out of the model")
+    if adds and kind == ELEMENTS:
+        what = "ADD of *MODEL CHANGE is not supported: what has been removed does not come back"
+        raise Mistake(card.field("ADD").place, what, f"but what is carried does: TYPE={CARRIED}")
+    step = draft.open_step
+    for row in draft.rows(card):
+        for at, field in enumerate(row.fields()):
+            with draft.guard():
+                if kind == ELEMENTS:
+                    step.removals.append((draft.target(row, at, "element"), field.place))
+                else:
+                    (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
+
+
+@keyword("model", needs=("TYPE",))
+def failure(card: Card, draft: Draft) -> None:
+    """``elements, value``: what T, E or total time breaks each of them at."""
+    draft.extension("*FAILURE")
+    kind = card.word("TYPE", tuple(FAILURES), "TENSION")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(2, "elements, value")
+            target, value = draft.target(row, 0, "element"), row.amount(1, f"the {kind.lower()}", positive=True)
+            draft.failures.append((Failure(target, kind, value), row.place))
+
+
+LEAST = 0.1
+"""Fraction of its natural length that a line keeps."""
+
+SAMPLES = 400
+"""Instants of a step at which an amplitude is looked at, beside its own points."""
+
+
+@keyword("step", takes=("AMPLITUDE", "TENSION"))
+def winch(card: Card, draft: Draft) -> None:
+    """``elements, change of length[, end]``, or with TENSION ``elements, tension[, speed[, end]]``."""
+    draft.extension("*WINCH")
+    amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")
+    keeps = card.has("TENSION") and (not card.field("TENSION").text or card.word("TENSION", ("YES", "NO"), "") == "YES")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(4 if keeps else 3, "elements, tension, speed, end" if keeps else "elements, change of length, end")
+            target, speed = draft.target(row, 0, "element"), None
+            if keeps and row.field(2).text:
+                speed = row.amount(2, "the speed", positive=True)
+            end = row.integer(3 if keeps else 2, "the end", 1, 2, default=1)
+            value = (
+                row.amount(1, "the tension", positive=True) if keeps else row.number(1, "the change of natural length")
+            )
+            draft.open_step.winches.append((Winch(target, value, end, amplitude, keeps, speed), row.place))
+
+
+def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -> None:
+    """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
+    something that can.
+    """
+    if draft.mistakes or not (mesh.has_pulleys or any(step.winches for step in draft.steps)):
+        return  # of a mesh that is not whole no lengths are known
+    reeved, begin = mesh.is_of(*REEVED), 0.0
+    wound, lengths = np.zeros(len(reeved), np.bool_), natural_lengths(draft, mesh)
+    elements = Lookup(mesh.element_labels, mesh.element_sets)
+    for step in draft.steps:
+        end, turned = begin + getattr(step.procedure, "period", 0.0), np.zeros(len(reeved), np.bool_)
+        for entry, place in step.winches:
+            chosen = elements.members(entry.target)
+            wound[chosen] = True
+            with draft.guard():
+                what = blame_of(draft, mesh, entry, chosen, turned[chosen])
+                turned[chosen] = True
+                if what:
+                    raise Mistake(place, *what)
+                values = values_of(draft, entry, begin, end)
+                if entry.is_tension and values.min() < 0.0:
+                    raise Mistake(place, f"amplitude {entry.amplitude} makes the tension negative")
+                least = lengths[chosen] + min(entry.value * values.min(), entry.value * values.max())
+                short = least < LEAST * lengths[chosen]
+                if not entry.is_tension and short.any():
+                    at = int(short.argmax())
+                    label = draft.as_written(int(mesh.element_labels[chosen[at]]))
+                    message = f"this leaves element {label} a natural length of {least[at]:.6g}, less than a tenth of "
+                    message += f"the {lengths[chosen[at]]:.6g} it begins with"
+                    raise Mistake(place, message, "short elements are hauled in one after the other")
+        begin = end
+    for step in draft.steps:
+        for load, place in step.fluid_loads:
+            if load.kind != "ADDED MASS" and not load.is_current and wound[elements.members(load.target)].any():
+                told = f"{load.kind} acts per natural length at the start, which *WINCH changes"
+                draft.report(Mistake(place, told, "*DLOAD, LENGTH=CURRENT follows it"))
+    blame_materials(draft, mesh, np.flatnonzero(wound), np.flatnonzero(wound | reeved), materials)
+
+
+def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags) -> tuple[str, str] | None:
+    """What is wrong with the elements of a winch, and a hint."""
+    if not mesh.is_of(*BARS, *REEVED)[chosen].all():
+        return f"{entry.target} has elements that no winch turns", "it turns T3D2, T2D2 and PULLEY"
+    if turned.any():
+        label = draft.as_written(int(mesh.element_labels[chosen[turned]][0]))
+        return f"element {label} gets a second winch in this step", ""
+    if entry.end == 2 and not mesh.is_of(*REEVED)[chosen].all():
+        return "only a PULLEY has an end 2", "a bar is one piece of line: leave the end out"
+    return None
+
+
+def natural_lengths(draft: Draft, mesh: Mesh) -> Floats:
+    """(k,) of all elements, at the start."""
+    legs, owner = mesh.legs
+    apart = np.linalg.norm(np.diff(mesh.coordinates[legs], axis=1)[:, 0], axis=1)
+    lengths: Floats = np.bincount(owner, apart, len(mesh.element_labels)).astype(float)
+    elements = Lookup(mesh.element_labels, mesh.element_sets)
+    for rest, _ in draft.rest_lengths:
+        lengths[elements.members(rest.target)] = rest.whole
+    return lengths
+
+
+def values_of(draft: Draft, entry: Winch, begin: float, end: float) -> Floats:
+    """Of its amplitude within a step, which runs in total time from ``begin`` to ``end``."""
+    amplitude = draft.amplitudes.get(entry.amplitude or "")
+    if amplitude is None:
+        return np.ones(1)
+    origin = begin if amplitude.time == "STEP TIME" else 0.0
+    points = origin + amplitude.points[:, 0]
+    inside = points[(points > begin) & (points < end)]
+    return evaluate(Follow(amplitude, origin), np.concatenate([np.linspace(begin, end, SAMPLES), inside]))
+
+
+def blame_materials(draft: Draft, mesh: Mesh, wound: Ints, running: Ints, materials: Mapping[str, Material]) -> None:
+    """What lines that run are made of, and the steps they run in. wound: those that a winch turns."""
+    is_heavy = any(
+        np.isin(wound, mesh.element_sets.get(mass.element_set, wound[:0])).any() for mass, _ in draft.nonstructural
+    )
+    for entry in draft.properties:
+        section = entry.value
+        if not isinstance(section, BarSection) or section.material not in draft.materials:
+            continue
+        members = mesh.element_sets.get(section.element_set, running[:0])
+        if not np.isin(running, members).any():
+            continue
+        given, material = draft.materials[section.material], materials[section.material]
+        is_heavy |= material.density > 0.0
+        place = given.cards.get("DAMPING", given.place)
+        why = f"lines that run (*WINCH, PULLEY) are elastic, and not damped: material {material.name}"
+        for name in ("INEXTENSIBLE", "EXPANSION", "NO TENSION"):
+            if name in given.cards:
+                draft.report(Mistake(given.cards[name], f"{why} has *{name}"))
+        if material.has_rope_law:
+            draft.report(Mistake(place, f"{why} has a rope law", "put bars with that law beside the one that runs"))
+        if material.beta or material.alpha:
+            draft.report(Mistake(place, f"{why} has *DAMPING", "dashpots and *MASS, ALPHA= damp what hangs on them"))
+        if not material.is_inextensible and not (material.young or 0.0) > 0.0:
+            draft.report(Mistake(given.cards.get("ELASTIC", given.place), f"{why} has no modulus"))
+        if section.mass_rule != "LUMPED" and np.isin(wound, members).any():
+            what = (
+                f"MASS={section.mass_rule} is for bars of constant length, *WINCH turns some of {section.element_set}"
+            )
+            draft.report(Mistake(entry.card.field("MASS").place, what, "MASS=LUMPED"))
+    for step in draft.steps:
+        blame_step(draft, step, len(wound) > 0, is_heavy)
+
+
+def blame_step(draft: Draft, step: StepDraft, is_wound: bool, is_heavy: bool) -> None:
+    """Lines run in steps that are geometrically nonlinear, and in time."""
+    place, what = step.procedure_place or step.place, "winches" if is_wound else "pulleys"
+    if isinstance(step.procedure, Perturbation):
+        return
+    if not step.nlgeom:
+        draft.report(Mistake(step.place, f"a geometrically linear step has no {what}", "*STEP, NLGEOM"))
+    if isinstance(step.procedure, Static) and step.procedure.riks and (is_wound or is_heavy):
+        which = "*WINCH" if is_wound else "PULLEY with a density"
+        hint = "leave out RIKS: lengths and weights of lines that run follow time, not a load factor"
+        draft.report(Mistake(place, f"*STATIC, RIKS does not follow {which}", hint))

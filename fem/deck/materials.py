@@ -1,0 +1,501 @@
+"""``*MATERIAL`` and the cards below it, rope laws among them; which cards go with which, and what must fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.cards import Card
+from fem.deck.draft import Draft, MaterialDraft
+from fem.deck.handler import keyword
+from fem.deck.source import Mistake, listing, squeezed
+from fem.model import (
+    DynamicStiffness,
+    Expansion,
+    Material,
+    Uniaxial,
+    Viscoelastic,
+)
+from fem.model.properties import slopes_of
+
+NO_FIELDS = {
+    "DEPENDENCIES": "is not supported: constants do not depend on field variables",
+    "TEMPERATURE": "is not supported",
+}
+
+
+@keyword("model", needs=("NAME",), ignores=("DESCRIPTION",), unsupported=("SRATE FACTOR", "RTOL"))
+def material(card: Card, draft: Draft) -> None:
+    """Opens a material."""
+    draft.material = MaterialDraft(card.needed("NAME"), card.place)
+    draft.materials[draft.declare(card, "material")] = draft.material
+    draft.no_rows(card)
+
+
+def put(card: Card, draft: Draft, **numbers: object) -> None:
+    """Write numbers into the open material; each card once."""
+    material = draft.material
+    assert material is not None
+    if card.keyword in material.cards:
+        first = material.cards[card.keyword]
+        raise card.mistake(f"*{card.keyword} is given twice for material {material.name}", f"first at {first}")
+    material.cards[card.keyword] = card.place
+    material.numbers.update(numbers)
+
+
+@keyword("material", refuses=NO_FIELDS)
+def density(card: Card, draft: Draft) -> None:
+    """One number >= 0."""
+    row = draft.single_row(card, "the density")
+    row.end(2, "the density")
+    value = row.number(0, "the density")
+    row.number(1, "the temperature", 0.0)
+    if value < 0.0:
+        raise Mistake(row.place, f"the density is negative: {value:g}")
+    put(card, draft, density=value)
+
+
+@keyword("material", takes=("TYPE", "MODULI"), refuses=NO_FIELDS)
+def elastic(card: Card, draft: Draft) -> None:
+    """``E[, nu[, temperature]]``."""
+    is_instant = card.word("MODULI", ("LONG TERM", "INSTANTANEOUS"), "LONG TERM") == "INSTANTANEOUS"
+    if card.has("TYPE"):
+        field = card.field("TYPE")
+        if squeezed(field.text) not in ("ISO", "ISOTROPIC"):
+            raise Mistake(field.place, f"*ELASTIC, TYPE={field.text} is not supported", "bars are ISOTROPIC: E, nu")
+    rows = list(draft.rows(card))
+    if len(rows) > 1:
+        raise Mistake(rows[1].place, "an elastic modulus that depends on temperature is not supported")
+    if not rows:
+        raise card.mistake("*ELASTIC has no data line (E, nu)")
+    rows[0].end(3, "E, nu")
+    young, poisson = rows[0].number(0, "the modulus E"), rows[0].number(1, "Poisson's ratio", 0.0)
+    rows[0].number(2, "the temperature", 0.0)
+    if young <= 0.0:
+        raise Mistake(rows[0].place, f"the modulus E must be positive, got {young:g}")
+    if not -1.0 < poisson <= 0.5:
+        raise Mistake(rows[0].field(1).place, f"Poisson's ratio must lie between -1 and 0.5, got {poisson:g}")
+    put(card, draft, young=young, poisson=poisson, is_instant=is_instant)
+
+
+@keyword("material", takes=("ZERO", "TYPE"), refuses=NO_FIELDS, unsupported=("USER",))
+def expansion(card: Card, draft: Draft) -> None:
+    """``alpha[, temperature]`` rows."""
+    card.word("TYPE", ("ISO", "ISOTROPIC"), "ISO")
+    rows: list[tuple[float, float]] = []
+    for row in draft.rows(card):
+        row.end(2, "alpha, temperature")
+        pair = (row.number(0, "alpha"), row.number(1, "the temperature", 0.0))
+        if rows and pair[1] <= rows[-1][1]:
+            raise Mistake(row.field(1).place, f"temperatures must rise: {pair[1]:g} after {rows[-1][1]:g}")
+        rows.append(pair)
+    put(card, draft, expansion=Expansion(tuple(rows), card.number("ZERO")))
+
+
+@keyword("material", takes=("ALPHA", "BETA"), unsupported=("COMPOSITE", "STRUCTURAL"))
+def damping(card: Card, draft: Draft) -> None:
+    """Rayleigh damping of a material."""
+    draft.no_rows(card)
+    put(card, draft, alpha=card.amount("ALPHA"), beta=card.amount("BETA"))
+
+
+@keyword("material", takes=("RATIO",), plus=("RATIO",))
+def no_compression(card: Card, draft: Draft) -> None:
+    """Tension only; RATIO: the fraction of the modulus kept in compression."""
+    draft.no_rows(card)
+    ratio = card.amount("RATIO", most=1.0)
+    refuse_both(card, draft, "NO TENSION")
+    put(card, draft, compression_ratio=ratio)
+
+
+@keyword("material")
+def no_tension(card: Card, draft: Draft) -> None:
+    """Compression only."""
+    draft.no_rows(card)
+    refuse_both(card, draft, "NO COMPRESSION")
+    put(card, draft, tension_ratio=0.0)
+
+
+def refuse_both(card: Card, draft: Draft, other: str) -> None:
+    """A bar that carries neither tension nor compression carries nothing."""
+    assert draft.material is not None
+    if other in draft.material.cards:
+        message = f"material {draft.material.name} has both *NO COMPRESSION and *NO TENSION: it would carry nothing"
+        raise card.mistake(message)
+
+
+@keyword("material", takes=("RESTITUTION",), plus=("RESTITUTION",))
+def inextensible(card: Card, draft: Draft) -> None:
+    """Bars of this material keep their length: rods; with ``*NO COMPRESSION`` ropes, with ``*NO TENSION`` stops.
+
+    RESTITUTION: of the impacts of ropes and stops.
+    """
+    draft.no_rows(card)
+    put(card, draft, is_inextensible=True, restitution=card.amount("RESTITUTION", most=1.0))
+    if card.has("RESTITUTION") and draft.material is not None:
+        draft.material.cards["RESTITUTION"] = card.field("RESTITUTION").place
+
+
+@keyword("material", takes=("COMPONENT", "LARGEST STRESS"), plus=("LARGEST STRESS",))
+def uniaxial(card: Card, draft: Draft) -> None:
+    """Opens a table of stress over strain."""
+    draft.no_rows(card)
+    draft.extension("*UNIAXIAL without *FABRIC")
+    if card.has("COMPONENT") and card.integer("COMPONENT") != 1:
+        place = card.field("COMPONENT").place
+        raise Mistake(place, f"COMPONENT={card.field('COMPONENT').text} of *UNIAXIAL: a bar has one, 1")
+    put(card, draft, uniaxial=Uniaxial((), largest=card.amount("LARGEST STRESS")))
+
+
+def open_table(card: Card, draft: Draft) -> Uniaxial:
+    """The ``*UNIAXIAL`` that a curve belongs to."""
+    assert draft.material is not None
+    given = draft.material.numbers.get("uniaxial")
+    if not isinstance(given, Uniaxial):
+        raise card.mistake(f"*{card.keyword} belongs below *UNIAXIAL")
+    return given
+
+
+def read_curve(card: Card, draft: Draft) -> tuple[tuple[float, float], ...]:
+    """Rows (stress, strain), strain rising."""
+    rows: list[tuple[float, float]] = []
+    for row in draft.rows(card):
+        row.end(2, "stress, strain")
+        pair = row.number(0, "the stress"), row.number(1, "the strain")
+        if rows and pair[1] <= rows[-1][1]:
+            raise Mistake(row.field(1).place, f"strains must rise: {pair[1]:g} after {rows[-1][1]:g}")
+        if rows and pair[0] < rows[-1][0]:
+            raise Mistake(row.field(0).place, f"stresses must not fall: {pair[0]:g} after {rows[-1][0]:g}")
+        rows.append(pair)
+    if len(rows) < 2:
+        raise card.mistake(f"*{card.keyword} needs two rows (stress, strain) or more")
+    return tuple(rows)
+
+
+@keyword(
+    "material",
+    takes=("TYPE", "DIRECTION", "EXTRAPOLATION"),
+    refuses=NO_FIELDS | {"RATE DEPENDENT": "is not supported: *VISCOELASTIC and *DYNAMIC STIFFNESS follow rates"},
+    unsupported=("REGULARIZE", "RTOL", "SMOOTH", "SLOPE", "YIELD ONSET", "DAMAGE ONSET", "INDEPENDENT COMPONENTS"),
+)
+def loading_data(card: Card, draft: Draft) -> None:
+    """``stress, strain`` rows."""
+    given = open_table(card, draft)
+    kind = card.word("TYPE", ("ELASTIC", "DAMAGE", "PERMANENT DEFORMATION"), "ELASTIC")
+    direction = card.word("DIRECTION", ("TENSION", "COMPRESSION"), "TENSION")
+    is_extended = card.word("EXTRAPOLATION", ("CONSTANT", "LINEAR"), "CONSTANT") == "LINEAR"
+    if direction == "COMPRESSION":
+        message = "DIRECTION=COMPRESSION of *LOADING DATA is not supported"
+        raise Mistake(card.field("DIRECTION").place, message, "ropes carry tension; *SPRING, NONLINEAR takes both")
+    rows = read_curve(card, draft)
+    if (rows[0][1] >= 0.0 or kind != "ELASTIC") and rows[0] != (0.0, 0.0):
+        raise card.mistake("a curve of tension begins with the row 0, 0")
+    put(card, draft, uniaxial=replace(given, loading=rows, kind=kind, is_extended=is_extended))
+
+
+OTHER_UNLOADING = ("EXPONENTIAL", "QUADRATIC", "COMBINED")
+"""Definitions of Abaqus that are refused by name."""
+
+
+@keyword("material", needs=("DEFINITION",), refuses=NO_FIELDS, unsupported=("RATE DEPENDENT",))
+def unloading_data(card: Card, draft: Draft) -> None:
+    """``stress, strain`` rows."""
+    given, field = open_table(card, draft), card.field("DEFINITION")
+    if squeezed(field.text) in OTHER_UNLOADING:
+        message = f"DEFINITION={field.text} of *UNLOADING DATA is not supported"
+        raise Mistake(field.place, message, "SHIFTED CURVE and INTERPOLATED CURVE are")
+    definition = field.word("DEFINITION=", ("SHIFTED CURVE", "INTERPOLATED CURVE"))
+    rows = read_curve(card, draft)
+    if rows[0][0] != 0.0 or rows[0][1] < 0.0 or (definition == "SHIFTED CURVE" and rows[0][1] != 0.0):
+        where = "at the permanent strain" if definition == "INTERPOLATED CURVE" else "0, 0"
+        raise card.mistake(f"*UNLOADING DATA, DEFINITION={definition} begins without stress, {where}")
+    put(card, draft, uniaxial=replace(given, unloading=rows, definition=definition))
+
+
+@keyword(
+    "material",
+    takes=("TIME",),
+    refuses={"FREQUENCY": "is not supported: give TIME=PRONY"},
+    unsupported=("ERRTOL", "NMAX", "PRELOAD", "TYPE", "NORMALIZED", "DEPENDENCIES"),
+)
+def viscoelastic(card: Card, draft: Draft) -> None:
+    """PRONY: ``g, k, time`` rows; KELVIN: ``fraction, time`` rows."""
+    series = card.word("TIME", ("PRONY", "KELVIN"), "PRONY")
+    if series == "KELVIN":
+        draft.extension("*VISCOELASTIC, TIME=KELVIN")
+    rows: list[tuple[float, float]] = []
+    for row in draft.rows(card):
+        last = 2 if series == "PRONY" else 1
+        row.end(last + 1, "g, k, time" if series == "PRONY" else "fraction, time")
+        fraction, time = row.amount(0, "the fraction", positive=True), row.amount(last, "the time", positive=True)
+        if series == "PRONY" and row.number(1, "k", fraction) != fraction:
+            message = f"a bar has one modulus: k = {row.field(1).text} must be blank or equal to g = {fraction:g}"
+            raise Mistake(row.field(1).place, message)
+        rows.append((fraction, time))
+    total = sum(fraction for fraction, _ in rows)
+    if series == "PRONY" and total >= 1.0:
+        raise card.mistake(f"the fractions add up to {total:g}: less than 1 may relax")
+    put(card, draft, viscoelastic=Viscoelastic(series, tuple(rows)))
+
+
+@keyword("material")
+def dynamic_stiffness(card: Card, draft: Draft) -> None:
+    """``constant, slope, viscosity``."""
+    draft.extension("*DYNAMIC STIFFNESS")
+    row = draft.single_row(card, "constant, slope, viscosity")
+    row.end(3, "constant, slope, viscosity")
+    constant, slope = row.amount(0, "the modulus without tension", positive=True), row.amount(1, "the slope", 0.0)
+    put(card, draft, dynamic=DynamicStiffness(constant, slope, row.amount(2, "the viscosity", positive=True)))
+
+
+ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
+
+BESIDE = {
+    "INEXTENSIBLE": "a bar that keeps its length has no strain",
+    "EXPANSION": "rope laws follow no heat",
+    "NO TENSION": "rope laws are of bars that pull",
+}
+"""Cards that make no sense beside one of these."""
+
+ON_IT = 1e-3
+"""Over the stress: how far the last row of an unloading curve may lie from the loading curve."""
+
+FEEDS = 1e-9
+
+Finding: TypeAlias = tuple[str, str, str]
+"""Card that is to blame, message, hint."""
+
+
+def rope_law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
+    """Of one material."""
+    cards, numbers, name = entry.cards, entry.numbers, entry.name
+    law = next(card for card in ROPE_LAWS if card in cards)
+    for card, why in BESIDE.items():
+        if card in cards:
+            yield card, f"*{card} beside *{law} in material {name}", why
+    if numbers.get("beta"):
+        yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", "the law has its own dissipation"
+    if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
+        yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION beside *{law} in material {name}", "0 or without the card"
+    given, dynamic = numbers.get("uniaxial"), numbers.get("dynamic")
+    if "VISCOELASTIC" in cards and len([card for card in ROPE_LAWS if card in cards]) > 1:
+        yield "VISCOELASTIC", f"*VISCOELASTIC beside *{law} in material {name}", "it needs *ELASTIC, and that alone"
+    elif given is None and "ELASTIC" not in cards:
+        yield law, f"*{law} of material {name} needs *ELASTIC" + " or *UNIAXIAL" * (law != "VISCOELASTIC"), ""
+    elif given is not None and "ELASTIC" in cards:
+        yield "ELASTIC", f"*ELASTIC beside *UNIAXIAL in material {name}", "the table has the slopes"
+    if numbers.get("is_instant") and "VISCOELASTIC" not in cards:
+        yield "ELASTIC", f"MODULI=INSTANTANEOUS in material {name}, which has no *VISCOELASTIC", ""
+    wrong = list(table_mistakes(given, numbers.get("compression_ratio") == 0.0)) if isinstance(given, Uniaxial) else []
+    yield from wrong
+    if isinstance(dynamic, DynamicStiffness) and not wrong:
+        young = numbers.get("young")
+        yield from too_soft(dynamic, given if isinstance(given, Uniaxial) else None, young)
+
+
+def table_mistakes(given: Uniaxial, is_rope: bool) -> Iterator[Finding]:
+    """Of the curves of one ``*UNIAXIAL``."""
+    if not given.loading:
+        yield "UNIAXIAL", "*UNIAXIAL has no *LOADING DATA", ""
+        return
+    needed = {"ELASTIC": "", "DAMAGE": "INTERPOLATED CURVE", "PERMANENT DEFORMATION": given.definition}[given.kind]
+    if given.definition != needed or (given.kind != "ELASTIC" and not needed):
+        hint = {
+            "ELASTIC": "TYPE=ELASTIC unloads along the loading curve",
+            "DAMAGE": "DAMAGE needs *UNLOADING DATA, DEFINITION=INTERPOLATED CURVE",
+            "PERMANENT DEFORMATION": "it needs *UNLOADING DATA",
+        }[given.kind]
+        has = f"*UNLOADING DATA, DEFINITION={given.definition}" if given.definition else "no *UNLOADING DATA"
+        yield "LOADING DATA", f"TYPE={given.kind} with {has}", hint
+        return
+    if is_rope and given.loading[0][1] < 0.0:
+        yield "LOADING DATA", "stresses of compression beside *NO COMPRESSION", "begin with the row 0, 0"
+    highest = given.loading[-1][0]
+    if given.largest > (highest if given.definition else 0.0):
+        what = f"the highest of *LOADING DATA is {highest:g}" if given.definition else "there is no *UNLOADING DATA"
+        yield "UNIAXIAL", f"LARGEST STRESS={given.largest:g}: {what}", ""
+    if not given.definition:
+        return
+    if not is_rope:
+        yield "UNLOADING DATA", "*UNLOADING DATA without *NO COMPRESSION", "only tension has a memory"
+    if 0.0 in slopes_of(given.loading) or 0.0 in slopes_of(given.unloading):
+        yield "LOADING DATA", "with *UNLOADING DATA stresses must rise from row to row", ""
+        return
+    if given.definition == "SHIFTED CURVE":
+        yield from shifted_mistakes(given)
+    else:
+        yield from scaled_mistakes(given)
+
+
+def shifted_mistakes(given: Uniaxial) -> Iterator[Finding]:
+    """The permanent strain must grow with the stress."""
+    (f, x), (u, y) = np.array(given.loading).T, np.array(given.unloading).T
+    if u[-1] < f[-1]:
+        yield "UNLOADING DATA", f"the unloading curve ends at the stress {u[-1]:g}, loading at {f[-1]:g}", ""
+        return
+    stress = np.union1d(f, u[u <= f[-1]])
+    permanent = np.interp(stress, f, x) - np.interp(stress, u, y)
+    falls = np.flatnonzero(np.diff(permanent) < -FEEDS * x[-1])
+    if permanent[0] < 0.0 or len(falls):
+        at = stress[falls[0] + 1] if len(falls) else 0.0
+        yield "UNLOADING DATA", f"unloading is softer than loading at the stress {at:g}", "it would feed energy"
+
+
+def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
+    """The unloading curve must end on the loading curve, and no growth of the largest strain may feed energy."""
+    (f, x), (u, y) = np.array(given.loading).T, np.array(given.unloading).T
+    meets = float(np.interp(y[-1], x, f))
+    if y[-1] > x[-1] or abs(u[-1] - meets) > ON_IT * meets:
+        message = f"the unloading curve ends at {u[-1]:g}, {y[-1]:g}, off the loading curve ({meets:g} there)"
+        yield "UNLOADING DATA", message, "it is scaled from there"
+        return
+    if given.kind == "DAMAGE" and y[0] != 0.0:
+        yield "UNLOADING DATA", "TYPE=DAMAGE has no permanent strain", "begin with the row 0, 0"
+        return
+    area = float(np.sum(0.5 * (u[1:] + u[:-1]) * np.diff(y))) / (u[-1] * y[-1])
+    for (f0, x0), (f1, x1) in pairwise(given.loading):  # f - area d(f x)/dx is straight in between
+        slope = (f1 - f0) / (x1 - x0)
+        gain = [stress - area * (stress + strain * slope) for stress, strain in ((f0, x0), (f1, x1))]
+        if min(gain) < -FEEDS * f[-1]:
+            message = f"the area below the unloading curve is too large for the loading between {f0:g} and {f1:g}"
+            yield "UNLOADING DATA", message, "it would feed energy"
+            return
+
+
+def too_soft(dynamic: DynamicStiffness, given: Uniaxial | None, young: object) -> Iterator[Finding]:
+    """The quasi-static curve must be softer than the dynamic stiffness everywhere."""
+    found: list[tuple[float, float]] = []
+    if given is None:
+        found = [(0.0, young)] if isinstance(young, float) else []
+    else:
+        shifted = given.unloading if given.definition == "SHIFTED CURVE" else ()
+        for curve in (given.loading, shifted):
+            slopes = slopes_of(curve)
+            found += [(abs(row[0]), slope) for row, slope in zip(curve, slopes, strict=False)]
+        if given.definition == "INTERPOLATED CURVE":
+            found += scaled_slopes(given)
+    for stress, slope in found:
+        modulus = dynamic.constant + dynamic.slope * stress
+        if slope >= modulus:
+            message = f"the quasi-static modulus {slope:g} at stress {stress:g} is not below the dynamic {modulus:g}"
+            yield "DYNAMIC STIFFNESS", message, ""
+            return
+
+
+def scaled_slopes(given: Uniaxial) -> list[tuple[float, float]]:
+    """(stress, slope) of the unloading curve scaled to each row of the loading curve."""
+    stress, strain = given.unloading[-1]
+    found: list[tuple[float, float]] = []
+    for top, largest in given.loading[1:]:
+        scale: Floats = np.array([top / stress, largest / strain])
+        rows = [tuple(row) for row in (np.array(given.unloading) * scale).tolist()]
+        found += [(row[0], slope) for row, slope in zip(rows, slopes_of(tuple(rows)), strict=False)]
+    return found
+
+
+def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
+    """Rope laws need large motion, and no ropes that keep their length beside them. materials: those of sections"""
+    ruled = [material for material in materials if material.has_rope_law]
+    if not ruled:
+        return
+    for step in draft.steps:
+        if not step.nlgeom:
+            message = f"a step without NLGEOM: material {ruled[0].name} has a rope law"
+            draft.report(Mistake(step.place, message, "*STEP, NLGEOM"))
+    limits = [material.name for material in materials if material.is_inextensible and 0.0 in
+              (material.compression_ratio, material.tension_ratio)]  # fmt: skip
+    if limits or draft.planes:
+        what = f"*INEXTENSIBLE ropes or stops (material {limits[0]})" if limits else "*STOP PLANE"
+        place = draft.materials[ruled[0].name].place
+        draft.report(Mistake(place, f"material {ruled[0].name} has a rope law, beside {what}", "that is not supported"))
+
+
+NO_STRAIN = "a bar that keeps its length has no strain"
+
+
+BESIDE_RODS = {"ELASTIC": "a bar is elastic or keeps its length, not both", "EXPANSION": NO_STRAIN}
+"""Cards that make no sense in a material of rods."""
+
+
+def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
+    """All materials; those of sections must be elastic."""
+    materials = {}
+    for name, entry in draft.materials.items():
+        if name in used:
+            found = len(draft.mistakes)
+            blame_missing_elastic(draft, entry)
+            if len(draft.mistakes) == found and not entry.broken:
+                blame_strangers(draft, entry)
+        else:
+            draft.notice(f"material {name} is used by no *SOLID SECTION")
+        materials[name] = Material(name, **entry.numbers)  # type: ignore[arg-type]
+    return materials
+
+
+def blame_strangers(draft: Draft, entry: MaterialDraft) -> None:
+    """Nothing stands in a material that its law takes no notice of."""
+    for card, law in strangers(entry.cards):
+        message = f"*{card} beside *{law} in material {entry.name}, which takes no notice of it"
+        draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
+
+
+def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
+    """A bar has a modulus, or keeps its length."""
+    if entry.broken:
+        return
+    if any(card in entry.cards for card in ROPE_LAWS):
+        for card, message, hint in rope_law_mistakes(entry):
+            draft.report(Mistake(entry.cards[card], message, hint))
+        return
+    if "INEXTENSIBLE" not in entry.cards:
+        if not LAWS.keys() & entry.cards.keys():
+            draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
+        elif entry.numbers.get("is_instant"):
+            message = f"MODULI=INSTANTANEOUS in material {entry.name}, which has no *VISCOELASTIC"
+            draft.report(Mistake(entry.cards["ELASTIC"], message))
+        return
+    beside = f"beside *INEXTENSIBLE in material {entry.name}"
+    for card, why in BESIDE_RODS.items():
+        if card in entry.cards:
+            draft.report(Mistake(entry.cards[card], f"*{card} {beside}", why))
+    if "NO COMPRESSION" in entry.cards:
+        if entry.numbers["compression_ratio"] != 0.0:
+            why = "a rope carries no compression: leave RATIO out"
+            draft.report(Mistake(entry.cards["NO COMPRESSION"], f"RATIO beside *INEXTENSIBLE in {entry.name}", why))
+    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
+        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
+        draft.report(Mistake(entry.cards["RESTITUTION"], message, "a rod keeps its length and meets no impacts"))
+    if entry.numbers.get("beta"):
+        draft.report(Mistake(entry.cards["DAMPING"], f"BETA of *DAMPING {beside}", NO_STRAIN))
+
+
+ANY = ("DENSITY", "DAMPING", "NO COMPRESSION")
+
+
+LAWS: dict[str, tuple[str, ...]] = {
+    "ELASTIC": (*ANY, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
+    "INEXTENSIBLE": (*ANY, "NO TENSION", "RESTITUTION"),
+    "UNIAXIAL": (*ANY, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
+    "VISCOELASTIC": (*ANY, "ELASTIC"),
+    "DYNAMIC STIFFNESS": (*ANY, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
+}
+"""Cards that say how a bar answers to strain -> the others that each takes notice of. A card that stands nowhere here
+goes with none.
+"""
+
+
+def strangers(cards: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Cards of a material that a law in it takes no notice of, with that law; empty: there is no law at all."""
+    laws = [card for card in cards if card in LAWS]
+    for card in cards:
+        if not laws:
+            yield card, ""
+        for law in laws:
+            if card != law and card not in LAWS[law]:
+                yield card, law
+                break

@@ -1,1 +1,0 @@
-"""Cards that describe the structure: mesh, sets, materials, properties, amplitudes, constraints, initial state."""

@@ -1,0 +1,175 @@
+"""``*NODE PRINT``, ``*EL FILE``, ``*OUTPUT`` and their kin; ``*RESTART``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fem.deck.cards import Card
+from fem.deck.draft import Draft, Given, StepDraft
+from fem.deck.handler import Handler, keyword
+from fem.deck.source import listing, words
+from fem.model import EarlierState, OutputRequest, SteadyState
+from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
+
+VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
+
+VARIABLES["ENERGY"] = tuple(name for name in ENERGIES.values() if name)
+
+COMPONENTS = {
+    name: quantity.name
+    for table in QUANTITIES.values()
+    for quantity in table
+    for name in (*quantity.columns, *quantity.aliases)
+}
+"""Abaqus' names of single components; all components of the variable are written."""
+
+CADENCE = ("FREQUENCY", "TIME POINTS")
+
+HISTORY = ("VARIABLE", "TIME INTERVAL", "NUMBER INTERVAL", "TIME MARKS")
+"""Parameters of ``*OUTPUT`` that fields leave aside."""
+
+PRINT_NOISE = words("""
+    TOTALS, TOTAL, GLOBAL, SUMMARY, POSITION, OUTPUT, CONTACT ELEMENTS, SECTION FORCES, 2D, 3D, LAST ITERATIONS,
+    LAST ITERATION, FREQUENCYF, DIRECTIONS, ELEMENT OUTPUT, NODE OUTPUT
+""")
+
+OF_CONTACT = "CF is the concentrated load of *CLOAD, as in Abaqus; the force of bottoms and cylinders is CFORCE"
+
+OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
+
+
+def paced(card: Card, draft: Draft, given: OutputRequest) -> OutputRequest:
+    """With FREQUENCY and TIME POINTS of a card."""
+    every = card.integer("FREQUENCY", low=0, default=given.every)
+    assert every is not None
+    return replace(given, every=every, times=draft.named_if(card, "TIME POINTS", "time points") or given.times)
+
+
+def request(card: Card, draft: Draft, given: OutputRequest) -> None:
+    """Add what one card asks for, with the variables that it names."""
+    given = paced(card, draft, given)
+    family = given.kind.split()[0]
+    variables: dict[str, None] = {}
+    names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
+    for name in names:
+        name = PHASED.get(name, name) if isinstance(draft.open_step.procedure, SteadyState) else name
+        if COMPONENTS.get(name, name) in VARIABLES[family]:
+            variables[COMPONENTS.get(name, name)] = None
+        else:
+            draft.ignore(f"{name} of *{card.keyword} ({listing(VARIABLES[family], 'and')} are written)")
+    kept = tuple(variables)
+    if names and not kept:
+        return
+    own = [each.name for each in QUANTITIES.get(family, ()) if each.is_extension and each.name in names]
+    if own:
+        draft.extension(f"*{card.keyword} of {', '.join(own)}")
+    if "CF" in kept and "CFORCE" not in kept and (draft.seabeds or draft.cylinders):
+        draft.notice(OF_CONTACT)
+    draft.open_step.outputs.append(replace(given, variables=kept))
+
+
+def requests(
+    kind: str, parameter: str = "", ignores: tuple[str, ...] = PRINT_NOISE, refuses: Mapping[str, str] | None = None
+) -> Handler:
+    """The function of a card that asks for output of a kind, of the set that a parameter names."""
+    family, medium = kind.split()
+
+    @keyword("step", takes=(parameter, *CADENCE) if parameter else CADENCE, ignores=ignores, refuses=refuses)
+    def ask(card: Card, draft: Draft) -> None:
+        target = draft.named_if(card, parameter, "node" if family == "NODE" else "element") if parameter else None
+        given, step = OutputRequest(medium), draft.open_step
+        if card.keyword.endswith("OUTPUT") and step.output is not None:
+            given, step.output = step.output.request, step.output._replace(bare=False)
+        if parameter == "ELSET" and card.has("NSET") and given.kind == "PRINT":
+            return  # values at nodes: those of all elements are not meant
+        request(card, draft, replace(given, kind=f"{family} {given.kind}", target=target))
+
+    return ask
+
+
+node_print = requests("NODE PRINT", "NSET")
+
+el_print = requests("EL PRINT", "ELSET")
+
+energy_print = requests("ENERGY PRINT", refuses={"ELSET": "is not supported: energies are those of the model"})
+
+node_file = requests("NODE FILE", "NSET")
+
+el_file = requests("EL FILE", "ELSET", (*PRINT_NOISE, "NSET"))
+
+node_output = requests("NODE FILE", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY))
+
+element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "NSET"))
+
+
+@keyword("step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
+def energy_output(card: Card, draft: Draft) -> None:
+    """``*ENERGY PRINT`` of histories."""
+    given = draft.open_step.output
+    if given is None or given.request.kind == "FILE" or card.has("ELSET"):
+        draft.ignore("*ENERGY OUTPUT of fields or sets (energies are those of the model, in histories)")
+    else:
+        request(card, draft, replace(given.request, kind="ENERGY PRINT"))
+
+
+@keyword("step", takes=(*CADENCE, "HISTORY", *HISTORY), ignores=OUTPUT_NOISE)
+def output(card: Card, draft: Draft) -> None:
+    """Sets medium and cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
+    draft.no_rows(card)
+    step, is_history = draft.open_step, card.flag("HISTORY")
+    given = paced(card, draft, OutputRequest("PRINT" if is_history else "FILE"))
+    if is_history:
+        given = in_time(card, given)
+    add_default_output(step)
+    step.output = Given(given, bare=not is_history)
+    for name in () if is_history else filter(card.has, HISTORY):
+        draft.ignore(f"*OUTPUT, {name}")
+    if is_history and card.has("VARIABLE") and given.every:
+        draft.notice(f"*OUTPUT, HISTORY, VARIABLE={card.needed('VARIABLE')}: the energies, in increments.csv")
+        step.outputs.append(replace(given, kind="ENERGY PRINT"))
+
+
+def in_time(card: Card, given: OutputRequest) -> OutputRequest:
+    """With TIME INTERVAL, NUMBER INTERVAL and TIME MARKS of a history."""
+    stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
+    if len(stated) > 1:
+        raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")
+    interval = card.positive("TIME INTERVAL") if card.has("TIME INTERVAL") else None
+    marks = card.word("TIME MARKS", ("YES", "NO"), "YES") == "YES"
+    return replace(given, interval=interval, intervals=card.integer("NUMBER INTERVAL"), marks=marks)
+
+
+def add_default_output(step: StepDraft) -> None:
+    """An ``*OUTPUT`` with no card below it asks for the defaults."""
+    if step.output is None or not step.output.bare:
+        return
+    stated = {request.kind for request in step.outputs}
+    for kind in ("NODE FILE", "EL FILE"):
+        if kind not in stated:
+            step.outputs.append(replace(step.output.request, kind=kind))
+
+
+@keyword(
+    "anywhere",
+    takes=("WRITE", "READ", "FREQUENCY", "STEP", "INC", "END STEP"),
+    ignores=("OVERLAY", "NUMBER INTERVAL", "TIME MARKS"),
+)
+def restart(card: Card, draft: Draft) -> None:
+    """WRITE holds for the whole run, the last one counts; FREQUENCY=0 asks for nothing."""
+    every, step = card.integer("FREQUENCY", low=0), card.integer("STEP", low=1)
+    increment = card.integer("INC", low=0)
+    draft.no_rows(card)
+    if not (card.flag("READ") or card.flag("WRITE")):
+        raise card.mistake("*RESTART needs WRITE or READ")
+    if card.flag("WRITE"):
+        draft.restart_every = None if every == 0 else every or 0
+    if not card.flag("READ"):
+        return
+    if draft.step is not None or draft.steps:
+        raise card.mistake("*RESTART, READ stands behind the first *STEP", "the state it reads is where that begins")
+    if draft.earlier is not None:
+        raise card.mistake("*RESTART, READ is given twice")
+    if increment is not None and step is None:
+        raise card.mistake("*RESTART, READ with INC= needs STEP=")
+    draft.earlier = EarlierState(step, increment, card.flag("END STEP"))

@@ -1,0 +1,281 @@
+"""Properties of element sets: sections, springs, dashpots, masses, rest lengths, pulleys; each element has exactly one.
+
+Data lines of ``*SPRING`` and ``*DASHPOT``: an optional dof line, then a constant or a table.
+
+| elements            | dof line                                             | then            |
+|---------------------|------------------------------------------------------|-----------------|
+| SPRINGA, DASHPOTA   | none, blank, or up to two dofs (without effect)      | k, c or a table |
+| SPRING1, DASHPOT1   | one dof                                              | k, c or a table |
+| SPRING2, DASHPOT2   | two dofs: of the first node, of the second           | k, c or a table |
+A table row has two entries, so a first row of two entries above a table of SPRINGA is its first point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import distinct
+from fem.deck.cards import Card, Row
+from fem.deck.conditions import translation
+from fem.deck.draft import Draft, Property
+from fem.deck.handler import keyword
+from fem.deck.source import Mistake, listing
+from fem.model import (
+    BarSection,
+    Dashpot,
+    Mesh,
+    NonstructuralMass,
+    PointMass,
+    Pulley,
+    RestLength,
+    Spring,
+)
+from fem.model.mesh import BARS, REEVED
+from fem.model.properties import MASS_RULES, STRAINS
+
+EXTRAS = ("MASS", "STRAIN", "STARTING TENSION")
+
+GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
+
+NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
+
+IDLE = ("CONTROLS", "ORIENTATION")
+
+
+def add(card: Card, draft: Draft, value: BarSection | PointMass | None = None) -> None:
+    """A property; springs and dashpots are read when the kind of their elements is known."""
+    draft.properties.append(Property(card.needed("ELSET"), card, value))
+
+
+@keyword("model", needs=("ELSET", "MATERIAL"), takes=EXTRAS, plus=EXTRAS, ignores=IDLE, refuses=NO_LAYERS)
+def solid_section(card: Card, draft: Draft) -> None:
+    """Material and area of bars, mass rule, strain and starting tension."""
+    element_set, material = draft.named(card, "ELSET", "element"), draft.named(card, "MATERIAL", "material")
+    tension = card.amount("STARTING TENSION")
+    mass, strain = card.word("MASS", MASS_RULES, "LUMPED"), card.word("STRAIN", STRAINS, "GREEN")
+    if draft.has_failed("ELEMENT") and not any(card.rows):
+        return  # solids, refused already, have no area
+    row = draft.single_row(card, "the area")
+    row.end(1, "the area")
+    area = row.amount(0, "the area", positive=True)
+    add(card, draft, BarSection(element_set, material, area, mass, strain, tension))
+
+
+@keyword(
+    "model",
+    needs=("ELSET",),
+    takes=("NONLINEAR",),
+    refuses=GLOBAL_AXES,
+    unsupported=("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL"),
+)
+def spring(card: Card, draft: Draft) -> None:
+    """Of SPRINGA, SPRING1 or SPRING2."""
+    card.flag("NONLINEAR")
+    draft.named(card, "ELSET", "element")
+    add(card, draft)
+
+
+LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
+
+
+@keyword("model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
+def dashpot(card: Card, draft: Draft) -> None:
+    """Of DASHPOTA, DASHPOT1 or DASHPOT2."""
+    draft.named(card, "ELSET", "element")
+    add(card, draft)
+
+
+@keyword("model", needs=("ELSET",), takes=("ALPHA", "TYPE"), ignores=IDLE[1:], unsupported=("COMPOSITE",))
+def mass(card: Card, draft: Draft) -> None:
+    """Point masses, with mass-proportional damping."""
+    element_set = draft.named(card, "ELSET", "element")
+    card.word("TYPE", ("ISOTROPIC",), "ISOTROPIC")
+    alpha = card.amount("ALPHA")
+    add(card, draft, PointMass(element_set, single_mass(card, draft), alpha))
+
+
+def single_mass(card: Card, draft: Draft) -> float:
+    """The mass that is all a card has as data."""
+    row = draft.single_row(card, "the mass")
+    row.end(1, "the mass")
+    value = row.number(0, "the mass")
+    if value < 0.0:
+        raise Mistake(row.place, f"the mass is negative: {value:g}")
+    return value
+
+
+UNITS = ("MASS PER LENGTH", "TOTAL MASS")
+
+NO_UNITS = "it is the mass per natural length of the bars, or the total mass of the set"
+
+NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS lets it come and go with a step"}
+
+
+@keyword("model", needs=("ELSET", "UNITS"), takes=("NAME",), plus=("NAME",), ignores=("DISTRIBUTION",), refuses=NOT_YET)
+def nonstructural_mass(card: Card, draft: Draft) -> None:
+    """What bars carry: inertia and weight without stiffness."""
+    element_set, name = draft.named(card, "ELSET", "element"), card.name("NAME")
+    is_total = card.word("UNITS", UNITS, UNITS[0]) == "TOTAL MASS"
+    value = single_mass(card, draft)
+    draft.nonstructural.append((NonstructuralMass(element_set, value, is_total, name), card.place))
+
+
+@keyword("model")
+def rest_length(card: Card, draft: Draft) -> None:
+    """``elements, L0[, L2]``: unstressed length of each bar of a set, or of one; of a PULLEY also in two parts."""
+    draft.extension("*REST LENGTH")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(3, "elements, rest length, that beyond the pulley")
+            target, value = draft.target(row, 0, "element"), row.amount(1, "the rest length", positive=True)
+            second = row.amount(2, "the length beyond the pulley", positive=True) if row.field(2).text else None
+            draft.rest_lengths.append((RestLength(target, value, second), row.place))
+
+
+@keyword("model", needs=("ELSET",))
+def pulley(card: Card, draft: Draft) -> None:
+    """``mu``: friction of ropes on their pulleys."""
+    draft.extension("*PULLEY")
+    element_set, row = draft.named(card, "ELSET", "element"), draft.single_row(card, "the coefficient of friction")
+    row.end(1, "the coefficient of friction")
+    draft.pulleys.append((Pulley(element_set, row.amount(0, "the coefficient of friction")), card.place))
+
+
+KINDS_OF = {
+    "SOLID SECTION": (*BARS, *REEVED),
+    "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
+    "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
+    "MASS": ("MASS",),
+}
+
+OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
+"""Cards in a material of bars alone: ropes over pulleys have none of them."""
+
+CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
+
+
+def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass]:
+    """All properties in deck order."""
+    kinds = np.array([at for at, block in enumerate(mesh.blocks) for _ in range(len(block.labels))], dtype=np.int64)
+    owner = np.full(len(kinds), -1, dtype=np.int64)
+    found: list[BarSection | Spring | Dashpot | PointMass] = []
+    for number, entry in enumerate(draft.properties):
+        draft.card = entry.card
+        if entry.element_set not in mesh.element_sets:
+            draft.failed.add("PROPERTY")
+        with draft.guard():
+            members = mesh.element_sets.get(entry.element_set, np.zeros(0, np.int64))
+            names = [mesh.blocks[at].kind for at in distinct(kinds[members]).tolist()]
+            wanted = KINDS_OF[entry.card.keyword]
+            for name in (name for name in names if name not in wanted):
+                hint = f"*{entry.card.keyword} is for {listing(wanted, 'and')}; {name} takes *{CARD_OF[name]}"
+                raise entry.card.mistake(f"element set {entry.element_set} has elements of type {name}", hint)
+            taken = members[owner[members] >= 0]
+            owner[members] = number
+            if len(taken):
+                label = draft.as_written(int(mesh.element_labels[taken[0]]))
+                message = f"element {label} gets a second property by *{entry.card.keyword}"
+                raise entry.card.mistake(message, f"{len(taken)} elements of {entry.element_set} have one already")
+            if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
+                refuse_on_pulleys(draft, entry.card, entry.value)
+            if names or entry.value is not None:
+                found.append(entry.value or read_text(entry, names, draft))
+    draft.card = None
+    blame_bare_elements(draft, mesh, kinds, owner)
+    return found
+
+
+def refuse_on_pulleys(draft: Draft, card: Card, section: BarSection) -> None:
+    """Mistake where a section has what ropes over pulleys have not."""
+    beside = f"is for bars, and element set {section.element_set} has elements of type {listing(REEVED, 'and')}"
+    for name, has_it in (
+        ("STRAIN", section.strain == "LOG"),
+        ("MASS", section.mass_rule != "LUMPED"),
+    ):
+        if has_it:
+            field = card.field(name)
+            raise Mistake(field.place, f"{name}={field.text.upper()} {beside}")
+    material = draft.materials.get(section.material)
+    for name, place in material.cards.items() if material else ():
+        if name in OF_BARS:
+            raise Mistake(place, f"*{name} {beside}", f"made of material {section.material}")
+
+
+def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashpot:
+    """A spring or dashpot, now that the kind of its elements is known."""
+    if len(names) > 1:
+        message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
+        raise entry.card.mistake(message, "give each kind a set and a card of its own")
+    reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
+    return reader(entry.card, entry.element_set, names[0], draft)
+
+
+def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.ndarray) -> None:
+    """Elements without any property."""
+    if draft.has_failed("PROPERTY", "ELEMENT", "ELGEN", "ELSET", "INCLUDE", *KINDS_OF):
+        return
+    for at, block in enumerate(mesh.blocks):
+        bare = np.nonzero((owner < 0) & (kinds == at))[0]
+        if len(bare):
+            label = int(mesh.element_labels[bare[0]])
+            what = f"{len(bare)} element{'s' * (len(bare) > 1)} of type {block.kind}"
+            message = f"{what} without *{CARD_OF[block.kind]}, the first is {draft.as_written(label)}"
+            draft.report(Mistake(draft.elements.place_of(label), message))
+
+
+def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring:
+    """A linear spring, or a table (force, elongation)."""
+    table = card.flag("NONLINEAR")
+    dofs, rows = split_dofs(card, draft, kind, table)
+    if not table:
+        return Spring(element_set, dofs, constant(card, rows, "the stiffness"))
+    points = tuple(point(row) for row in rows)
+    for row, before, after in zip(rows[1:], points, points[1:], strict=False):
+        if after[1] <= before[1]:
+            message, hint = f"elongations must rise: {after[1]:g} after {before[1]:g}", "rows are force, elongation"
+            raise Mistake(row.field(1).place, message, f"{hint}; a dof line of SPRINGA is left blank")
+    if len(points) < 2:
+        raise card.mistake("a nonlinear spring needs at least two rows force, elongation")
+    return Spring(element_set, dofs, 0.0, points)
+
+
+def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> Dashpot:
+    """A linear dashpot."""
+    dofs, rows = split_dofs(card, draft, kind, False)
+    value = constant(card, rows, "the damping coefficient")
+    if value < 0.0:
+        raise Mistake(rows[0].place, f"the damping coefficient is negative: {value:g}")
+    return Dashpot(element_set, dofs, value)
+
+
+def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[int, ...], list[Row]]:
+    """The dofs and the rows after them."""
+    rows = list(draft.rows(card))
+    count = {"A": 0, "1": 1, "2": 2}[kind[-1]]
+    if count == 0:
+        # above the data may stand a line of one dof, or of two above a constant, without effect
+        is_idle = len(rows) > 1 and len(rows[0]) <= (1 if table else 2)
+        is_idle = is_idle and all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in rows[0].fields())
+        return (), rows[1:] if is_idle else rows
+    first = rows[0]
+    what = "a line with one dof" if count == 1 else "a line with two dofs"
+    if len(rows) == 1:
+        raise Mistake(first.place, f"*{card.keyword} for {kind} needs {what}, then the constant; got one line")
+    if len(first) != count:
+        raise Mistake(first.place, f"expected {what} for {kind}, got {len(first)} entries")
+    return tuple(translation(first.field(at)) for at in range(count)), rows[1:]
+
+
+def constant(card: Card, rows: list[Row], what: str) -> float:
+    """The one number of a linear spring or dashpot."""
+    if len(rows) > 1:
+        hint = "for a table say NONLINEAR" if card.keyword == "SPRING" else ""
+        raise Mistake(rows[1].place, f"expected one line with {what}, got a second", hint)
+    rows[0].end(1, f"{what} alone (it depends on neither frequency nor temperature)")
+    return rows[0].number(0, what)
+
+
+def point(row: Row) -> tuple[float, float]:
+    """force, elongation."""
+    row.end(2, "force, elongation")
+    return row.number(0, "the force"), row.number(1, "the elongation")

@@ -1,1 +1,0 @@
-"""Cards between ``*STEP`` and ``*END STEP``: procedure, controls, loads, output."""

@@ -1,0 +1,460 @@
+"""``*STEP``, ``*END STEP``, static and dynamic procedures; steps as a whole, the frozen ``Step``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+from fem.deck.cards import Card, Row
+from fem.deck.controls import in_force
+from fem.deck.draft import Draft, StepDraft, set_procedure
+from fem.deck.handler import keyword
+from fem.deck.harmonic import check_harmonic
+from fem.deck.outputs import add_default_output
+from fem.deck.source import Mistake, listing, words
+from fem.model import ArcEnd, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
+from fem.model.steps import EXTRAPOLATIONS, MOST_INCREMENTS, PARAMETERS
+
+
+@keyword(
+    "anywhere",
+    takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE", "PERTURBATION"),
+    unsupported=("THERMALNETWORK",),
+    ignores=("UNSYMM", "CONVERT SDI", "SOLVER"),
+)
+def step(card: Card, draft: Draft) -> None:
+    """Opens a step; its data lines are a title."""
+    if draft.step is not None:
+        draft.report(card.mistake("*STEP inside a step", f"*END STEP is missing for the step at {draft.step.place}"))
+        close_step(draft)
+    draft.step = StepDraft(card.place, draft.nlgeom)
+    draft.step.title = tuple(text.strip() for text in card.texts())
+    if card.has("NLGEOM"):
+        is_flag = card.parameters["NLGEOM"].value is None
+        nlgeom = is_flag or card.word("NLGEOM", ("YES", "ON", "NO", "OFF"), "YES") in ("YES", "ON")
+        if not card.has("PERTURBATION"):
+            draft.nlgeom = draft.step.nlgeom = nlgeom
+        elif nlgeom:  # as Abaqus/CAE writes it: of this step alone
+            draft.step.nlgeom = True
+    if card.flag("PERTURBATION"):
+        draft.step.perturbation = card.parameters["PERTURBATION"].place
+    draft.step.name = card.name("NAME")
+    draft.step.max_increments = card.integer("INC")
+    if card.has("EXTRAPOLATION"):
+        draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
+    if card.has("AMPLITUDE"):
+        draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "STEP")
+
+
+@keyword("anywhere")
+def end_step(card: Card, draft: Draft) -> None:
+    """Closes a step."""
+    if draft.step is None:
+        if draft.has_failed("STEP"):
+            return
+        raise card.mistake("*END STEP without *STEP")
+    draft.no_rows(card)
+    close_step(draft)
+
+
+def close_step(draft: Draft) -> None:
+    """The open step is complete: what only the whole of it can tell."""
+    step = draft.step
+    assert step is not None
+    draft.step = None
+    step.controls = draft.controls
+    if step.perturbation is not None and isinstance(step.procedure, Static):
+        step.nlgeom = draft.nlgeom  # its response is linear, whatever NLGEOM says
+    add_default_output(step)
+    if step.procedure_place is None and not step.blamed:
+        hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *STEADY STATE DYNAMICS"
+        draft.report(Mistake(step.place, "the step has no procedure", hint))
+    flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
+    acts = flows or step.winches or step.nodal_loads or step.distributed_loads or step.temperatures
+    if isinstance(step.procedure, Frequency) and acts:
+        hint = "put loads into a *STATIC step before it"
+        draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
+    if isinstance(step.procedure, SteadyState):
+        check_harmonic(step, draft)
+    if isinstance(step.procedure, Static) and step.procedure.riks and step.amplitude == "STEP":
+        draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
+    draft.steps.append(step)
+    if step.extrapolation is None:  # drag follows velocities, which a first guess without motion turns around
+        flows_past = isinstance(step.procedure, Dynamic) and any(each.fluid_loads for each in draft.steps)
+        step.extrapolation = "PARABOLIC" if flows_past else "NO"
+    if not step.nlgeom:
+        draft.notice(
+            f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX without NLGEOM=YES "
+            "(materials and springs stay nonlinear)"
+        )
+
+
+EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
+
+APPLICATIONS: dict[str, tuple[str, float | None]] = {
+    "TRANSIENT FIDELITY": ("HHT", -0.05),
+    "MODERATE DISSIPATION": ("HHT", -0.41421),
+    "QUASI-STATIC": ("BACKWARD EULER", None),
+}
+"""What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
+
+BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
+"""Those whose automatic increments are as long as they converge."""
+
+INTEGRATORS = (*PARAMETERS, "EXPLICIT")
+
+OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.values())))
+
+OF_DYNAMIC = (*words("DIRECT, EXPLICIT, APPLICATION, INITIAL, SINGULAR MASS, TIME INTEGRATOR"), *OF_SCHEMES)
+
+TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
+
+HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
+"""Abaqus' bounds of the residual in the middle of an automatic increment."""
+
+UNDAMPED = (
+    "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
+    "undamped (NEWMARK, trapezoidal rule)"
+)
+
+DAMPED = (
+    "*DYNAMIC without ALPHA: automatic increments take ALPHA=-0.05 (HHT, numerical damping), as in Abaqus and "
+    "CalculiX; ALPHA=0 is undamped"
+)
+
+
+class Times(NamedTuple):
+    """The data line of a procedure; None: blank or 0, which mean the default."""
+
+    row: Row
+    first: float | None
+    period: float | None
+    smallest: float | None
+    largest: float | None
+
+
+def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | None:
+    """dt0, T, dtmin, dtmax of the one data line; None without one.
+
+    is_fixed  the parameter that makes all increments equal: limits below it are not used
+    most      entries the line may have
+    """
+    rows = list(draft.rows(card, needed=False))
+    if not rows:
+        return None
+    if len(rows) > 1:
+        raise Mistake(rows[1].place, f"*{card.keyword} takes one data line, got a second")
+    row = rows[0]
+    what = "first increment, period, smallest increment, largest increment"
+    row.end(most, what if most == 4 else f"{what}, largest load factor, node, dof, displacement")
+    times: list[float | None] = []
+    for at, what in enumerate(TIME_ENTRIES):
+        value = row.amount(at, what, 0.0)
+        times.append(value if value > 0.0 else None)
+    if is_fixed and (times[2] or times[3]):
+        draft.ignore(f"limits of the increment of *{card.keyword}, {is_fixed}")
+        times[2:] = None, None
+    return Times(row, *times)
+
+
+def check_times(times: Times, first: float, period: float) -> None:
+    """dtmin <= dt0 <= T and not too many increments."""
+    row, smallest, largest = times.row, times.smallest, times.largest
+    if first > period * (1.0 + 1e-12):
+        raise Mistake(row.place, f"the first increment {first:g} is longer than the step, {period:g}")
+    if smallest is not None and smallest > first:
+        raise Mistake(row.field(2).place, f"the smallest increment {smallest:g} is larger than the first, {first:g}")
+    if largest is not None and smallest is not None and largest < smallest:
+        message = f"the largest increment {largest:g} is smaller than the smallest, {smallest:g}"
+        raise Mistake(row.field(3).place, message)
+    if period / min(first, largest or first) > MOST_INCREMENTS:
+        raise Mistake(row.place, f"the step would need more than {MOST_INCREMENTS:g} increments")
+
+
+@keyword(
+    "step",
+    takes=("DIRECT", "RIKS"),
+    ignores=("SOLVER",),
+    refuses={"STABILIZE": "is not supported: it would add artificial damping"},
+    unsupported=("FULLY PLASTIC", "TIME RESET", "TOTAL TIME AT START", "ADIABATIC", "ALLSDTOL", "CONTINUE"),
+)
+def static(card: Card, draft: Draft) -> None:
+    """``dt0, T, dtmin, dtmax``; without a data line 1, 1."""
+    direct, riks = card.flag("DIRECT"), card.flag("RIKS")
+    times = times_of(card, draft, "DIRECT" if direct else "", 8 if riks else 4)
+    if times is None:
+        set_procedure(card, draft, Static(direct=direct, riks=ArcEnd() if riks else None))
+        return
+    period = times.period or 1.0
+    first = times.first or period
+    check_times(times, first, period)
+    end = arc_end(times.row, draft) if riks else None
+    set_procedure(card, draft, Static(first, period, times.smallest, times.largest, direct, end))
+
+
+@keyword(
+    "step",
+    takes=("DIRECT", "CETOL"),
+    ignores=("SOLVER",),
+    refuses={"STABILIZE": "is not supported: it would add artificial damping"},
+    unsupported=("CREEP", "FACTOR", "ALLSDTOL", "CONTINUE"),
+)
+def visco(card: Card, draft: Draft) -> None:
+    """``dt0, T, dtmin, dtmax``: statics in which time passes."""
+    direct = card.flag("DIRECT")
+    if card.has("CETOL"):
+        card.positive("CETOL")
+        draft.notice("*VISCO, CETOL: increments are those of the data line, as long as they converge, in its place")
+    times = times_of(card, draft, "DIRECT" if direct else "")
+    if times is None or times.first is None or times.period is None:
+        raise card.mistake("*VISCO needs a data line with the first increment and the period, in time")
+    check_times(times, times.first, times.period)
+    own = Static(times.first, times.period, times.smallest, times.largest, direct, creeps=True)
+    set_procedure(card, draft, own)
+
+
+def arc_end(row: Row, draft: Draft) -> ArcEnd:
+    """Largest load factor, node, dof, displacement: entries 5 to 8 of ``*STATIC, RIKS``."""
+    factor = row.amount(4, "the largest load factor", positive=True) if row.field(4).text else None
+    if not any(row.field(at).text for at in (5, 6, 7)):
+        return ArcEnd(1.0 if factor is None else factor)
+    target = draft.target(row, 5, "node")
+    dof = row.field(6).integer("the dof (1, 2 or 3)")
+    if dof not in (1, 2, 3):
+        raise Mistake(row.field(6).place, f"the dof must be 1, 2 or 3, got {dof}")
+    value = row.field(7).number("the displacement at which the step ends")
+    if value == 0.0:
+        raise Mistake(row.field(7).place, "the displacement at which the step ends must not be zero")
+    return ArcEnd(factor, target, dof, value)
+
+
+@keyword(
+    "step",
+    takes=(*OF_DYNAMIC, *HALF_INCREMENT),
+    plus=("TIME INTEGRATOR", "RHO"),
+    ignores=("SOLVER", "NOHAF"),
+    unsupported=("ADIABATIC", "SUBSPACE", "IMPACT", "TIME RESET"),
+)
+def dynamic(card: Card, draft: Draft) -> None:
+    """``dt0, T, dtmin, dtmax`` and the time integrator."""
+    direct, explicit = card.flag("DIRECT"), card.flag("EXPLICIT")
+    initial = card.word("INITIAL", ("YES", "NO"), "YES") == "YES"
+    singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
+    usual, usual_alpha = usual_of(card, draft)
+    numbers = {} if usual_alpha is None else {"alpha": usual_alpha}
+    numbers |= {name.lower(): NUMBERS[name](card) for name in OF_SCHEMES if card.has(name)}
+    integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
+    refuse_others(card, integrator, numbers.get("alpha"))
+    numbers = {name: numbers[name] for name in PARAMETERS.get(integrator, ()) if name in numbers}
+    is_explicit = integrator in EXPLICIT
+    note_half_increment(card, draft, direct or is_explicit)
+    times = times_of(card, draft, "EXPLICIT" if is_explicit else "DIRECT" if direct else "")
+    if times is None or times.period is None:
+        what = "the increment (may be blank)" if is_explicit else "the first increment"
+        name = "*DYNAMIC, EXPLICIT" if is_explicit else "*DYNAMIC"
+        raise card.mistake(f"{name} needs a data line with {what} and the period")
+    period = times.period
+    if is_explicit:
+        first = times.first or 0.0  # chosen from the critical one when the step begins
+        check_times(times, first or period, period)
+        own = Dynamic(first, period, direct=True, integrator="CENTRAL DIFFERENCE")
+        set_procedure(card, draft, replace(own, initial_acceleration=initial, singular_mass=singular))
+        return
+    first = times.first or period
+    check_times(times, first, period)
+    if times.first is None:
+        draft.notice(f"*DYNAMIC without a first increment: it is the period of the step, {period:g}")
+    if not any(map(card.has, ("ALPHA", "TIME INTEGRATOR", "APPLICATION"))):
+        draft.notice(DAMPED if integrator == "HHT" else UNDAMPED)
+    application = card.word("APPLICATION", tuple(APPLICATIONS), "")
+    paced = not direct and application in BY_CONVERGENCE and integrator == APPLICATIONS[application][0]
+    own = Dynamic(first, period, times.smallest, times.largest, direct, integrator)
+    own = replace(own, initial_acceleration=initial, singular_mass=singular, **numbers)  # type: ignore[arg-type]
+    if 4.0 * own.beta < (own.gamma + 0.5) ** 2 * (1.0 - 1e-12):
+        draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable for small increments only")
+    set_procedure(card, draft, replace(own, by_convergence=paced))
+
+
+def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:
+    """What stands in for ``HALF_INCREMENT``."""
+    for name in filter(card.has, HALF_INCREMENT):
+        card.number(name)
+        if has_equal_increments:
+            draft.ignore(f"*DYNAMIC, {name}")
+        else:
+            draft.notice(f"*DYNAMIC, {name}: automatic increments go by TIME ERROR of *CONTROLS in its place")
+
+
+def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float:
+    """A parameter that must lie between two numbers."""
+    value = card.number(name)
+    if not low - 1e-4 <= value <= high:
+        place = card.field(name).place
+        raise Mistake(place, f"{name}={value:g} lies outside [{low:.4g}, {high:.4g}]: {reason}")
+    return value
+
+
+def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
+    """Integrator and ALPHA that APPLICATION stands for; TIME INTEGRATOR overrides it."""
+    application = card.word("APPLICATION", tuple(APPLICATIONS), "")
+    if not application or card.has("TIME INTEGRATOR"):
+        return "", None
+    usual, alpha = APPLICATIONS[application]
+    if card.has("EXPLICIT"):
+        raise Mistake(card.field("APPLICATION").place, "APPLICATION contradicts EXPLICIT", "it is of implicit steps")
+    chosen = usual if alpha is None else f"{usual}, ALPHA={card.number('ALPHA', alpha):g}"
+    ramp = ""
+    if usual == "BACKWARD EULER" and draft.step is not None and draft.step.amplitude is None:
+        draft.step.amplitude, ramp = "RAMP", ", loads without AMPLITUDE ramp"
+    draft.notice(f"*DYNAMIC, APPLICATION={application}: {chosen}, initial accelerations included{ramp}")
+    return usual, alpha
+
+
+def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -> str:
+    """The scheme named, or implied by EXPLICIT, APPLICATION, ALPHA, no DIRECT; contradictions are mistakes."""
+    is_open = not any(map(card.has, ("DIRECT", "ALPHA", "BETA", "GAMMA")))
+    implied = "EXPLICIT" if explicit else usual or ("HHT" if alpha or is_open else "NEWMARK")
+    integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
+    if alpha and integrator != "HHT":
+        message = f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}"
+        raise Mistake(card.field("ALPHA").place, message, "ALPHA is of HHT")
+    if explicit and integrator not in EXPLICIT:
+        raise Mistake(card.parameters["EXPLICIT"].place, f"EXPLICIT contradicts TIME INTEGRATOR={integrator}")
+    return integrator
+
+
+def refuse_others(card: Card, integrator: str, alpha: float | None) -> None:
+    """Parameters of schemes that this one does not take; ALPHA=0 is no damping with any."""
+    taken = PARAMETERS.get(integrator, ())
+    for name in filter(card.has, OF_SCHEMES):
+        if name.lower() not in taken and not (name == "ALPHA" and not alpha):
+            owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
+            raise Mistake(card.field(name).place, f"{name} belongs to TIME INTEGRATOR={owners}, not {integrator}")
+
+
+def alpha_of(card: Card) -> float:
+    """Of HHT."""
+    reason = "the HHT rule is second order and unconditionally stable there only"
+    return in_range(card, "ALPHA", -0.5, 0.0, reason)
+
+
+def rho_of(card: Card) -> float:
+    """Of the generalized-alpha rule."""
+    return in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
+
+
+def beta_of(card: Card) -> float:
+    """Of Newmark's rule: beta > 0, as the displacement form divides by it."""
+    beta = card.number("BETA")
+    if not 0.0 < beta <= 10.0:
+        raise Mistake(card.field("BETA").place, f"BETA must be positive (and at most 10), got {beta:g}")
+    return beta
+
+
+def gamma_of(card: Card) -> float:
+    """Of Newmark's rule: gamma >= 1/2, as there is no negative damping."""
+    gamma = card.number("GAMMA")
+    if not 0.5 <= gamma <= 10.0:
+        hint = "below 1/2 the rule feeds energy into the motion"
+        raise Mistake(card.field("GAMMA").place, f"GAMMA must be at least 0.5 (and at most 10), got {gamma:g}", hint)
+    return gamma
+
+
+NUMBERS: dict[str, Callable[[Card], float]] = {"ALPHA": alpha_of, "BETA": beta_of, "GAMMA": gamma_of, "RHO": rho_of}
+"""How parameters of schemes are read."""
+
+
+EXPLICIT_HINT = (
+    "leave out EXPLICIT: every other TIME INTEGRATOR finds the instants of few ropes (IMPACT=EVENT of *CONTROLS), "
+    "IMPACT=MOREAU steps over the impacts of many; or make them elastic, *ELASTIC with *NO COMPRESSION"
+)
+
+
+RIKS_HINT = "leave out RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
+
+
+REFUSED = "PERTURBATION of *STEP is not supported: every step is a full nonlinear step"
+
+
+MODES_HINT = "*FREQUENCY gives modes about a loaded state"
+
+
+ROUNDED = 1e-6
+"""Files write times with a few digits."""
+
+
+def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
+    """EXPLICIT and RIKS follow neither ropes nor stops. materials: those of sections"""
+    limits = (m for m in materials if m.is_inextensible and 0.0 in (m.compression_ratio, m.tension_ratio))
+    whose = [f"material {material.name}" for material in limits] + ["*STOP PLANE"] * bool(draft.planes)
+    for step in draft.steps if whose else ():
+        procedure, what, hint = step.procedure, "", ""
+        if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
+            what, hint = "*DYNAMIC, EXPLICIT", EXPLICIT_HINT
+        elif isinstance(procedure, Static) and procedure.riks:
+            what, hint = "*STATIC, RIKS", RIKS_HINT
+        if what and step.procedure_place:
+            draft.report(Mistake(step.procedure_place, f"{what} does not follow ropes and stops ({whose[0]})", hint))
+
+
+def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
+    """PERTURBATION may stand where it changes nothing: with ``*FREQUENCY``, and in a deck of one linear ``*STATIC``.
+
+    materials: those of sections. The response of any other linear perturbation would not enter the steps after it.
+    """
+    is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs) and not draft.planes
+    is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
+    for step in draft.steps:
+        is_static = isinstance(step.procedure, Static) and not step.procedure.riks
+        is_harmless = isinstance(step.procedure, Perturbation) or (is_static and is_linear)
+        if step.perturbation is not None and not step.blamed and not is_harmless:
+            draft.report(Mistake(step.perturbation, REFUSED, MODES_HINT))
+
+
+def blame_short_files(draft: Draft) -> None:
+    """Amplitudes from files last as long as the steps they act in: those of total time to the end of the last step."""
+    periods = [getattr(step.procedure, "period", 0.0) for step in draft.steps]
+    for step, period in zip(draft.steps, periods, strict=True):
+        if isinstance(step.procedure, SteadyState):  # its amplitudes are functions of the frequency
+            continue
+        entries: list[Any] = [entry for entry, _ in step.boundaries]
+        entries += [entry for entry, _ in step.winches]
+        entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
+        for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
+            place, last = draft.ends[name]
+            end, of = (period, "the step") if draft.amplitudes[name].time == "STEP TIME" else (sum(periods), "the deck")
+            if last < end * (1.0 - ROUNDED):
+                message = f"the file of amplitude {name} ends at {last:g}, {of} at {end:g}"
+                draft.report(Mistake(place, message, "PAST END=HOLD holds the last value"))
+
+
+def blame_integrals(draft: Draft) -> None:
+    """A SWEEP has no integral in closed form: it moves supports by their displacements alone."""
+    for step in draft.steps:
+        for entry, place in step.boundaries:
+            amplitude = draft.amplitudes.get(entry.amplitude or "")
+            if entry.kind in ("VELOCITY", "ACCELERATION") and amplitude and amplitude.definition == "SWEEP":
+                message = f"amplitude {amplitude.name} is a SWEEP, which TYPE={entry.kind} cannot follow"
+                draft.report(Mistake(place, message, "TYPE=DISPLACEMENT has exact velocities and accelerations"))
+
+
+def build_step(draft: StepDraft) -> Step:
+    """A step with its controls in force."""
+    assert draft.procedure is not None and draft.controls is not None
+    same = ("procedure", "nlgeom", "name", "title", "max_increments", "extrapolation", "amplitude")
+    lists = ("rotations", "nodal_loads", "distributed_loads", "temperatures", "outputs")
+    given: dict[str, Any] = {name: getattr(draft, name) for name in same}
+    given |= {name: tuple(getattr(draft, name)) for name in lists}
+    return Step(
+        **given,
+        controls=in_force(draft.controls, draft.procedure),
+        replaced=frozenset(draft.replaced),
+        boundaries=tuple(entry for entry, _ in draft.boundaries),
+        removals=tuple(target for target, _ in draft.removals),
+        winches=tuple(entry for entry, _ in draft.winches),
+        shed=tuple(name for name, _ in draft.shed),
+        put=tuple(name for name, _ in draft.put),
+        fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
+    )

@@ -1,1 +1,0 @@
-"""What a model stands in: cards of water and wind, and of the loads they bring."""

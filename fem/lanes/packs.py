@@ -1,0 +1,498 @@
+"""Packs of float64 lanes, masks of their comparisons, and arrays of packs, as types of compiled code.
+
+A pack is one LLVM vector: an operation on it is a few vector instructions whatever the vectoriser thinks of the loop
+around it. An array of packs is a C-contiguous float64 array whose last axis is the lane; its items are packs.
+A number meets a pack as the same number in every lane.
+
+Below the types: arithmetic, comparisons and logic of packs and masks; items and shapes of arrays of packs, of arrays
+known at compilation and of values that follow shared curves; the words of ``choose``, for numbers and for packs; and
+how plain numba takes Python's arrays of packs apart (our own machine code reads them by itself).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import lower_getattr
+from numba.core.typeconv.castgraph import Conversion
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.extending import NativeValue, lower_builtin, lower_cast, models, register_model, typeof_impl, unbox
+from numba.np.numpy_support import from_dtype
+
+from fem.lanes.arrays import ALIGNMENT, Driven, Fixed, Lanes
+from fem.lanes.choose import common, every, local, some, where
+
+
+class WideType(types.Type):
+    """``width`` values, over which a plain one spreads."""
+
+    plain: Any
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"{type(self).__name__}({width})")
+
+    def unify(self, typing: Any, other: Any) -> Any:
+        """With a plain value: lanes of it."""
+        return self if isinstance(other, self.plain) else None
+
+    def can_convert_from(self, typing: Any, other: Any) -> Any:
+        """From a plain value."""
+        return Conversion.safe if isinstance(other, self.plain) else None
+
+
+class PackType(WideType):
+    """float64 lanes."""
+
+    plain = types.Float | types.Integer
+    one, item = types.float64, ir.DoubleType()
+
+
+class MaskType(WideType):
+    """Truth values. It has no truth of its own: branches on it do not compile."""
+
+    plain = types.Boolean
+    one, item = types.boolean, ir.IntType(1)
+
+
+CURVES = types.Array(types.float64, 3, "C")
+
+
+class ManyType(types.Type):
+    """What lanes give kernels. ``arrays``: types of those that machine code reads of it."""
+
+    arrays: tuple[Any, ...] = ()
+
+
+class LanesType(ManyType):
+    """An array of packs. ``sides``: its shape, None where it is only known at run time.
+
+    With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
+    """
+
+    def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
+        self.sides, self.width, self.ndim = sides, width, len(sides)
+        self.alignment = min(ALIGNMENT, 8 * width)
+        self.arrays = (types.Array(types.float64, self.ndim + 1, "C"),)
+        super().__init__(name=f"Lanes({sides}, {width})")
+
+
+class FixedType(ManyType):
+    """An array of numbers that are part of the type."""
+
+    def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
+        self.item, self.shape, self.numbers, self.ndim = item, shape, numbers, len(shape)
+        super().__init__(name=f"Fixed({item}, {shape}, {list(numbers)})")
+
+
+register_model(FixedType)(models.OpaqueModel)
+
+
+@register_model(PackType)
+@register_model(MaskType)
+class WideModel(models.PrimitiveModel):
+    """A vector."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, ir.VectorType(kind.item, kind.width))
+
+
+@register_model(LanesType)
+class LanesModel(models.StructModel):
+    """Pointer to the first lane of the first pack, shape without the lanes."""
+
+    def __init__(self, manager: Any, kind: LanesType) -> None:
+        members = [("data", types.CPointer(types.float64)), ("shape", types.UniTuple(types.intp, kind.ndim))]
+        super().__init__(manager, kind, members)
+
+
+def spread(builder: Any, value: Any, width: int) -> Any:
+    """A vector with ``value`` in every lane."""
+    undefined = ir.Constant(ir.VectorType(value.type, width), ir.Undefined)
+    one = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
+    return builder.shuffle_vector(one, undefined, zeros)
+
+
+@lower_cast(types.Float, PackType)
+@lower_cast(types.Integer, PackType)
+@lower_cast(types.Boolean, MaskType)
+def _spread_out(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
+    return spread(builder, context.cast(builder, value, source, target.one), target.width)
+
+
+class DrivenType(ManyType):
+    """Values in the lanes times curves they share."""
+
+    def __init__(self, values: LanesType) -> None:
+        self.values, self.ndim, self.width = values, values.ndim, values.width
+        self.arrays = (*values.arrays, CURVES)
+        super().__init__(name=f"Driven({values.name})")
+
+
+@register_model(DrivenType)
+class DrivenModel(models.StructModel):
+    """Both arrays."""
+
+    def __init__(self, manager: Any, kind: DrivenType) -> None:
+        super().__init__(manager, kind, [("values", kind.values), ("curves", CURVES)])
+
+
+OPCODES = {
+    "fadd": (operator.add, operator.iadd),
+    "fsub": (operator.sub, operator.isub),
+    "fmul": (operator.mul, operator.imul),
+    "fdiv": (operator.truediv, operator.itruediv),
+    "and_": (operator.and_, operator.iand),
+    "or_": (operator.or_, operator.ior),
+    "xor": (operator.xor, operator.ixor, operator.ne),
+}
+COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+
+
+def define(function: Any, count: int, wide: type[WideType], code: Callable[..., Any], result: Any = None) -> None:
+    """``function`` of ``count`` packs or masks, numbers among them spread, gives ``result`` of their width (the same).
+
+    code  (context, builder, *values): the LLVM code
+    """
+
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            widths = {kind.width for kind in args if isinstance(kind, wide)}
+            if len(args) != count or len(widths) != 1 or not all(isinstance(kind, wide | wide.plain) for kind in args):
+                return None
+            width = widths.pop()
+            return signature((result or wide)(width), *[wide(width)] * count)
+
+    infer_global(function)(Template)
+    lower_builtin(function, *[wide] * count)(lambda context, builder, sig, args: code(context, builder, *args))
+
+
+def opcode(name: str) -> Callable[..., Any]:
+    """One instruction."""
+    return lambda context, builder, *values: getattr(builder, name)(*values)
+
+
+def intrinsic(name: str) -> Callable[..., Any]:
+    """An LLVM intrinsic of a vector."""
+
+    def code(context: Any, builder: Any, value: Any) -> Any:
+        kind = ir.FunctionType(value.type, [value.type])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{value.type.count}f64")
+        return builder.call(function, [value])
+
+    return code
+
+
+def comparison(symbol: str) -> Callable[..., Any]:
+    """NaN compares as in Python."""
+    name = "fcmp_unordered" if symbol == "!=" else "fcmp_ordered"
+    return lambda context, builder, one, other: getattr(builder, name)(symbol, one, other)
+
+
+def extreme(symbol: str) -> Callable[..., Any]:
+    """The second one where it compares so with the first, as ``min`` and ``max`` do."""
+
+    def code(context: Any, builder: Any, one: Any, other: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(symbol, other, one), other, one)
+
+    return code
+
+
+def log1p(context: Any, builder: Any, value: Any) -> Any:
+    """Lane by lane."""
+    one = context.get_function(math.log1p, signature(types.float64, types.float64))
+    result = value
+    for lane in range(value.type.count):
+        place = ir.Constant(ir.IntType(32), lane)
+        result = builder.insert_element(result, one(builder, [builder.extract_element(value, place)]), place)
+    return result
+
+
+for _name, _functions in OPCODES.items():
+    for _function in _functions:
+        define(_function, 2, PackType if _name.startswith("f") else MaskType, opcode(_name))
+for _symbol, _function in (*COMPARISONS.items(), ("!=", operator.ne)):
+    define(_function, 2, PackType, comparison(_symbol), MaskType)
+define(operator.neg, 1, PackType, opcode("fneg"))
+define(operator.not_, 1, MaskType, opcode("not_"))
+define(abs, 1, PackType, intrinsic("fabs"))
+define(math.sqrt, 1, PackType, intrinsic("sqrt"))
+define(math.log1p, 1, PackType, log1p)
+define(min, 2, PackType, extreme("<"))
+define(max, 2, PackType, extreme(">"))
+
+
+def _indices(kind: Any) -> tuple[Any, ...]:
+    """Types of the indices; empty for what is no index."""
+    kinds: tuple[Any, ...] = (kind,) if isinstance(kind, types.Integer) else getattr(kind, "types", ())
+    return kinds if all(isinstance(each, types.Integer) for each in kinds) else ()
+
+
+@infer_global(operator.getitem)
+class GetItem(AbstractTemplate):
+    """A pack (of an array that is known: a number), or with fewer indices the array below."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        array, index = args
+        count = len(_indices(index))
+        if not isinstance(array, LanesType | DrivenType | FixedType) or not 0 < count <= array.ndim:
+            return None
+        if isinstance(array, FixedType):
+            return signature(array.item, array, index) if count == array.ndim else None
+        if isinstance(array, LanesType):
+            below = LanesType(array.sides[count:], array.width)
+            return signature(below if count < array.ndim else PackType(array.width), array, index)
+        if array.ndim == 2:  # an instant and a column
+            return signature(PackType(array.width), array, index) if count == 2 else None
+        below = LanesType(array.values.sides[1:], array.width)
+        return signature(DrivenType(below), array, index) if count == 1 else None
+
+
+@infer_global(operator.setitem)
+class SetItem(AbstractTemplate):
+    """One pack."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        array, index, value = args
+        if not isinstance(array, LanesType) or len(_indices(index)) != array.ndim:
+            return None
+        if isinstance(value, PackType | types.Float | types.Integer):
+            return signature(types.none, array, index, PackType(array.width))
+        return None
+
+
+def _sides(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
+    """The shape, without the lanes: constants where the type knows them."""
+    if isinstance(kind, FixedType):
+        return [context.get_constant(types.intp, side) for side in kind.shape]
+    given = cgutils.unpack_tuple(builder, cgutils.create_struct_proxy(kind)(context, builder, value).shape)
+    return [
+        one if side is None else context.get_constant(types.intp, side)
+        for one, side in zip(given, kind.sides, strict=True)
+    ]
+
+
+def _lower_shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return cgutils.pack_array(builder, _sides(context, builder, kind, value), context.get_value_type(types.intp))
+
+
+for _kind in (LanesType, FixedType):
+    _shape = {"key": _kind, "resolve_shape": lambda self, kind: types.UniTuple(types.intp, kind.ndim)}
+    infer_getattr(type("_Shape", (AttributeTemplate,), _shape))
+    lower_getattr(_kind, "shape")(_lower_shape)
+
+
+def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Which item it is, or the first one below, row by row."""
+    kinds = _indices(sig.args[1])
+    given = cgutils.unpack_tuple(builder, args[1]) if isinstance(sig.args[1], types.BaseTuple) else [args[1]]
+    place = context.get_constant(types.intp, 0)
+    for axis, side in enumerate(_sides(context, builder, sig.args[0], args[0])):
+        place = builder.mul(place, side)
+        if axis < len(kinds):
+            place = builder.add(place, context.cast(builder, given[axis], kinds[axis], types.intp))
+    return place
+
+
+def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Pointer to the first lane of the item."""
+    place = _place(context, builder, sig, args)
+    array = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [builder.mul(place, ir.Constant(place.type, sig.args[0].width))])
+
+
+def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointer = _address(context, builder, sig, args)
+    result = sig.return_type
+    if isinstance(result, PackType):
+        vector = context.get_value_type(result)
+        loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
+        loaded.align = sig.args[0].alignment
+        return loaded
+    below = cgutils.create_struct_proxy(result)(context, builder)
+    below.data = pointer
+    sides = _sides(context, builder, sig.args[0], args[0])[-result.ndim :]
+    below.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
+    return below._getvalue()
+
+
+def _setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointer = _address(context, builder, sig, args)
+    vector = context.get_value_type(sig.args[2])
+    builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=sig.args[0].alignment)
+    return context.get_dummy_value()
+
+
+def _get_fixed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind, place = sig.args[0], _place(context, builder, sig, args)
+    item = context.get_value_type(kind.item)
+    numbers = [item(number) for number in kind.numbers]
+    table = cgutils.global_constant(builder, "fixed", ir.Constant(ir.ArrayType(item, len(numbers)), numbers))
+    return builder.load(builder.gep(table, [place.type(0), place], inbounds=True))
+
+
+for _index in (types.Integer, types.BaseTuple):
+    lower_builtin(operator.getitem, LanesType, _index)(_getitem)
+    lower_builtin(operator.setitem, LanesType, _index, PackType)(_setitem)
+    lower_builtin(operator.getitem, FixedType, _index)(_get_fixed)
+
+
+@lower_builtin(operator.getitem, DrivenType, types.Integer)
+def _driven_below(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind, result = sig.args[0], sig.return_type
+    driven = cgutils.create_struct_proxy(kind)(context, builder, args[0])
+    below = cgutils.create_struct_proxy(result)(context, builder)
+    below.values = _getitem(
+        context, builder, signature(result.values, kind.values, sig.args[1]), [driven.values, args[1]]
+    )
+    below.curves = driven.curves
+    return below._getvalue()
+
+
+@lower_builtin(operator.getitem, DrivenType, types.BaseTuple)
+def _driven_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind, index_kind = sig.args
+    driven = cgutils.create_struct_proxy(kind)(context, builder, args[0])
+    given = cgutils.unpack_tuple(builder, args[1])
+    instant, column = (
+        context.cast(builder, one, its, types.intp) for one, its in zip(given, _indices(index_kind), strict=True)
+    )
+    pack, pair, triple = sig.return_type, types.UniTuple(types.intp, 2), types.UniTuple(types.intp, 3)
+    curve = context.get_function(operator.getitem, signature(types.float64, CURVES, triple))
+    total = None
+    for term in range(kind.values.sides[-1]):
+        place = context.get_constant(types.intp, term)
+        index = context.make_tuple(builder, pair, (column, place))
+        value = _getitem(context, builder, signature(pack, kind.values, pair), [driven.values, index])
+        index = context.make_tuple(builder, triple, (instant, column, place))
+        product = builder.fmul(value, spread(builder, curve(builder, [driven.curves, index]), pack.width))
+        total = product if total is None else builder.fadd(total, product)
+    return total
+
+
+@infer_global(where)
+class _Where(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        condition, yes, no = args
+        if isinstance(condition, MaskType):
+            pack = PackType(condition.width)
+            return signature(pack, condition, pack, pack)
+        kind = self.context.unify_pairs(yes, no)
+        if kind is None or not isinstance(condition, types.Boolean):
+            return None
+        kind = types.unliteral(kind)
+        return signature(kind, types.boolean, kind, kind)
+
+
+def plain(function: Any, kind: Any, result: Any) -> None:
+    """Of a plain value the function gives just that."""
+
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            return signature(result, args[0]) if isinstance(args[0], kind) else None
+
+    infer_global(function)(Template)
+    lower_builtin(function, kind)(lambda context, builder, sig, args: args[0])
+
+
+def bits(symbol: str, value: int) -> Callable[..., Any]:
+    """All bits of a mask, as one whole number, against another."""
+
+    def code(context: Any, builder: Any, mask: Any) -> Any:
+        number = builder.bitcast(mask, ir.IntType(mask.type.count))
+        return builder.icmp_unsigned(symbol, number, ir.Constant(number.type, value))
+
+    return code
+
+
+def first(context: Any, builder: Any, pack: Any) -> Any:
+    """The number in the first lane."""
+    return builder.extract_element(pack, ir.Constant(ir.IntType(32), 0))
+
+
+plain(some, types.Boolean, types.boolean)
+plain(every, types.Boolean, types.boolean)
+plain(common, types.Float, types.float64)
+define(some, 1, MaskType, bits("!=", 0), lambda width: types.boolean)
+define(every, 1, MaskType, bits("==", -1), lambda width: types.boolean)
+define(common, 1, PackType, first, lambda width: types.float64)
+
+
+@lower_builtin(where, types.Boolean, types.Any, types.Any)
+@lower_builtin(where, MaskType, PackType, PackType)
+def _lower_where(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.select(*args)
+
+
+@infer_global(local)
+class _Local(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(args[0], args[0]) if isinstance(args[0], LanesType) and None not in args[0].sides else None
+
+
+@lower_builtin(local, LanesType)
+def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind = sig.return_type
+    vector = context.get_value_type(PackType(kind.width))
+    count = math.prod(kind.sides)
+    with builder.goto_entry_block():
+        room = builder.alloca(vector, max(count, 1))
+    room.align = kind.alignment
+    intp = context.get_value_type(types.intp)
+    with cgutils.for_range(builder, intp(count), intp=intp) as loop:
+        builder.store(ir.Constant(vector, None), builder.gep(room, [loop.index]), align=kind.alignment)
+    array = cgutils.create_struct_proxy(kind)(context, builder, args[0])
+    array.data = builder.bitcast(room, array.data.type)
+    return array._getvalue()
+
+
+@typeof_impl.register(Lanes)
+def _type_of_lanes(value: Lanes, context: Any) -> LanesType:
+    return LanesType(*value.kind[1:])
+
+
+@typeof_impl.register(Fixed)
+def _type_of_fixed(value: Fixed, context: Any) -> FixedType:
+    return FixedType(from_dtype(value.array.dtype), *value.kind[2:])
+
+
+@typeof_impl.register(Driven)
+def _type_of_driven(value: Driven, context: Any) -> DrivenType:
+    return DrivenType(_type_of_lanes(value.values, context))
+
+
+def _array(its: Any, holder: Any, name: str, c: Any) -> Any:
+    """The array that is an attribute of an object."""
+    found = c.pyapi.object_getattr_string(holder, name)
+    array = c.unbox(its, found).value
+    c.pyapi.decref(found)  # the object holds it
+    return array
+
+
+@unbox(LanesType)
+def _unbox_lanes(its: LanesType, value: Any, c: Any) -> NativeValue:
+    (array_type,) = its.arrays
+    array = c.context.make_array(array_type)(c.context, c.builder, _array(array_type, value, "array", c))
+    lanes = cgutils.create_struct_proxy(its)(c.context, c.builder)
+    lanes.data = c.builder.bitcast(array.data, lanes.data.type)
+    lanes.shape = cgutils.pack_array(c.builder, cgutils.unpack_tuple(c.builder, array.shape)[: its.ndim])
+    return NativeValue(lanes._getvalue())
+
+
+@unbox(FixedType)
+def _unbox_fixed(its: FixedType, value: Any, c: Any) -> NativeValue:
+    return NativeValue(c.context.get_dummy_value())
+
+
+@unbox(DrivenType)
+def _unbox_driven(its: DrivenType, value: Any, c: Any) -> NativeValue:
+    driven = cgutils.create_struct_proxy(its)(c.context, c.builder)
+    driven.values = _array(its.values, value, "values", c)
+    driven.curves = _array(CURVES, value, "curves", c)
+    return NativeValue(driven._getvalue())

@@ -1,0 +1,196 @@
+"""What a run will show, foretold from the model alone: slow swings, lines that snap taut, winches that jump.
+
+What increments that are too long make of tensions of lines that snap taut was measured on chains of 40 and 50 bars with
+a dropped load, a body that jerks, and a fairlead that moves up and down: the table of docs/theory/time.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model import Model
+from fem.model.curves import Follow, evaluate
+from fem.model.loads import Winch
+from fem.model.mesh import BARS
+from fem.model.steps import Controls, Dynamic, Procedure, Step
+
+SHARE = 0.1
+"""Snaps of at least this share of the largest force so far are told where increments do not follow them."""
+
+FINE = 1e-4
+"""TIME ERROR that shortens increments enough: its default."""
+
+FOLLOW = "automatic increments (without DIRECT, with TIME ERROR as it is by default) follow snaps"
+
+
+def damps_waves(procedure: Dynamic) -> bool:
+    """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4.
+
+    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO.
+    """
+    return procedure.integrator == "BACKWARD EULER" or (
+        (procedure.integrator == "GENERALIZED ALPHA" and procedure.rho <= 0.5)
+        or (procedure.integrator == "HHT" and procedure.alpha <= -1.0 / 3.0)
+    )
+
+
+def follows_snaps(procedure: Dynamic, controls: Controls) -> bool:
+    """Whether the local error shortens increments where a line snaps taut, to peaks some 5 % off."""
+    if procedure.direct or procedure.by_convergence or procedure.integrator == "CENTRAL DIFFERENCE":
+        return False
+    return controls.time_error is not None and controls.time_error <= FINE
+
+
+def expected_peaks(procedure: Dynamic, waves: float) -> str:
+    """What becomes of peaks where an increment lasts so many passages of a wave through a bar: measured on chains."""
+    if procedure.integrator == "CENTRAL DIFFERENCE":
+        return "may be off by a tenth"
+    if procedure.integrator == "ENERGY MOMENTUM":
+        return "may be off by a tenth" if waves <= 2.0 else "may be off by 10 to 40 %, either way"
+    if damps_waves(procedure):
+        return "may be understated by up to 20 %" if waves <= 2.0 else "are understated by 15 to 60 %"
+    return f"may be off by a tenth, or overstated ten to several hundred times: {procedure.integrator} lets bars ring"
+
+
+SHOWN_BY = 20
+"""Increments in a period that show it: with them the trapezoidal rule makes it longer by 0.8 %."""
+
+MOST_HELD = 100
+"""Distances are taken from so many held nodes at most."""
+
+
+def held_nodes(model: Model) -> Flags:
+    """(n,) those that are held in all directions, be it in one step."""
+    return np.asarray(held_dofs(model).all(axis=1))
+
+
+def held_dofs(model: Model) -> Flags:
+    """(n, 3) those that are held, or moved as prescribed, be it in one step."""
+    held = np.zeros((len(model.mesh.node_labels), 3), bool)
+    for given in (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)):
+        held[model.mesh.nodes_of(given.target), given.dof - 1] = True
+    held[model.pinned] = True
+    return held
+
+
+def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
+    """(k,) distance of nodes from the nearest of those that are ``held_nodes``; infinite where none is."""
+    x = model.mesh.coordinates
+    square = np.where(held[nodes], 0.0, np.inf)
+    for place in x[held][:MOST_HELD]:
+        np.minimum(square, ((x[nodes] - place) ** 2).sum(axis=1), out=square)
+    return np.sqrt(square)
+
+
+def coarse_swing(model: Model, procedure: Procedure) -> str:
+    """That equal increments do not show even the slowest swing, 2 pi sqrt(L/g); nothing where they do.
+
+    L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node.
+    """
+    weights = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
+    if not (isinstance(procedure, Dynamic) and procedure.direct and any(weights)):
+        return ""
+    held = held_nodes(model)
+    free = np.flatnonzero(~held)
+    if not 0 < sum(len(block.labels) for block in model.mesh.blocks if block.kind in BARS) < 2 * len(free):
+        return ""
+    distance = support_distance(model, free, held)
+    farthest = model.mesh.node_names[free[distance.argmax()]]
+    period = 2.0 * math.pi * math.sqrt(distance.max() / max(map(abs, weights)))
+    if SHOWN_BY * procedure.dt <= period:
+        return ""
+    return (
+        f"dt = {procedure.dt:g} is longer than a twentieth of the slowest swing (period about {period:.3g}: "
+        f"2 pi sqrt(L/g), L from a support to node {farthest}): increments do not show the motion"
+    )
+
+
+NO_JUMP = 1e-9
+"""Changes below this fraction of the natural length are round-off of times."""
+
+LISTED = 5
+
+
+def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
+    """Of the deck alone, for each step: its number, where winches stand before it and at its start, both (elements, 2).
+
+    NaN where an earlier run, whose state the first step begins with, may have left them.
+    """
+    stands = np.full((len(model.mesh.element_labels), 2), 0.0 if model.earlier is None else np.nan)
+    follows: dict[tuple[int, int], tuple[float, Follow]] = {}
+    begin = 0.0
+    for number, step in enumerate(model.steps, start=1):
+        end, start, last = begin + step.procedure.period, stands.copy(), stands.copy()
+        for winch in step.winches:
+            if winch.is_tension:
+                continue
+            elements, leg = model.mesh.elements_of(winch.target), winch.end - 1
+            start[elements, leg] = stands[elements, leg] if step.winds else winch.value
+            last[elements, leg] = winch.value
+            for element in elements.tolist():
+                follows.pop((element, leg), None)
+                if winch.amplitude is not None:
+                    follows[element, leg] = winch.value, follow(model, winch, begin)
+        for at, (value, curve) in follows.items():
+            start[at], last[at] = value * evaluate(curve, np.array([begin, end]))
+        yield number, stands, start
+        follows = {at: each for at, each in follows.items() if each[1].amplitude.time != "STEP TIME"}
+        begin, stands = end, last
+
+
+def follow(model: Model, winch: Winch, begin: float) -> Follow:
+    """The curve of a winch in a step."""
+    amplitude = model.amplitudes[winch.amplitude or ""]
+    return Follow(amplitude, begin if amplitude.time == "STEP TIME" else 0.0)
+
+
+def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str:
+    """What a step makes of winches that begin elsewhere than where they stand; nothing where none does.
+
+    stands, start  (elements, 2) changes of natural length before the step and at its start
+    """
+    stiffness, length = stiffness_of(model), natural_lengths(model)
+    change = start - stands
+    jumping = (np.abs(change) > NO_JUMP * length[:, None]).any(axis=1)
+    if not jumping.any():
+        return ""
+    force = np.where(jumping, stiffness * np.abs(change).sum(axis=1) / length, -1.0)
+    worst = int(force.argmax())
+    end = int(np.abs(change[worst]).argmax())
+    names = model.mesh.element_names[jumping]
+    listed = ", ".join(map(str, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+    moved = change[worst, end]
+    effect = "makes" if moved < 0.0 else "takes off"
+    remedy = "let its AMPLITUDE begin there (it counts from the start of the run), or leave it out"
+    if not step.winds:
+        remedy = "without AMPLITUDE=STEP on *STEP, a winch runs evenly over it"
+    return (
+        f"*WINCH changes the length of element {listed} at once where the step begins: by {moved:.6g} of element "
+        f"{model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, where the winch stands, to "
+        f"{start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
+        f"Meant? Else {remedy}"
+    )
+
+
+def stiffness_of(model: Model) -> Floats:
+    """(k,) EA of elements with a section; else 0."""
+    found = np.zeros(len(model.mesh.element_labels))
+    for section in model.sections:
+        found[model.mesh.elements_of(section.element_set)] = section.area * (
+            model.materials[section.material].young or 0.0
+        )
+    return found
+
+
+def natural_lengths(model: Model) -> Floats:
+    """(k,) at the start of the run; of a rope over a pulley both branches; 1 of elements without length."""
+    legs, owner = model.mesh.legs
+    apart = np.linalg.norm(np.diff(model.mesh.coordinates[legs], axis=1)[:, 0], axis=1)
+    lengths: Floats = np.bincount(owner, apart, len(model.mesh.element_labels)).astype(float)
+    for rest in model.rest_lengths:
+        lengths[model.mesh.elements_of(rest.target)] = rest.whole
+    return np.where(lengths > 0.0, lengths, 1.0)

@@ -1,1 +1,0 @@
-"""Decks from the input files of MoorDyn v2."""

@@ -1,1 +1,0 @@
-"""Pendulums of N links, from a few numbers to a deck."""

@@ -1,0 +1,433 @@
+"""``fem import moordyn``: a deck from an input file of MoorDyn v2, and what of the file has no meaning in it.
+
+Lines are laid between points, at rest, in the current; then comes a step for the motion. Lines that meet in a free
+point, two by two, are one line of several pieces; where more meet, or where others are held together, each has an end
+of its own there, and equations hold these. Where a line parts at a point (MoorDyn-F's section FAILURE), the bar beside
+the point breaks.
+
+Source: MoorDyn, docs/inputs.rst, Failure: FailureID, Point, Line(s), FailTime, FailTen; what comes first, 0: never.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fem.arrays import Say
+from fem.files.whole import write_new
+from fem.tools.moordyn_files import Bottom, Line, LineType, Moorings, Point, Water, bottom_of, read, water_of
+
+REST = """\
+** at rest, in equilibrium: loads at once
+*STEP, NLGEOM, INC=200, AMPLITUDE=STEP
+*STATIC
+*NODE PRINT, NSET=POINTS
+COORD, RF
+*EL PRINT, ELSET=LINES
+T
+*DLOAD"""
+STREAM = """\
+** drag, inertia of the water, the current
+*STEP, NLGEOM, INC=200
+*STATIC
+0.25, 1."""
+MOTION = """\
+** here coupled points get their motion: *BOUNDARY, AMPLITUDE=...
+*STEP, NLGEOM, INC=1000000
+*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
+** at most dt long, shorter where the local error asks for it, as where a line snaps taut
+<dt>, <time>, , <dt>
+*END STEP"""
+
+BEGIN = 2.0
+"""Total time at which the motion begins, and MoorDyn's time: the steps before it take 1 each."""
+MEANT = set(
+    "wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt".split()
+)
+MEANT |= set("currents wavekin waterkin dtwave".split())
+"""Options that have a meaning in the deck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Lines end to end, from point to point; ``base``: label of the first node and of the first bar."""
+
+    lines: tuple[Line, ...]
+    points: tuple[int, ...]
+    base: int
+
+    @property
+    def nodes(self) -> list[int]:
+        """Labels at the points."""
+        labels = [self.base]
+        for line in self.lines:
+            labels.append(labels[-1] + line.segments)
+        return labels
+
+
+def chains_of(moorings: Moorings) -> list[Chain]:
+    """All lines, each in one chain. Labels are those of the first line times a power of ten."""
+    beside: dict[int, list[Line]] = {}
+    for line in moorings.lines:
+        beside.setdefault(line.first, []).append(line)
+        beside.setdefault(line.last, []).append(line)
+    joints = {label for label, its in beside.items() if len(its) == 2 and moorings.points[label].kind == "free"}
+    segments = sum(line.segments for line in moorings.lines)
+    largest = max(segments + 2, *(line.label for line in moorings.lines), *moorings.points)
+    size = 10 ** max(3, math.ceil(math.log10(largest + 1)))
+    left = sorted(moorings.lines, key=lambda line: line.first in joints and line.last in joints)
+    found: list[Chain] = []
+    while left:
+        line = next((each for each in left if each.first not in joints or each.last not in joints), left[0])
+        here = line.last if line.first in joints and line.last not in joints else line.first
+        points, lines = [here], []
+        while line in left:
+            left.remove(line)
+            lines.append(line)
+            points.append(line.last if points[-1] == line.first else line.first)
+            others = [each for each in beside[points[-1]] if each is not line]
+            line = others[0] if points[-1] in joints and others else line
+        found.append(Chain(tuple(lines), tuple(points), size * lines[0].label + 1))
+    return found
+
+
+def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Water, notices: list[str]) -> str:
+    """The deck."""
+    gravity = moorings.option("g", "gravity", default=9.81)
+    density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
+    pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
+    both = moorings.option("FrictionCoefficient", default=0.0)
+    friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
+    steps = [*REST.splitlines(), *weight_lines(moorings, chains, gravity, density)]
+    steps += [
+        "*END STEP",
+        *STREAM.splitlines(),
+        *water_lines(moorings, chains, bool(water.history)),
+        "*END STEP",
+        *MOTION.splitlines(),
+    ]
+    what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
+    lines = [
+        *("*HEADING", what, *(f"** {notice}" for notice in notices)),
+        *("*PARAMETER", "dt = 0.05", "time = 10.", *mesh_lines(moorings, chains), *property_lines(moorings)),
+        *added_lines(moorings, chains, density),
+        *plain_lines(moorings, chains),
+        *("*AQUA", f"{-bottom.mean!r}, 0., {gravity!r}, {density!r}"),
+        *(numbers(row[1:] + row[:1]) for row in water.currents),
+        *water.lines(BEGIN),
+        *history_lines(water),
+        *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, pressing, friction)),
+        *failure_lines(moorings, bars_beside(chains), BEGIN),
+        *steps,
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
+    """Ends, lines between them, sets of both, what holds the ends."""
+    lines, where = ["*NODE, NSET=POINTS"], nodes_of(chains)
+    for chain in chains:
+        for label, end in ((chain.nodes[0], chain.points[0]), (chain.nodes[-1], chain.points[-1])):
+            lines.append(f"{label}, {numbers(moorings.points[end].place)}")
+    for chain in chains:
+        lines.append("*NGEN, LINE=CATENARY")
+        pairs = zip(chain.lines, chain.nodes, strict=False)
+        lines += [f"{node}, {node + line.segments}, 1, {line.length!r}" for line, node in pairs]
+    for chain in chains:
+        for line, node in zip(chain.lines, chain.nodes, strict=False):
+            lines += ["*ELEMENT, TYPE=T3D2", f"{node}, {node}, {node + 1}"]
+            lines += [f"*ELGEN, ELSET=LINE{line.label}", f"{node}, {line.segments}"]
+    for name in used(moorings):
+        its = ", ".join(f"LINE{line.label}" for line in moorings.lines if line.type == name)
+        lines += [f"*ELSET, ELSET={set_of(moorings, name)}", its]
+    lines += ["*ELSET, ELSET=LINES", ", ".join(set_of(moorings, name) for name in used(moorings))]
+    for kind in ("fixed", "coupled"):
+        labels = [label for end, its in where.items() if moorings.points[end].kind == kind for label in its]
+        held = [f"*NSET, NSET={kind.upper()}", *in_rows(labels), "*BOUNDARY", f"{kind.upper()}, 1, 3"]
+        lines += held if labels else []
+    joints = [label for chain in chains for label in chain.nodes[1:-1]]
+    lines += ["*NSET, NSET=POINTS", *in_rows(joints)] if joints else []
+    for end, (first, *others) in where.items():
+        ties = others if moorings.points[end].kind == "free" else []
+        lines += [f"*EQUATION\n2\n{label}, {dof}, 1., {first}, {dof}, -1." for label in ties for dof in (1, 2, 3)]
+        lines += mass_lines(moorings.points[end], first)
+    return lines
+
+
+def mass_lines(end: Point, node: int) -> list[str]:
+    """Of a free point with a mass."""
+    if end.kind != "free" or not end.mass:
+        return []
+    name = f"POINT{end.label}"
+    return [f"*ELEMENT, TYPE=MASS, ELSET={name}", f"{end.label}, {node}", f"*MASS, ELSET={name}", repr(end.mass)]
+
+
+def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list[str]:
+    """Added mass of free points, rho V Ca in all directions: it has no weight, so it is an element of its own."""
+    where, lines = nodes_of(chains), list[str]()
+    label = max(chain.nodes[-1] for chain in chains) + max(moorings.points)
+    for end in (each for each in moorings.points.values() if each.kind == "free" and each.label in where):
+        if mass := density * end.volume * end.added:
+            name = f"ADDED{end.label}"
+            lines += [f"*ELEMENT, TYPE=MASS, ELSET={name}", f"{label + end.label}, {where[end.label][0]}"]
+            lines += [f"*MASS, ELSET={name}", repr(mass)]
+    return lines
+
+
+def history_lines(water: Water) -> list[str]:
+    """What the current is multiplied by; MoorDyn's time begins with the motion."""
+    if not water.history:
+        return []
+    rows = [numbers((BEGIN + time, factor)) for time, factor in water.history]
+    return ["*AMPLITUDE, NAME=CURRENT, TIME=TOTAL TIME", *rows]
+
+
+def property_lines(moorings: Moorings) -> list[str]:
+    """A material for each line, area 1: damping as a fraction of critical damping follows the length of its bars."""
+    lines = []
+    for line in moorings.lines:
+        made, name = moorings.types[line.type], f"LINE{line.label}"
+        critical = line.length / line.segments * math.sqrt(made.mass * made.stiffness)
+        damping = made.damping if made.damping >= 0.0 else -made.damping * critical
+        lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
+        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION"]
+        lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, STRAIN=ENGINEERING", "1."]
+    return lines
+
+
+def law_lines(made: LineType, damping: float) -> list[str]:
+    """EA and BA [N s]: a spring beside a dashpot; with EA_s|EA_d a spring EA_d in series with those, which are EA_1 and
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load.
+    """
+    static, *dynamic = made.parts(3)
+    if not dynamic:
+        return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
+    if not damping:
+        raise made.row.error(
+            "EA_s|EA_d needs a damping BA_s: without it the line is stiff at once, and soft at once", 4
+        )
+    if len(dynamic) > 1:
+        return ["*ELASTIC", repr(static), "*DYNAMIC STIFFNESS", numbers((*dynamic, damping))]
+    slow = dynamic[0] * static / (dynamic[0] - static)
+    series = dynamic[0] / slow, damping / slow
+    return ["*ELASTIC, MODULI=INSTANTANEOUS", repr(dynamic[0]), "*VISCOELASTIC, TIME=KELVIN", numbers(series)]
+
+
+def bed_lines(moorings: Moorings, name: str, bottom: Bottom, pressing: list[float], friction: list[float]) -> list[str]:
+    """The bottom below the lines of a type."""
+    lines = [f"*SEABED, ELSET={set_of(moorings, name)}{bottom.parameters()}"]
+    lines.append(numbers([*pressing, moorings.types[name].diameter]))
+    return lines + ([numbers(friction)] if any(friction) else [])
+
+
+def weight_lines(moorings: Moorings, chains: list[Chain], gravity: float, density: float) -> list[str]:
+    """Of lines and points, less what the water carries."""
+    lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."]
+    lines += [f"{set_of(moorings, name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
+    where = nodes_of(chains)
+    free = [end for end in moorings.points.values() if end.kind == "free" and end.label in where]
+    lines += [f"POINT{end.label}, GRAV, {gravity!r}, 0., 0., -1." for end in free if end.mass]
+    loads = []
+    for end in free:
+        force = end.force[0], end.force[1], end.force[2] + density * gravity * end.volume
+        loads += [f"{where[end.label][0]}, {dof}, {part!r}" for dof, part in enumerate(force, 1) if part]
+    return lines + (["*CLOAD", *loads] if loads else [])
+
+
+def water_lines(moorings: Moorings, chains: list[Chain], is_changing: bool) -> list[str]:
+    """Drag and added mass of each type, and the drag of points on the bars beside them."""
+    dragged = drag_of_points(moorings, chains)
+    curve = ", CURRENT" * is_changing
+    sets = [(set_of(moorings, name), moorings.types[name], 0.0) for name in used(moorings)]
+    if dragged:
+        names = [name for name in used(moorings) if plain_bars(moorings, chains, name, dragged)]
+        sets = [(f"PLAIN_{set_of(moorings, name)}", moorings.types[name], 0.0) for name in names]
+        sets += [(str(bar), made, area) for bar, (made, area) in dragged.items()]
+    loads = []
+    for target, made, area in sets:
+        d = made.diameter
+        across, along = made.drag + area / d, made.axial_drag + area / (math.pi * d)
+        loads += [f"{target}, FDD, 1., {d!r}, {across!r}" + (curve and f", 1.{curve}")] if across else []
+        loads += [f"{target}, FDT, 1., {d!r}, {along!r}" + (curve and f", 1., 2.{curve}")] if along else []
+    for name in used(moorings):
+        made = moorings.types[name]
+        inertia = numbers((1.0 + made.added, made.added)) + f", , {made.axial_added!r}"
+        inertia = f"{set_of(moorings, name)}, FI, 1., {made.diameter!r}, {inertia}"
+        loads += [inertia] if made.added or made.axial_added else []
+    return ["*DLOAD", *loads] if loads else []
+
+
+def plain_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
+    """Sets of the bars of each type that carry no drag of points, where some do."""
+    dragged = drag_of_points(moorings, chains)
+    lines = []
+    for name in used(moorings) if dragged else ():
+        bars = plain_bars(moorings, chains, name, dragged)
+        lines += [f"*ELSET, ELSET=PLAIN_{set_of(moorings, name)}", *in_rows(bars)] if bars else []
+    return lines
+
+
+def plain_bars(moorings: Moorings, chains: list[Chain], name: str, dragged: Container[int]) -> list[int]:
+    """Labels of the bars of a type that carry no drag of points."""
+    pieces = [pair for chain in chains for pair in zip(chain.lines, chain.nodes, strict=False)]
+    bars = (range(node, node + line.segments) for line, node in pieces if line.type == name)
+    return [bar for its in bars for bar in its if bar not in dragged]
+
+
+def drag_of_points(moorings: Moorings, chains: list[Chain]) -> dict[int, tuple[LineType, float]]:
+    """Bar -> its type, and the CdA of free points beside it over its length, shared by all bars at the point."""
+    found: dict[int, tuple[LineType, float]] = {}
+    lines = {line.label: line for line in moorings.lines}
+    beside = bars_beside(chains)
+    for end in moorings.points.values():
+        bars = [(label, bar) for (label, point), bar in beside.items() if point == end.label]
+        for label, bar in bars if end.kind == "free" and end.drag_area else []:
+            line = lines[label]
+            share = end.drag_area / len(bars) / (line.length / line.segments)
+            area = found[bar][1] if bar in found else 0.0
+            found[bar] = moorings.types[line.type], area + share
+    return found
+
+
+def bars_beside(chains: list[Chain]) -> dict[tuple[int, int], int]:
+    """(line, point) -> label of the bar of the line beside the point."""
+    found: dict[tuple[int, int], int] = {}
+    for chain in chains:
+        for k, line in enumerate(chain.lines):
+            first = chain.nodes[k]
+            found[line.label, chain.points[k]] = first
+            found[line.label, chain.points[k + 1]] = first + line.segments - 1
+    return found
+
+
+def nodes_of(chains: list[Chain]) -> dict[int, list[int]]:
+    """Point -> its nodes, one for each chain that it ends, or is in."""
+    where: dict[int, list[int]] = {}
+    for chain in chains:
+        for label, end in zip(chain.nodes, chain.points, strict=True):
+            where.setdefault(end, []).append(label)
+    return where
+
+
+def used(moorings: Moorings) -> list[str]:
+    """Line types that there are lines of."""
+    return list(dict.fromkeys(line.type for line in moorings.lines))
+
+
+def set_of(moorings: Moorings, name: str) -> str:
+    """Element set of a line type: no two have the same, however alike their names are."""
+    plain = ["TYPE_" + re.sub(r"\W", "_", each).upper() for each in moorings.types]
+    at = list(moorings.types).index(name)
+    count = plain[:at].count(plain[at])
+    found = f"{plain[at]}_{count + 1}" if count else plain[at]
+    while count and found in plain:
+        found += "_"
+    return found
+
+
+def numbers(values: Iterable[float]) -> str:
+    return ", ".join(repr(float(value)) for value in values)
+
+
+def in_rows(labels: list[int]) -> list[str]:
+    """Lines of up to 16 labels."""
+    return [", ".join(map(str, labels[start : start + 16])) for start in range(0, len(labels), 16)]
+
+
+def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin: float) -> list[str]:
+    """``*FAILURE`` cards. DeckError: they name what is not there, or cannot be.
+
+    ends  (line, point) -> the bar of the line beside the point;  begin  total time at which MoorDyn's begins
+    """
+    found: dict[str, list[str]] = {"TIME": [], "TENSION": []}
+    for row in moorings.failures:
+        if len(row.words) < 5:
+            raise row.error(f"a failure has 5 columns, this one {len(row.words)}", len(row.words))
+        if row.words[1].upper().startswith("R"):
+            raise row.error("failures at rods are not supported", 1, "use a point in place of the rod")
+        point, lines = row.count(1, "the number of a point"), row.words[2].split(",")
+        if len(lines) > 1:
+            message = "lines that part from a point and stay together are not supported"
+            raise row.error(message, 2, "one line in each failure: it parts from all others")
+        line = row.count(2, "the number of a line")
+        if (line, point) not in ends:
+            raise row.error(f"line {line} does not end at point {point}", 2)
+        time, tension = row.number(3, "the time"), row.number(4, "the tension")
+        if time < 0.0 or tension < 0.0:
+            raise row.error("time and tension must not be negative", 3)
+        bar = ends[line, point]
+        found["TIME"] += [f"{bar}, {begin + time!r}"] if time else []
+        found["TENSION"] += [f"{bar}, {tension!r}"] if tension else []
+    return [line for kind, its in found.items() if its for line in (f"*FAILURE, TYPE={kind}", *dict.fromkeys(its))]
+
+
+LEFT = {
+    "ROD TYPES": "rods",
+    "SYROPE IC": "the Syrope model",
+    "CONTROL": "control of lines",
+    "EXTERNAL LOADS": "external loads and damping of points",
+    "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
+}
+"""Sections that have no meaning in the deck."""
+CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is that of motion")
+CHANGING |= dict.fromkeys(("fricdamp", "cv"), "*SEABED has friction by displacement")
+"""Options that change the answer, unless they are 0, or 1 as a factor."""
+
+
+def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
+    """``fem import moordyn``; ``say`` is told what is left out and what is written.
+
+    DeckError: the file cannot be understood. CommandError: the deck exists and holds something else.
+    """
+    moorings = read(file)
+    chains = chains_of(moorings)
+    water, bottom = water_of(moorings), bottom_of(moorings)
+    notices = [*left_out(moorings), *water.notices]
+    text = deck_text(moorings, chains, bottom, water, [*places(moorings, chains), *notices])
+    for notice in notices:
+        say(f"note: {notice}")
+    say(f"wrote {write_new(output, text.encode(), force)}")
+
+
+def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
+    """Which node is which point, for the head of the deck."""
+    where = nodes_of(chains)
+    ends = [moorings.points[label] for label in where]
+    return [f"point {end.label} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends]
+
+
+def left_out(moorings: Moorings) -> list[str]:
+    """What of the file has no meaning in the deck, each named."""
+    found = [f"section {name}: {LEFT[name]} left out" for name in moorings.others if name in LEFT]
+    found += [f"rod {row.words[0]} left out: rods are not supported" for row in moorings.rods]
+    failures = [row for row in moorings.failures if len(row.words) > 2]
+    found += [
+        f"failure {row.words[0]}: the bar of line {row.words[2]} beside point {row.words[1]} breaks" for row in failures
+    ]
+    for name in used(moorings):
+        made = moorings.types[name]
+        found += [f"line type {name}: no bending stiffness, EI = {made.bending:g} left out"] * bool(made.bending)
+        found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
+        if made.row.words[4].count("|") and made.parts(4)[1]:
+            beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the fast spring EA_d, left out"
+            found.append(beside)
+    for end in moorings.points.values():
+        if end.kind == "free" and end.drag_area:
+            found.append(
+                f"point {end.label}: CdA = {end.drag_area:g} acts on the bars beside it, across and along them"
+            )
+        if end.kind == "free" and end.volume:
+            found.append(f"point {end.label}: its buoyancy acts at any height")
+    words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}
+    found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)
+    if any(end.kind == "coupled" for end in moorings.points.values()):
+        found.append("coupled points are held: the last step of the deck is the place for their motion")
+    for name, row in moorings.options.items():
+        idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
+        if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:
+            found.append(f"option {row.words[1]} = {row.words[0]} left out: {CHANGING[name]}")
+    silent = [row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)]
+    return found + ([f"options of MoorDyn's own way of solving, left out: {', '.join(silent)}"] if silent else [])

@@ -1,0 +1,478 @@
+"""``fem.line``: the deck of a line between two ends: at rest, then the stream, then the motion of its last end.
+
+Its ends, what is given of its shape, what it is made of and what acts on it are a ``Span``. What chains, ropes and
+conductors weigh and how stiff they are stands in ``catalogue.csv``, each number with its source. A quantity is the sum
+of its lines, factor * d^power, with the nominal diameter d in metres; all in SI units. Names are ``studless-142`` and
+``R4-studless-142`` (grade: breaking strength; nominal diameter in mm), ``wire-90``, ``polyester-200``, or the code word
+of a conductor, ``drake``. The motion of an end may be a table: times, and columns surge, sway, heave.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from fem.commands.arguments import add_force, add_list, positive, positive_count
+from fem.errors import CommandError
+from fem.files.whole import write_new
+
+MEASURES = ("length", "tension", "sag")
+STILL: Vector = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A line from its first end (the anchor) to its last (the fairlead), z up, the water's surface at z = 0.
+
+    measure, value  one of ``MEASURES`` and its value: natural length, tension at the last end, sag at half span
+    depth     of the water; None: there is none. friction: coefficient between the line and the bottom
+    stream    velocity (x, y) of the current, without water of the wind 10 above z = 0; both the same everywhere but
+              that wind grows with height
+    motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period; in its place a ``record``
+    time, dt  of the motion; 0: 10 and 1/200 periods, or all of a record in increments of 0.05
+
+    Raises CommandError on what cannot be.
+    """
+
+    first: Vector
+    last: Vector
+    section: Section
+    measure: str
+    value: float
+    depth: float | None = None
+    friction: float = 0.0
+    stream: tuple[float, float] = (0.0, 0.0)
+    motion: Vector = STILL
+    period: float = 0.0
+    record: Record | None = None
+    bars: int = 50
+    gravity: float = 9.81
+    time: float = 0.0
+    dt: float = 0.0
+
+    def __post_init__(self) -> None:
+        is_low = max(self.first[2], self.last[2]) <= 0.0
+        wrong = {
+            f"a {self.measure} must be positive, got {self.value:g}": not self.value > 0.0,
+            "both ends of the line are in one place": self.first == self.last,
+            f"the depth must be positive, got {self.depth}": self.is_wet and not (self.depth or 0.0) > 0.0,
+            f"a line takes 2 bars at least, got {self.bars}": self.bars < 2,
+            "a motion takes both its amplitudes and its period": any(self.motion) != (self.period > 0.0),
+            "the end moves as a cosine or by a record, not both": any(self.motion) and self.record is not None,
+            "friction takes a bottom: give the depth of the water": bool(self.friction) and not self.is_wet,
+            "wind blows above z = 0: give the heights of the ends": self.is_streaming and not self.is_wet and is_low,
+        }
+        for message in (message for message, is_so in wrong.items() if is_so):
+            raise CommandError(message)
+
+    @property
+    def is_moving(self) -> bool:
+        return any(self.motion) or self.record is not None
+
+    @property
+    def is_streaming(self) -> bool:
+        return any(self.stream)
+
+    @property
+    def is_wet(self) -> bool:
+        return self.depth is not None
+
+
+TABLE = Path(__file__).with_name("catalogue.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What a line is made of, per length.
+
+    diameter         nominal; that of drag
+    mass, stiffness  per natural length; E A
+    volume_diameter  of a cylinder that displaces as much water; 0: the diameter
+    drag, axial_drag  coefficients of forces on d and on pi d
+    added_mass, axial_added_mass  of the displaced water
+    strength         breaking load; 0: not known
+    sources          quantity -> the document it comes from
+    """
+
+    name: str
+    diameter: float
+    mass: float
+    stiffness: float
+    volume_diameter: float = 0.0
+    drag: float = 1.2
+    axial_drag: float = 0.0
+    added_mass: float = 1.0
+    axial_added_mass: float = 0.0
+    strength: float = 0.0
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("diameter", "mass", "stiffness"):
+            if not getattr(self, name) > 0.0:
+                raise CommandError(f"the {name} of a line must be positive, got {getattr(self, name):g}")
+        if not self.volume_diameter:
+            object.__setattr__(self, "volume_diameter", self.diameter)
+
+
+def rows() -> list[dict[str, str]]:
+    """Lines of the table."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def known() -> str:
+    """Names there are."""
+    sections = dict.fromkeys(row["section"] for row in rows() if "-" not in row["section"])
+    words = sorted({row["section"] for row in rows() if row["quantity"] == "diameter"})
+    grades = [name for name in sections if name[0] == "R"]
+    ropes = [f"{name}-MM" for name in sections if name not in (*words, *grades)]
+    chains = f"chains also with a grade, {', '.join(grades)}: R4-studless-MM"
+    return f"{', '.join(ropes)} (MM: nominal diameter in mm; {chains}), {', '.join(words)}"
+
+
+def section_of(name: str) -> Section:
+    """Of a name in the catalogue. CommandError: there is none of that name; it says which there are.
+
+    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some.
+    """
+    *parts, size = name.split("-")
+    diameter = 0.0
+    with suppress(ValueError):
+        diameter = 1e-3 * float(size)
+    parts = parts if diameter > 0.0 else [name]
+    numbers: dict[str, float] = {"diameter": diameter} if diameter > 0.0 else {}
+    sources: dict[str, str] = {}
+    found = []
+    for part in (*parts, "-".join(parts)):
+        own: dict[str, float] = {}
+        for row in rows():
+            if row["section"].lower() == part.lower():
+                term = float(row["factor"]) * diameter ** int(row["power"])
+                own[row["quantity"]] = own.get(row["quantity"], 0.0) + term
+                sources[row["quantity"]] = row["source"]
+        numbers |= own
+        found.append(bool(own))
+    if not all(found[: len(parts)]) or not {"mass", "diameter"} <= set(numbers):
+        raise CommandError(f"there is no section {name!r} in the catalogue; there are {known()}")
+    return Section(name, **numbers, sources=sources)
+
+
+AXES = ("surge", "sway", "heave")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """file: as the deck has to name it;  first: column -> (axis from 1, its first value);  duration: its last time."""
+
+    file: str
+    first: dict[str, tuple[int, float]]
+    duration: float
+
+
+def read_record(path: Path, deck: Path) -> Record:
+    """CommandError: the table has no head with these names, does not begin at time 0, or is none."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    heads = [head.strip() for head in rows[0]] if rows else []
+    columns = {head: place for place, head in enumerate(heads) if head.lower() in AXES}
+    if not columns or len(rows) < 3:
+        raise CommandError(f"{path} has no column surge, sway or heave: its first line names the columns, time first")
+    try:
+        times = [float(row[0]) for row in (rows[1], rows[-1])]
+        values = {head: float(rows[1][place]) for head, place in columns.items()}
+    except (ValueError, IndexError):
+        raise CommandError(f"{path} is not a table of numbers, separated by commas, below its heads") from None
+    if times[0] != 0.0:
+        raise CommandError(f"{path} begins at time {times[0]:g}; the motion of a line begins at 0")
+    first = {head: (AXES.index(head.lower()) + 1, value) for head, value in values.items()}
+    return Record(Path(os.path.relpath(path, deck.parent)).as_posix(), first, times[1])
+
+
+NUMBERS = tuple(entry.name for entry in fields(Section) if entry.type == "float")
+"""Of a section."""
+
+
+def line(
+    last: Sequence[float],
+    *,
+    first: Sequence[float] | None = None,
+    section: str | Section,
+    length: float | None = None,
+    tension: float | None = None,
+    sag: float | None = None,
+    depth: float | None = None,
+    friction: float = 0.0,
+    stream: Sequence[float] = (0.0, 0.0),
+    motion: Sequence[float] = STILL,
+    period: float = 0.0,
+    record: str | Path | None = None,
+    bars: int = 50,
+    gravity: float = 9.81,
+    time: float = 0.0,
+    dt: float = 0.0,
+    output: str | Path | None = None,
+    force: bool = False,
+) -> Path:
+    """Write the deck of a mooring line or a span of conductor, for ``fem.run``, ``fem.sweep`` and the others.
+
+    last, first  (x, y, z) of the ends, z up, the water's surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
+    section      a name of the catalogue (R4-studless-142, wire-90, polyester-200, drake), or a ``Section``
+    length       natural length; or in its place ``tension`` at the last end, or ``sag`` at half span
+    depth        of the water; None: there is none
+    friction     coefficient between the line and the bottom
+    stream       (x, y) velocity of the current; without water of the wind, 10 m above z = 0
+    motion       (x, y, z) amplitudes of the last end, which moves as a cosine of a ``period``
+    record       or a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
+    bars         their number
+    time, dt     duration of the motion and increment; 0: 10 periods and a 200th of one, or the record and 0.05
+    output       file of the deck; None: ``line.inp`` in the current folder
+    force        write over a file that holds something else
+
+    Raises
+    ------
+    CommandError  numbers out of their range, or the file exists and holds something else.
+
+    >>> deck = line((300, 0, 8), first=(0, 0, 0), section="drake", sag=9.0, bars=20)
+    >>> print(f"{fem.run(deck).of_element(20, 'T')[-1]:.4g} N")
+    2.018e+04 N
+    """
+    given = {name: value for name, value in zip(MEASURES, (length, tension, sag), strict=True) if value is not None}
+    if len(given) != 1:
+        raise CommandError(f"one of {', '.join(MEASURES)} says how the line hangs, got {', '.join(given) or 'none'}")
+    ((measure, value),) = given.items()
+    start = (0.0, 0.0, -(depth or 0.0)) if first is None else first
+    begin, end = vector("first", start), vector("last", last)
+    flow, reach = vector("stream", stream, 2), vector("motion", motion)
+    deck = Path("line.inp") if output is None else Path(output)
+    moved = read_record(Path(record), deck) if record is not None else None
+    made = section if isinstance(section, Section) else section_of(section)
+    found = Span(begin, end, made, measure, value, depth, friction, flow, reach, period, moved, bars, gravity, time, dt)
+    return write_new(deck, deck_text(found).encode(), force)
+
+
+def vector(name: str, numbers: Sequence[float], count: int = 3) -> Any:
+    """So many numbers. CommandError: there are more, or less."""
+    if len(numbers) != count:
+        raise CommandError(f"{name} takes {count} numbers, got {len(numbers)}")
+    return tuple(numbers)
+
+
+def line_as_asked(section: str | None = None, **given: Any) -> Path:
+    """``fem line``: a name of the catalogue, or the numbers of a section among the others. CommandError: not one of
+    both."""
+    numbers = {name: given.pop(name) for name in NUMBERS if name in given}
+    if section is not None and numbers:
+        raise CommandError(f"--section {section} has its own numbers: leave out {', '.join(numbers)}, or the section")
+    if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
+        needed = ", ".join(sorted(lost))
+        raise CommandError(f"the line is made of nothing: give --section NAME, or its numbers ({needed})")
+    return line(section=section or Section("of its own", **numbers), **given)
+
+
+WATER, AIR = 1025.0, 1.225
+RECORD_DT = 0.05
+BOTTOM = 3e6, 3e5
+"""Force per area over depth and over speed of the bottom: MoorDyn's kBot [Pa/m] and cBot [Pa s/m]."""
+MESH = """\
+*NGEN, LINE=CATENARY{measure}
+1, {last}, 1{length}
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, {bars}
+*MATERIAL, NAME=LINE
+*ELASTIC
+{stiffness}
+*DENSITY
+{mass}
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
+1."""
+LAID = """\
+** laid in equilibrium: loads at once
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*NODE PRINT, NSET=ENDS
+U, RF
+*EL PRINT, ELSET=LINE
+T
+*DLOAD
+LINE, GRAV, {gravity!r}, 0., 0., -1."""
+STREAM = """\
+** the stream, and the end where its motion begins
+*STEP, NLGEOM, INC=200
+*STATIC
+0.25, 1."""
+MOVING = """\
+** the motion of the end
+*STEP, NLGEOM, INC=10000000
+*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
+** at most dt long, shorter where the local error asks for it, as where a line snaps taut
+{dt}, {time}, , {dt}"""
+
+
+def deck_text(span: Span) -> str:
+    """The deck."""
+    parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
+    return "".join(f"{line}\n" for part in parts for line in part(span))
+
+
+def heading_lines(span: Span) -> list[str]:
+    """What it is, and where its numbers come from."""
+    section, distance = span.section, math.dist(span.first, span.last)
+    where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
+    by_source: dict[str, list[str]] = {}
+    for quantity, source in section.sources.items():
+        if span.is_wet or quantity in ("diameter", "mass", "stiffness", "drag", "strength"):
+            by_source.setdefault(source, []).append(quantity.replace("_", " "))
+    listed = "; ".join(f"{', '.join(quantities)}: {source}" for source, quantities in by_source.items())
+    strength = f", breaks at {section.strength:.4g} N" if section.strength else ""
+    return [
+        *("*HEADING", f"Line of {section.name}{strength}, {distance:.6g} m from end to end {where}. SI units"),
+        f"** {listed or 'numbers as given'}",
+    ]
+
+
+def parameter_lines(span: Span) -> list[str]:
+    """What may be changed for one run with --set NAME=VALUE."""
+    given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
+    lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
+    if span.period:
+        lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
+        lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
+    return ["*PARAMETER", *lines]
+
+
+def stream_names(span: Span) -> list[str]:
+    """Parameters with the velocity of the stream; the first alone where it goes along x."""
+    word = "current" if span.is_wet else "wind"
+    if not span.is_streaming:
+        return []
+    return [f"{word}_x", f"{word}_y"] if span.stream[1] else [word]
+
+
+def mesh_lines(span: Span) -> list[str]:
+    """Both ends, the line between them, what it is made of."""
+    last, is_length = span.bars + 1, span.measure == "length"
+    ends = [f"{label}, {', '.join(map(rounded, place))}" for label, place in ((1, span.first), (last, span.last))]
+    text = MESH.format(
+        measure="" if is_length else f", {span.measure.upper()}=<{span.measure}>",
+        length=", <length>" if is_length else "",
+        last=last,
+        bars=span.bars,
+        stiffness=rounded(span.section.stiffness),
+        mass=rounded(span.section.mass),
+    )
+    return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+
+
+def place_lines(span: Span) -> list[str]:
+    """Water and bottom, or wind; both ends held."""
+    lines = []
+    velocity = ", ".join(([f"<{name}>" for name in stream_names(span)] + ["0."])[:2])
+    if span.depth is not None:
+        lines += ["*AQUA", f"{rounded(-span.depth)}, 0., {rounded(span.gravity)}, {rounded(WATER)}"]
+        lines += [f"{velocity}, 0., 0."] if span.is_streaming else []
+        lines += ["*SEABED, ELSET=LINE"]
+        lines += [", ".join(map(rounded, (*BOTTOM, span.section.diameter)))]
+        lines += [rounded(span.friction)] if span.friction else []
+    elif span.is_streaming:
+        lines += ["*WIND", f"{AIR}, 10., {velocity}, 1., 0."]
+    if span.record:
+        name = f"INPUT={span.record.file}"
+        lines += [f"*AMPLITUDE, NAME={head}, {name}, COLUMN={head}, DEFINITION=SPLINE" for head in span.record.first]
+    elif span.period:
+        lines += ["*AMPLITUDE, NAME=COSINE, DEFINITION=PERIODIC", "1, <omega>, 0., 0.", "1., 0."]
+    return [*lines, "*BOUNDARY", "ENDS, 1, 3"]
+
+
+def step_lines(span: Span) -> list[str]:
+    """At rest; in the stream, with the last end where its motion begins; the motion."""
+    section, width = span.section, rounded(span.section.diameter)
+    volume = rounded(section.volume_diameter)
+    lines = LAID.format(gravity=span.gravity).splitlines()
+    lines += [f"LINE, PB, 1., {volume}"] if span.is_wet else []
+    lines.append("*END STEP")
+    if not (span.is_streaming or span.is_moving):
+        return lines
+    lines += STREAM.splitlines()
+    if span.is_wet:
+        lines += ["*DLOAD", f"LINE, FDD, 1., {width}, {rounded(section.drag)}"]
+        lines += [f"LINE, FDT, 1., {width}, {rounded(section.axial_drag)}"] if section.axial_drag else []
+        added = f"{rounded(1.0 + section.added_mass)}, {rounded(section.added_mass)}"
+        lines += [f"LINE, FI, 1., {volume}, {added}, , {rounded(section.axial_added_mass)}"]
+    elif span.is_streaming:
+        lines += ["*DLOAD", f"LINE, WDD, 1., {width}, {rounded(section.drag)}"]
+    begin, motion = motion_lines(span)
+    lines += [*begin, "*END STEP"]
+    if not motion:
+        return lines
+    time = span.time or (span.record.duration if span.record else 10.0 * span.period)
+    dt = span.dt or (RECORD_DT if span.record else span.period / 200.0)
+    return [*lines, *MOVING.format(time=rounded(time), dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
+
+
+def motion_lines(span: Span) -> tuple[list[str], list[str]]:
+    """Where the last end begins its motion, and the motion: a cosine of parameters, or the columns of a record."""
+    last = span.bars + 1
+    if span.record:
+        first = span.record.first.items()
+        begin = [f"{last}, {axis}, {axis}, {rounded(value)}" for _, (axis, value) in first]
+        moves = [[f"*BOUNDARY, AMPLITUDE={name}", f"{last}, {axis}, {axis}, 1."] for name, (axis, _) in first]
+        return ["*BOUNDARY", *begin], [line for lines in moves for line in lines]
+    parts = enumerate(zip(AXES, span.motion, strict=True), 1)
+    begin = [f"{last}, {axis}, {axis}, <{name}>" for axis, (name, part) in parts if part]
+    return (["*BOUNDARY", *begin], ["*BOUNDARY, AMPLITUDE=COSINE", *begin]) if begin else ([], [])
+
+
+def rounded(value: float) -> str:
+    """A number as decks have it: twelve digits are enough for what is computed from a catalogue."""
+    return repr(float(f"{value:.12g}"))
+
+
+Vector = tuple[float, float, float]
+SECTION = "of the catalogue: R4-studless-142 (grade, chain, mm), studlink-76, wire-90, polyester-200, drake, dove, ..."
+PROPERTIES = (
+    ("--EA", "stiffness", "E A of a line that is not in the catalogue [N]"),
+    ("--mass", "mass", "its mass per natural length [kg/m]"),
+    ("--diameter", "diameter", "its diameter, that of drag, too [m]"),
+    ("--volume-diameter", "volume_diameter", "of a cylinder that displaces as much water (default: the diameter)"),
+    ("--drag", "drag", "coefficient across the line, on the diameter (default: 1.2)"),
+    ("--axial-drag", "axial_drag", "coefficient along the line, on its circumference (default: 0)"),
+    ("--added-mass", "added_mass", "coefficient across the line, of the displaced water (default: 1)"),
+)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``fem line``."""
+    add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]", required=True)
+    add_list(command, "--first", "X,Y,Z", "other end, the anchor (default: 0,0,-depth)")
+    made = command.add_argument_group("what the line is made of")
+    made.add_argument("--section", metavar="NAME", help=SECTION)
+    for option, name, text in PROPERTIES:
+        made.add_argument(option, dest=name, metavar="NUMBER", type=positive, help=text)
+    shape = command.add_mutually_exclusive_group(required=True)
+    shape.add_argument("--length", metavar="L", type=positive, help="natural length [m]")
+    shape.add_argument("--tension", metavar="T", type=positive, help="or the tension at the last end [N]")
+    shape.add_argument("--sag", metavar="S", type=positive, help="or the sag at half span [m]")
+    command.add_argument("--depth", metavar="D", type=positive, help="of water, with a bottom (default: in air)")
+    command.add_argument("--friction", metavar="MU", type=positive, help="coefficient of the bottom (default: 0)")
+    add_list(command, "--stream", "VX,VY", "velocity of the current; in air of the wind at z = 10 [m/s]")
+    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the last end, a cosine [m]")
+    text = "or a CSV table with its motion: time, and columns named surge, sway, heave"
+    command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
+    command.add_argument("--period", metavar="P", type=positive, help="of the motion [s]")
+    command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
+    command.add_argument("--time", metavar="T", type=positive, help="duration of the motion (default: 10 periods)")
+    command.add_argument("--dt", metavar="DT", type=positive, help="increment (default: period/200)")
+    command.add_argument("--output", metavar="FILE.inp", type=Path, help="deck to write (default: line.inp)")
+    add_force(command)
+    text = "also run it, into results/<deck name>, and draw the tensions"
+    command.add_argument("--run", action="store_true", help=text)
