@@ -52,7 +52,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
         shares[system.elements_of(section.element_set)] = SHARES[section.mass_rule]
     shares = shares[elements]
     ends = np.ascontiguousarray(system.element_nodes[elements])
-    sea = sea_of(model, elements[:0], system.length0[system.bar_index[elements]], 0)
+    sea = sea_of(model, elements[:0], system.lengths_of(elements), 0)
     nothing, first = (np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS))), pair if shares[:, 1].any() else -1
     return AddedMass(*nothing, elements, ends, shares, first, gathered(()), sea)
 
@@ -65,7 +65,7 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
     if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
         sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
-    length = system.length0[system.bar_index[own.elements]] * ~system.gone[own.elements]
+    length = system.lengths_of(own.elements) * ~system.gone[own.elements]
     for flow in flows:
         load, width = flow.load, flow.diameter(system)[own.elements]
         for case in flow.cases:

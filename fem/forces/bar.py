@@ -438,10 +438,14 @@ def bar_point(
         green += 0.5 * square * inverse * inverse
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
     law, young, plus, minus = bars.kinds[e, 1], constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-    linear, elastic = Linear(young, plus, minus, constants[STRESS0, e]), strain - thermal[e]
-    stress, _, energy, _, trial = stress_between(law, False, e, elastic, elastic, linear, bars)
     if law == RIGID:
-        stress = sense(plus) * multiplier[e] / (inverse * constants[AREA, e])
+        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
+    elif law == BILINEAR:
+        linear, elastic = Linear(young, plus, minus, constants[STRESS0, e]), strain - thermal[e]
+        stress, _, energy, _, trial = stress_between(BILINEAR, False, e, elastic, elastic, linear, bars)
+    else:
+        linear = Linear(young, plus, minus, 0.0)
+        stress, _, energy, _, trial = stress_between(law, False, e, strain, strain, linear, bars)
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
     elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)

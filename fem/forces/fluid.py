@@ -443,7 +443,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
     nothing, ends = (np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS))), system.element_nodes[elements]
     table, streams = np.array(rows, float).reshape(-1, 2), streams_of(model)
-    length = system.length0[system.bar_index[elements]]
+    length = system.lengths_of(elements)
     sea = sea_of(model, np.unique(system.element_nodes[elements]), length, state)
     asked = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
     ends, asked = np.ascontiguousarray(ends), np.ascontiguousarray(asked)
@@ -484,7 +484,7 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
     if not len(own.elements):
         return own
     model, found = system.model, list[Rows]()
-    length, there = system.length0[system.bar_index[own.elements]], ~system.gone[own.elements]
+    length, there = system.lengths_of(own.elements), ~system.gone[own.elements]
     labels = labels_of(model)
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
     for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):

@@ -436,25 +436,15 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
         numbers[:, FIRST_LEG + 3 * leg : FIRST_LEG + 3 * leg + 3] = np.where(leg & ~reeved[:, None], 0.0, vector)
         numbers[:, DISTANCE + leg] = np.where(leg & ~reeved, 0.0, np.sqrt((vector**2).sum(axis=1)))
     numbers[:, REST : REST + 2] = numbers[:, DISTANCE : DISTANCE + 2]
-    set_rest_lengths(model, elements, reeved, numbers)
+    for rest in model.rest_lengths:
+        chosen = np.isin(elements, mesh.elements_of(rest.target))
+        numbers[chosen, REST : REST + 2] = rest.legs(numbers[chosen, DISTANCE : DISTANCE + 2])
     measure = set_materials(model, system, elements, reeved, numbers)
     nothing = np.zeros(0, np.int64)
     rows = np.zeros((len(elements), 4), np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
     control = np.full((len(elements), 2), -1), np.zeros((len(elements), 2))
     turns = *rows, *control, nothing, np.zeros((0, 3)), gathered(())
     return Lines(elements, nodes, pairs, state, measure, numbers, *turns)
-
-
-def set_rest_lengths(model: Any, elements: Ints, reeved: Any, numbers: Floats) -> None:
-    """Natural lengths of both legs: given in two parts, or in proportion to the distances."""
-    for rest in model.rest_lengths:
-        chosen = np.isin(elements, model.mesh.elements_of(rest.target))
-        parts = numbers[chosen, DISTANCE : DISTANCE + 2]
-        if rest.second is None:
-            parts *= rest.length / parts.sum(axis=1, keepdims=True)
-        else:
-            parts[:] = rest.length, rest.second
-        numbers[chosen, REST : REST + 2] = parts
 
 
 def set_materials(model: Any, system: Any, elements: Ints, reeved: Any, numbers: Floats) -> Ints:
@@ -474,7 +464,7 @@ def set_materials(model: Any, system: Any, elements: Ints, reeved: Any, numbers:
     for pulley in model.pulleys:
         numbers[np.isin(elements, mesh.element_sets[pulley.element_set]), FRICTION] = pulley.friction
     bars = elements[~reeved]  # with what these carry
-    numbers[~reeved, DENSITY] = system.element_mass[bars] / system.length0[system.bar_index[bars]]
+    numbers[~reeved, DENSITY] = system.element_mass[bars] / system.lengths_of(bars)
     numbers[~reeved, KNOWN] = 0.5 * system.element_mass[bars]
     numbers[:, DIES] = there
     return measure

@@ -213,7 +213,7 @@ def soft_bottom_notice(stage: StepSystem) -> str:
     for bed in stage.system.model.seabeds:
         weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)
         elements = mesh.bars_in(bed.element_set)
-        ends, length = mesh.element_nodes[elements], stage.system.length0[stage.system.bar_index[elements]]
+        ends, length = mesh.element_nodes[elements], stage.system.lengths_of(elements)
         area = 0.5 * bed.width * np.bincount(ends.ravel(), np.repeat(length, 2), len(weight))
         nodes = np.flatnonzero(area > 0.0)
         sunk = float((-weight[nodes] @ bed.normal(up) / (bed.stiffness * area[nodes])).max(initial=0.0))
