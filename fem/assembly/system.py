@@ -14,7 +14,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body, bodies_of, planes_of
 from fem.errors import ModelError
 from fem.forces import bar
-from fem.forces.bar import CONSTANTS, SHARES, Bars, blocks_of
+from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE
 from fem.forces.springs import Curve, Springs, table_rows
@@ -103,9 +103,10 @@ class System:
         """(m,) unstressed lengths of the bars."""
         return np.asarray(1.0 / self.bars.constants[bar.INV_LENGTH])
 
-    def lengths_of(self, elements: Ints) -> Floats:
+    def lengths_of(self, elements: Ints | Flags) -> Floats:
         """(q,) unstressed lengths of elements that have a bar."""
-        return np.asarray(self.length0[self.bar_index[elements]])
+        lengths: Floats = self.length0[self.bar_index[elements]]
+        return lengths
 
     @property
     def gone_bars(self) -> Ints:
@@ -397,7 +398,7 @@ class _Builder:
         if self.model.growths or self.model.nonstructural:
             bar_mass += ~self.gone[elements] * self._carried()[elements] / constants[bar.INV_LENGTH, chosen]
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
-        diagonal, off = SHARES[section.mass_rule]
+        diagonal, off = MASS_FRACTIONS[section.mass_rule]
         for end in range(2):
             np.add.at(self.mass, self.nodes[elements, end], diagonal * bar_mass)
             np.add.at(self.damping, self.nodes[elements, end], material.alpha * diagonal * bar_mass)

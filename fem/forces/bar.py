@@ -59,7 +59,7 @@ from fem.forces.laws import (
 from fem.forces.protocol import Trial
 from fem.lanes.choose import common, some, where
 
-SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
+MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
 
 
@@ -157,7 +157,7 @@ def senses(bars: Bars, index: Ints) -> Floats:
 
 @inner_kernel
 def stress_between(
-    law: int, secant: bool, e: int, e0: float, e1: float, linear: Linear, bars: Bars
+    law: int, secant: bool, e: int | np.uintp, e0: float, e1: float, linear: Linear, stored: float, bars: Bars
 ) -> tuple[float, float, float, float, float]:
     """The law of bar e, viscosity apart: secant stress between strains e0 and e1, its derivative with respect to e1,
     energy stored at e1, and both trial stresses (of a table 1; of a rod, whose multiplier takes the place of all, 0).
@@ -166,21 +166,23 @@ def stress_between(
     """
     constants = bars.constants
     if law == RIGID:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, stored, 0.0, 0.0
     if law == TABLE:
         length = 1.0 / constants[INV_LENGTH, e]
         row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
         stress, slope = table_secant(e0 * length, e1 * length, row, rows, bars.table)
-        return stress, slope * length, table_point(e1 * length, row, rows, bars.table)[2], 1.0, 1.0
+        stored += table_point(e1 * length, row, rows, bars.table)[2]
+        return stress, slope * length, stored, 1.0, 1.0
     young, plus, minus, shift = linear
-    t1 = young * e1 + shift
+    t0, t1 = 1.0, young * e1 + shift
     active = fraction(t1, plus, minus)
-    energy = 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
-    if not secant:
-        return active * t1, 0.5 * active * young, energy, t1, t1
-    t0 = young * e0 + shift
-    stress, slope = bilinear(t0, t1, young, plus, minus)
-    return stress, slope, energy, t0, t1
+    stored += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
+    if secant:
+        t0 = young * e0 + shift
+        stress, slope = bilinear(t0, t1, young, plus, minus)
+    else:
+        stress, slope = active * t1, 0.5 * active * young
+    return stress, slope, stored, t0, t1
 
 
 @inner_kernel
@@ -230,8 +232,7 @@ def evaluate_block(
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
         linear = Linear(young, plus, minus, constants[STRESS0, e] - young * trial.thermal[e])
-        stress, modulus, stored, t0, t1 = stress_between(law, secant, e, e0, e1, linear, bars)
-        energy += stored
+        stress, modulus, energy, t0, t1 = stress_between(law, secant, e, e0, e1, linear, energy, bars)
         rx, ry, rz, approach, drag, own, way = 0.0, 0.0, 0.0, 0.0, 0.0, stress, 1.0
         if is_viscous and secant:
             eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
@@ -442,10 +443,10 @@ def bar_point(
         stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
     elif law == BILINEAR:
         linear, elastic = Linear(young, plus, minus, constants[STRESS0, e]), strain - thermal[e]
-        stress, _, energy, _, trial = stress_between(BILINEAR, False, e, elastic, elastic, linear, bars)
+        stress, _, energy, _, trial = stress_between(BILINEAR, False, e, elastic, elastic, linear, 0.0, bars)
     else:
         linear = Linear(young, plus, minus, 0.0)
-        stress, _, energy, _, trial = stress_between(law, False, e, strain, strain, linear, bars)
+        stress, _, energy, _, trial = stress_between(law, False, e, strain, strain, linear, 0.0, bars)
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
     elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)

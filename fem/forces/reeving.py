@@ -53,10 +53,10 @@ from fem.forces.running import (
     STRESS0,
     YOUNG,
     Answer,
+    Control,
     Leg,
     Lines,
     Side,
-    Wish,
     answer_of,
     both,
     brought_at,
@@ -261,13 +261,13 @@ def given_by(k: int, leg: int, time: float, own: Lines) -> float:
 
 
 @inner_kernel
-def wish_at(k: int, trial: Trial, own: Lines) -> Wish:
+def control_at(k: int, trial: Trial, own: Lines) -> Control:
     """What a winch that keeps a tension wants in this increment."""
     if own.control[k, 0] < 0:
-        return Wish(-1, 0.0, 0.0)
+        return Control(-1, 0.0, 0.0)
     pull = own.wanted[k, 0] * value_at(own.curves, own.control[k, 1], trial.time1)
     most = own.wanted[k, 1]
-    return Wish(own.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
+    return Control(own.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
 
 
 @inner_kernel
@@ -281,19 +281,19 @@ def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tang
     wound1, wound2 = given_by(k, 0, trial.time1, own), given_by(k, 1, trial.time1, own)
     have1 = own.numbers[k, REST] + wound1 + old[state + HAULED]
     have2 = own.numbers[k, REST + 1] + wound2 + old[state + HAULED + 1]
-    wish = wish_at(k, trial, own)
-    answer = answer_of(k, one, other, have1, have2, phi, wish, own)
+    control = control_at(k, trial, own)
+    answer = answer_of(k, one, other, have1, have2, phi, control, own)
     before = old[state + LENGTH] + old[state + LENGTH + 1]
     whole = answer.first.length + answer.second.length
-    remember(state, rubs, wish.leg, wound1, wound2, trial, answer, own)
+    remember(state, rubs, control.leg, wound1, wound2, trial, answer, own)
     if own.numbers[k, AREA] == 0.0:
         return 0.0
     line = both(one, other) if two else one
     b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.first.length), own)
     b2 = brought_at(k, stretch(other, answer.second.length), own) if rubs else b1
-    is_lost = not is_settled(k, one, other, phi, wish, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
+    is_lost = not is_settled(k, one, other, phi, control, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
     new[state + BROUGHT], new[state + BROUGHT + 1] = (math.nan, math.nan) if is_lost else (b1, b2)
-    is_exact = trial.secant and not rubs and wish.leg < 0
+    is_exact = trial.secant and not rubs and control.leg < 0
     if is_exact:
         answer = secant_answer(k, before, whole, line, trial, answer, own)
     else:

@@ -8,7 +8,7 @@ With s = l/L and the strain e(s) of its section, all measures are functions of s
 dW/dL, - (T + T^2/(2 E A)) for ENGINEERING, is what line that comes in brings with it. s - 1 = (x + D - L)/L keeps its
 digits, x being the elongation from the distance D of the reference position.
 
-How a line shares itself out between its legs, and what it pulls with: winches, pulleys, friction on these.
+How the length of a line divides between its legs, and what it pulls with: winches, pulleys, friction on these.
 
 A rope over a pulley without friction pulls alike on both sides: it is one line of length l1 + l2. With friction mu
 both legs keep what they have while T1/T2 lies within exp(-mu phi) and exp(mu phi), phi being the angle the rope turns
@@ -195,7 +195,7 @@ def secant_pull(k: int, h0: float, h1: float, own: Lines) -> tuple[float, float]
     return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
 
 
-class Wish(NamedTuple):
+class Control(NamedTuple):
     """What a winch wants: the pull in leg ``leg`` (-1: nothing), by ``most`` more or less of length."""
 
     leg: int
@@ -241,35 +241,35 @@ def pull_of(k: int, leg: Leg, natural: float, own: Lines) -> Run:
 
 
 @inner_kernel
-def hauled_by(k: int, leg: Leg, natural: float, wish: Wish, own: Lines) -> tuple[float, float]:
+def hauled_by(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> tuple[float, float]:
     """What a winch adds to the natural length, and the derivative of that by l: 0 where its speed is the limit."""
-    if wish.leg < 0 or own.numbers[k, AREA] == 0.0:
+    if control.leg < 0 or own.numbers[k, AREA] == 0.0:
         return 0.0, 0.0
-    each = 1.0 / (1.0 + stretch_for(k, wish.pull, own))
+    each = 1.0 / (1.0 + stretch_for(k, control.pull, own))
     change = leg.length * each - natural
-    if abs(change) > wish.most:
-        return math.copysign(wish.most, change), 0.0
+    if abs(change) > control.most:
+        return math.copysign(control.most, change), 0.0
     return change, each
 
 
 @inner_kernel
-def one_leg(k: int, leg: Leg, natural: float, wish: Wish, own: Lines) -> Answer:
+def one_leg(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> Answer:
     """A bar that a winch names."""
-    hauled, more = hauled_by(k, leg, natural, wish, own)
+    hauled, more = hauled_by(k, leg, natural, control, own)
     length = natural + hauled
     run = pull_of(k, leg, length, own)
     pull, stiff = run.pull, run.stiff
     if more > 0.0:
-        pull, stiff = wish.pull, 0.0
+        pull, stiff = control.pull, 0.0
     side = Side(pull, length, d_pull=(stiff, 0.0, 0.0), d_length=(more, 0.0, 0.0))
     return Answer(side, Side(0.0, 0.0, NONE, NONE), hauled, passed=0.0)
 
 
 @inner_kernel
-def free_rope(k: int, one: Leg, other: Leg, natural: float, wish: Wish, own: Lines) -> Answer:
+def free_rope(k: int, one: Leg, other: Leg, natural: float, control: Control, own: Lines) -> Answer:
     """Without friction: each leg has the part of the length that it is long."""
     whole = both(one, other)
-    answer = one_leg(k, whole, natural, wish, own)
+    answer = one_leg(k, whole, natural, control, own)
     pull, length, (stiff, _, _), (more, _, _) = answer.first
     first, second, each = one.length / whole.length, other.length / whole.length, length / whole.length
     d_first = each * second + more * first, (more - each) * first, 0.0
@@ -354,7 +354,7 @@ def towards_first(
 
 @inner_kernel
 def with_friction(
-    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, wish: Wish, own: Lines
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, own: Lines
 ) -> Answer:
     """A rope that rubs, and a winch at leg 1 that may keep its pull as far as its speed allows.
 
@@ -362,8 +362,8 @@ def with_friction(
     """
     steep, hauled = own.numbers[k, FRICTION], 0.0
     grip = math.exp(steep * phi)
-    if wish.leg >= 0 and own.numbers[k, AREA] > 0.0:
-        pull, each = wish.pull, 1.0 / (1.0 + stretch_for(k, wish.pull, own))
+    if control.leg >= 0 and own.numbers[k, AREA] > 0.0:
+        pull, each = control.pull, 1.0 / (1.0 + stretch_for(k, control.pull, own))
         length, second, length2 = one.length * each, pull_of(k, other, have2, own), have2
         t2, t22, t2f, l22, l2f = second.pull, second.stiff, 0.0, 0.0, 0.0
         over = second.pull > limit_over(pull, grip)
@@ -375,14 +375,14 @@ def with_friction(
             l2f = -length2 * l22 * t2f / law_at(k, h, own)[2]
         passed = have2 - length2
         hauled = length - have1 - passed
-        if abs(hauled) <= wish.most:
+        if abs(hauled) <= control.most:
             return Answer(
                 Side(pull, length, NONE, d_length=(each, 0.0, 0.0)),
                 Side(t2, length2, d_pull=(0.0, t22, t2f), d_length=(0.0, l22, l2f)),
                 hauled,
                 passed,
             )
-        hauled = math.copysign(wish.most, hauled)
+        hauled = math.copysign(control.most, hauled)
         have1 += hauled
     over1 = have1 <= 0.0
     if have1 > 0.0 and have2 > 0.0:
@@ -402,13 +402,15 @@ def with_friction(
 
 
 @inner_kernel
-def answer_of(k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, wish: Wish, own: Lines) -> Answer:
+def answer_of(
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, own: Lines
+) -> Answer:
     """Line k with the natural lengths that winches by curves have left in its legs."""
     if own.nodes[k, 2] < 0:
-        return one_leg(k, one, have1, wish, own)
+        return one_leg(k, one, have1, control, own)
     if own.numbers[k, FRICTION] == 0.0:
-        return free_rope(k, one, other, have1 + have2, wish, own)
-    is_second = wish.leg == 1
+        return free_rope(k, one, other, have1 + have2, control, own)
+    is_second = control.leg == 1
     answer = with_friction(
         k,
         other if is_second else one,
@@ -416,17 +418,17 @@ def answer_of(k: int, one: Leg, other: Leg, have1: float, have2: float, phi: flo
         have2 if is_second else have1,
         have1 if is_second else have2,
         phi,
-        wish,
+        control,
         own,
     )
     return exchanged(answer) if is_second else answer
 
 
 @inner_kernel
-def is_settled(k: int, one: Leg, other: Leg, phi: float, wish: Wish, answer: Answer, own: Lines) -> bool:
+def is_settled(k: int, one: Leg, other: Leg, phi: float, control: Control, answer: Answer, own: Lines) -> bool:
     """Pulls are those of the lengths, and none is beyond its limit over the other: iterations have ended well."""
     rubs, first, second = own.nodes[k, 2] >= 0 and own.numbers[k, FRICTION] > 0.0, answer.first, answer.second
-    if not rubs and wish.leg < 0:
+    if not rubs and control.leg < 0:
         return True  # nothing has been looked for
     if not rubs:
         line = both(one, other) if own.nodes[k, 2] >= 0 else one
