@@ -121,15 +121,6 @@ class Bars(NamedTuple):
     rods: Ints
 
 
-class Linear(NamedTuple):
-    """A linear law up to the sign of the stress: t = young e + shift, of which the fraction plus or minus acts."""
-
-    young: float
-    plus: float
-    minus: float
-    shift: float
-
-
 class Kind(NamedTuple):
     """What a run of bars has in common, and what is wanted of it; where these are literals the rest falls away.
 
@@ -156,36 +147,6 @@ def senses(bars: Bars, index: Ints) -> Floats:
 
 
 @inner_kernel
-def stress_between(
-    law: int, secant: bool, e: int | np.uintp, e0: float, e1: float, linear: Linear, stored: float, bars: Bars
-) -> tuple[float, float, float, float, float]:
-    """The law of bar e, viscosity apart: secant stress between strains e0 and e1, its derivative with respect to e1,
-    energy stored at e1, and both trial stresses (of a table 1; of a rod, whose multiplier takes the place of all, 0).
-
-    secant  False: e0 = e1, the stress there and half its slope
-    """
-    constants = bars.constants
-    if law == RIGID:
-        return 0.0, 0.0, stored, 0.0, 0.0
-    if law == TABLE:
-        length = 1.0 / constants[INV_LENGTH, e]
-        row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
-        stress, slope = table_secant(e0 * length, e1 * length, row, rows, bars.table)
-        stored += table_point(e1 * length, row, rows, bars.table)[2]
-        return stress, slope * length, stored, 1.0, 1.0
-    young, plus, minus, shift = linear
-    t0, t1 = 1.0, young * e1 + shift
-    active = fraction(t1, plus, minus)
-    stored += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
-    if secant:
-        t0 = young * e0 + shift
-        stress, slope = bilinear(t0, t1, young, plus, minus)
-    else:
-        stress, slope = active * t1, 0.5 * active * young
-    return stress, slope, stored, t0, t1
-
-
-@inner_kernel
 def evaluate_block(
     which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
@@ -196,7 +157,7 @@ def evaluate_block(
     """
     kind, law, secant, is_viscous, tangent = which
     at = first if tangent else 0
-    constants, rate = bars.constants, trial.rate
+    constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
     take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, bar_tangent)
     if secant:
         take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, bar_tangent)
@@ -231,16 +192,33 @@ def evaluate_block(
         )
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
-        linear = Linear(young, plus, minus, constants[STRESS0, e] - young * trial.thermal[e])
-        stress, modulus, energy, t0, t1 = stress_between(law, secant, e, e0, e1, linear, energy, bars)
-        rx, ry, rz, approach, drag, own, way = 0.0, 0.0, 0.0, 0.0, 0.0, stress, 1.0
+        active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
+        if law == RIGID:
+            stress, modulus = 0.0, 0.0
+        elif law == TABLE:
+            length = 1.0 / inverse
+            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
+            stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
+            modulus *= length
+            energy += table_point(e1 * length, row, rows, table)[2]
+        else:
+            shift = constants[STRESS0, e] - young * thermal[e]
+            t1 = young * e1 + shift
+            active = fraction(t1, plus, minus)
+            energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
+            if secant:
+                t0 = young * e0 + shift
+                stress, modulus = bilinear(t0, t1, young, plus, minus)
+            else:
+                stress, modulus = active * t1, 0.5 * active * young
+        rx, ry, rz, approach, drag, own = 0.0, 0.0, 0.0, 0.0, 0.0, stress
         if is_viscous and secant:
             eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
             total = stress + eta * active_rise(t0, t1, rise, plus, minus)
             soft = least * (0.5 * (t0 + t1) + eta * rise)
             is_released = releases(total, soft, plus, minus)
             stress = where(is_released, soft, total)
-            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * fraction(t1, plus, minus))
+            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
         elif is_viscous:
             rx, ry, rz = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
@@ -438,19 +416,23 @@ def bar_point(
     if kind != LINEAR:
         green += 0.5 * square * inverse * inverse
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
-    law, young, plus, minus = bars.kinds[e, 1], constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-    if law == RIGID:
+    young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+    active, trial = 1.0, 1.0
+    if bars.kinds[e, 1] == RIGID:
         stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
-    elif law == BILINEAR:
-        linear, elastic = Linear(young, plus, minus, constants[STRESS0, e]), strain - thermal[e]
-        stress, _, energy, _, trial = stress_between(BILINEAR, False, e, elastic, elastic, linear, 0.0, bars)
+    elif bars.kinds[e, 1] == TABLE:
+        stress, _, energy = table_point(
+            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
+        )
     else:
-        linear = Linear(young, plus, minus, 0.0)
-        stress, _, energy, _, trial = stress_between(law, False, e, strain, strain, linear, 0.0, bars)
+        trial = trial_stress(e, strain, thermal, bars)
+        active = fraction(trial, plus, minus)
+        stress = active * trial
+        energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
     elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)
-    viscous = (elastic - fraction(trial, plus, minus)) * trial + damped * viscous
+    viscous = (elastic - active) * trial + damped * viscous
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
