@@ -65,8 +65,7 @@ def marches() -> dict[str, float]:
     """The whole march, by linear solver, per bar and Newton iteration."""
     import fem
     import fem.solve.step_run as step_run
-    from fem.results.record import Rows, SilentSink
-    from fem.solve.increment import Wishes
+    from fem.runs.record import Rows, SilentSink, Wishes
     from fem.solve.loop import solve
 
     found = {}

@@ -78,8 +78,8 @@ def measure(count: int = MODELS, increments: int = INCREMENTS) -> dict[str, floa
     """Seconds of the march alone (wall and processor), of the whole ensemble and of the sweep from deck to table, and
     how far lanes are from runs."""
     import fem
-    from fem.sweeping.together import run
-    from fem.sweeping.together.pack import WIDTH
+    from fem.study import run
+    from fem.study.lanes.pack import WIDTH
 
     with TemporaryDirectory() as folder:
         deck = Path(folder) / "W5.inp"

@@ -88,8 +88,7 @@ def deck_text(job: LineJob) -> str:
 def run(job: LineJob) -> dict[str, Any]:
     """Processor time of our own time loop, the less of two runs; largest, least and mean force of each fairlead."""
     import fem
-    from fem.results.record import Rows, SilentSink, StepStart
-    from fem.solve.increment import Wishes
+    from fem.runs.record import Rows, SilentSink, StepStart, Wishes
     from fem.solve.loop import solve
 
     class Watch(SilentSink):

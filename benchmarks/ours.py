@@ -21,8 +21,7 @@ WARMING = 20
 def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
     """Warm, then time the job until the passes last long enough to be trusted; the end state of the last pass."""
     import fem
-    from fem.results.record import Rows, SilentSink, StepStart
-    from fem.solve.increment import Wishes
+    from fem.runs.record import Rows, SilentSink, StepStart, Wishes
     from fem.solve.loop import solve
 
     class Watch(SilentSink):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 _WHERE = {
     "CommandError": "fem.errors",
@@ -23,29 +23,29 @@ _WHERE = {
     "ModelError": "fem.errors",
     "NoConvergence": "fem.errors",
     "Problem": "fem.errors",
-    "History": "fem.results.history",
+    "History": "fem.runs.history",
     "Model": "fem.model",
     "read_deck": "fem.deck",
     "parse_deck": "fem.deck",
     "write_deck": "fem.deck",
-    "Builder": "fem.notebooks.builder",
+    "Builder": "fem.deck.builder",
     "run": "fem.runner",
-    "load": "fem.notebooks.reading",
-    "frequencies": "fem.notebooks.modal",
-    "Sweep": "fem.sweeping.sweep",
-    "sweep": "fem.sweeping.sweep",
-    "Record": "fem.sweeping.recorded.record",
-    "lyapunov": "fem.chaos.exponents",
-    "sections": "fem.chaos.sections",
-    "basins": "fem.chaos.attractors.basins",
-    "continuation": "fem.branches.continuation",
-    "orbits": "fem.branches.orbits",
+    "load": "fem.runs.read",
+    "frequencies": "fem.runner",
+    "Sweep": "fem.study.sweep",
+    "sweep": "fem.study.sweep",
+    "Record": "fem.study.row",
+    "lyapunov": "fem.study.exponents",
+    "sections": "fem.study.sections",
+    "basins": "fem.study.basins",
+    "continuation": "fem.study.continuation",
+    "orbits": "fem.study.branches",
     "check": "fem.checking",
     "pendulum": "fem.tools.pendulums",
     "line": "fem.tools.spans",
-    "plot": "fem.pictures.plot",
-    "animate": "fem.pictures.animate",
-    "report": "fem.reports.report",
+    "plot": "fem.show.plot",
+    "animate": "fem.show.animate",
+    "report": "fem.show.report",
 }
 
 __all__ = ["__version__", *_WHERE]

@@ -57,7 +57,7 @@ def answer(options: argparse.Namespace) -> int:
         complain("; ".join(["fem: interrupted; everything finished so far is written", *notes_of(error)]))
         return error.exit_code if isinstance(error, Stopped) else 130
     except BrokenPipeError:
-        from fem.results.console import stop_writing
+        from fem.runs.console import stop_writing
 
         stop_writing(sys.stdout)
         return 0
@@ -148,17 +148,13 @@ def add_decks(commands: Any) -> None:
 
 def add_studies(commands: Any) -> None:
     """Questions asked of many runs."""
-    from fem.branches import command as branches
-    from fem.chaos import command as chaos
-    from fem.sweeping.recorded import command as sweeping
+    from fem.study.command import add_commands
 
-    sweeping.add_command(commands)
-    chaos.add_commands(commands)
-    branches.add_commands(commands)
+    add_commands(commands)
 
 
 def add_others(commands: Any) -> None:
-    """What comes along with the program."""
+    """Everything else: examples, page, validation, compilation in advance."""
     examples = commands.add_parser("example", help="list the decks that come with the program, or copy some")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
     option.add_output(examples, "folder of the copies (default: the current one)")
@@ -182,7 +178,7 @@ def add_others(commands: Any) -> None:
 
 def add_pictures(commands: Any) -> None:
     """What the files of a run show."""
-    from fem.post import command as post
+    from fem.show import post
 
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
@@ -190,7 +186,7 @@ def add_pictures(commands: Any) -> None:
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
     where = "draw displacements in the figures of shapes and modes so many times as large (default: 1)"
     plot.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
-    plot.set_defaults(command=late("fem.pictures.plot:plot", is_told=True))
+    plot.set_defaults(command=late("fem.show.plot:plot", is_told=True))
     film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
     option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")
     many = "frames of the trail, 0: none (default: 30)"
@@ -205,10 +201,10 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--speed", metavar="S", type=option.positive, help=where)
     where = "draw displacements so many times as large (the scale factor of ParaView and Abaqus; default: 1)"
     film.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
-    film.set_defaults(command=late("fem.pictures.animate:animate", is_told=True))
+    film.set_defaults(command=late("fem.show.animate:animate", is_told=True))
     told = commands.add_parser("report", help="write one HTML file of a run, a sweep, exponents or a validation")
     option.add_output(told, "the page (default: DIR/report.html)", "FILE.html")
-    told.set_defaults(command=late("fem.reports.report:report", is_told=True))
+    told.set_defaults(command=late("fem.show.report:report", is_told=True))
     for command in (plot, film, told):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
     post.add_commands(commands, late)
@@ -225,7 +221,6 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """``fem run``."""
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
     from fem.runner import run_to_files
@@ -247,7 +242,6 @@ def compile_first(is_told: bool) -> None:
 
 
 def check_command(options: argparse.Namespace) -> int:
-    """``fem check``."""
     from fem.checking import check
 
     print(check(options.deck, parameters=dict(options.parameters)))
@@ -258,7 +252,7 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
     """A command that writes a deck, by the function at a place; ``--run``: also runs it, and draws a moved line."""
 
     def command(options: argparse.Namespace) -> int:
-        from fem.results.console import say
+        from fem.runs.console import say
 
         given = {name: value for name, value in values_of(options).items() if name != "run" and value is not None}
         deck = at(place)(**given)
@@ -267,8 +261,8 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
             return 0
         code = run_command(parser("run").parse_args(["run", str(deck)]))
         if getattr(options, "motion", None) or getattr(options, "record", None):
-            from fem.pictures.plot import plot
-            from fem.results.run_record import RESULTS
+            from fem.runs.run_record import RESULTS
+            from fem.show.plot import plot
 
             plot(RESULTS / deck.stem, "tension", say=say)
         return code
@@ -287,7 +281,7 @@ def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], in
     """A command: the function at a place, imported when it is carried out. ``is_told``: it is given ``say``, too."""
 
     def command(options: argparse.Namespace) -> int:
-        from fem.results.console import say
+        from fem.runs.console import say
 
         found = at(place)(**values_of(options) | ({"say": say} if is_told else {}))
         return found if isinstance(found, int) else 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -134,6 +136,17 @@ def unknown(what: str, name: object, known: Iterable[object]) -> KeyError:
     first = [str(each) for each in islice(known, MAX_NAMED + 1)]
     listed = ", ".join(first[:MAX_NAMED]) + (", ..." if len(first) > MAX_NAMED else "")
     return KeyError(f"there is no {what} {name}; there " + (f"are {listed}" if listed else "is none"))
+
+
+_told: set[str] = set()
+
+
+def tell_once(text: str) -> None:
+    """A note on stderr that no run is at fault for, once in a process: on stdout it would be part of the answers."""
+    if text not in _told:
+        _told.add(text)
+        with contextlib.suppress(OSError, ValueError):  # nobody reads
+            print(f"note: {text}", file=sys.stderr, flush=True)
 
 
 class Stopped(KeyboardInterrupt):

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
-from fem.deck import read_deck
+from fem.deck import read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
-from fem.files.checkpoint import NAME
-from fem.files.lock import free
-from fem.files.own import read_record
-from fem.model import Model
+from fem.files import free
+from fem.model import Boundary, Frequency, Model, Static, Step
 from fem.model.mesh import sets_left_out
-from fem.outlet import FanOut, InterruptGuard
-from fem.results import run_record
-from fem.results.console import ConsoleSink, say
-from fem.results.history import History, HistorySink
-from fem.results.record import Sink
-from fem.results.run_record import Timing
-from fem.run_files import RunFiles, earlier_state
-from fem.solve.checkpoint import Checkpoints
-from fem.solve.increment import Wishes
+from fem.runs import run_record
+from fem.runs.checkpoint import NAME, changed_parts, digests_of, read_checkpoint
+from fem.runs.console import ConsoleSink, say
+from fem.runs.history import History, HistorySink
+from fem.runs.own import read_record
+from fem.runs.record import EarlierRun, Modes, Sink, Wishes
+from fem.runs.run_record import Timing
+from fem.runs.write import FanOut, InterruptGuard, RunFiles
+from fem.solve.checkpoint import TYPES, Checkpoints, handed_on
 from fem.solve.loop import solve
 
 
@@ -63,7 +64,7 @@ def run(
     [9, 5, 6]
     """
     timing = Timing()
-    model = load(deck, parameters, earlier)
+    model = read_model(deck, parameters, earlier_deck(earlier))
     timing.mark("read")
     collected = HistorySink(model, output_every)
     wishes = Wishes(solver, True, output is not None, earlier_state(model, earlier))
@@ -106,10 +107,10 @@ def run_to_files(
     timing = Timing()
     guard = InterruptGuard()
     with guard.watching():
-        model = load(deck, parameters, earlier)
+        model = read_model(deck, parameters, earlier_deck(earlier))
         timing.mark("read")
         wishes = Wishes(solver, fields=vtk, earlier=earlier_state(model, earlier))
-        files = RunFiles(output, model, wishes, plot, force, goes_on)
+        files = RunFiles(output, model, wishes, plot, force, TYPES if goes_on else None)
         if goes_on and files.before is None and not quiet:
             say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
         if files.is_complete:
@@ -130,7 +131,7 @@ def run_to_files(
                 raise
             finally:
                 if plot and files.is_open and not isinstance(sys.exception(), UNPLOTTED):
-                    from fem.pictures.plot import write_plots
+                    from fem.show.plot import write_plots
 
                     write_plots(files.folder)
                 if console is not None and files.is_open:
@@ -148,7 +149,10 @@ def drive(
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     guard = guard or InterruptGuard()
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
-    kept = files.checkpoints(guard) if files else Checkpoints(earlier=wishes.state)
+    kept = Checkpoints(earlier=wishes.state)
+    if files:
+        wish = model.restart_every
+        kept = Checkpoints(wish or 0, wish is not None, files.before, wishes.state, guard)
     verdict = run_record.COMPLETED
     try:
         solve(model, fan, wishes=wishes, checkpoints=kept)
@@ -163,24 +167,43 @@ def drive(
             files.finish(verdict, timing)
 
 
-def load(deck: str | Path | Model, parameters: Mapping[str, float] | None, earlier: str | Path | None = None) -> Model:
-    """Read a deck, unless it is a ``Model``; a missing file is the command's mistake. earlier: folder of the run it
-    goes on from.
+def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
+    """The state that ``*RESTART, READ`` of a model asks for; None where it has no such card.
+
+    CommandError: there is no such state, or it is of another model.
     """
-    if isinstance(deck, Model):
-        if parameters:
-            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
-        return deck
-    path = Path(deck)
+    wish = model.earlier
+    if wish is None or folder is None:
+        if folder is not None:
+            raise CommandError("--from needs *RESTART, READ in the deck: without it no state is read")
+        return None
+    path = Path(folder) / NAME
     if not path.is_file():
-        what = "is a folder, not a deck" if path.is_dir() else "does not exist"
-        beside = Path(f"{path}.inp")
-        raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
-    return read_deck(path, dict(parameters or {}), earlier_deck(earlier) if earlier else None)
+        raise CommandError(f"{folder} holds no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
+    found = read_checkpoint(path, run_record.versions(), TYPES, "run the earlier deck again")
+    if changed := changed_parts(found["model"], digests_of(model)):
+        raise CommandError(f"the model is not that of {path}: {', '.join(changed)} changed")
+    states = handed_on(found)
+    held = ", ".join(f"STEP={step}, INC={number}" for step, number in states) or "none"
+    last = list(states)[-1:]
+    number = wish.increment
+    wanted = [at for at, state in states.items() if number == at[1] or (number is None and state["is_end"])]
+    chosen = last if wish.step is None else [at for at in wanted if at[0] == wish.step]
+    if not chosen:
+        raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
+    (step, number), state = chosen[0], states[chosen[0]]
+    if not (state["is_end"] or wish.ends_step):
+        raise CommandError(
+            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP leaves out the rest "
+            "of that step; fem run with --continue finishes the earlier run first"
+        )
+    return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number})
 
 
-def earlier_deck(folder: str | Path) -> tuple[Path, dict[str, float]] | None:
+def earlier_deck(folder: str | Path | None) -> tuple[Path, dict[str, float]] | None:
     """The deck of the run in a folder, and its parameters; None where its record does not say."""
+    if folder is None:
+        return None
     try:
         record = read_record(Path(folder) / run_record.RUN_RECORD) or {}
         place = Path(folder) / record["deck_folder"] / record["deck"]["file"]
@@ -201,3 +224,47 @@ def verdict_of(error: BaseException) -> str:
         error = from_system(error, "cannot write")
     text = str(error).partition("\n")[0]
     return f"error: {text}" if isinstance(error, FemError) else f"error: {type(error).__name__}: {text}"
+
+
+def frequencies(
+    deck: str | Path | Model,
+    modes: int | None = None,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    solver: str = "AUTO",
+) -> Modes:
+    """The lowest modes about the state that the static steps at the beginning lead to, else about the start.
+
+    Supports are held where they are then. Loads of other steps do not act: what stiffens by weight or tension needs its
+    ``*STATIC`` step, as with ``*FREQUENCY``.
+
+    deck        path of the ``.inp``, or a ``Model``
+    modes       how many; None: as its first ``*FREQUENCY`` step says, else 10
+    parameters  values that override the deck's ``*PARAMETER``
+
+    What cannot be confirmed is left out, with a warning. Raises what ``fem.run`` raises.
+
+    >>> fem.frequencies("inputs/chain_modes.inp", 3).frequency.round(3).tolist()
+    [0.599, 1.376, 2.158]
+    """
+    model = read_model(deck, parameters)
+    at_rest = list(takewhile(lambda step: isinstance(step.procedure, Static), model.steps))
+    asked = [step.procedure.modes for step in model.steps if isinstance(step.procedure, Frequency)]
+    count = modes if modes is not None else (*asked, 10)[0]
+    if count < 1:
+        raise CommandError(f"{count} modes; it has to be 1 or more")
+    # Without a static step the first one says what is held; how it moves is left out.
+    first = (*model.steps, Step(Static(), nlgeom=True))[0]
+    boundaries, rotations = ((), ()) if at_rest else (still(first.boundaries), still(first.rotations))
+    nlgeom = (at_rest or [first])[-1].nlgeom
+    asking = Step(Frequency(count), nlgeom=nlgeom, boundaries=boundaries, rotations=rotations)
+    history = run(replace(model, steps=(*at_rest, asking)), solver=solver)
+    for notice in history.notices:
+        if notice.startswith(f"step {len(at_rest) + 1}: "):
+            warnings.warn(notice, stacklevel=2)
+    return history.modes[-1]
+
+
+def still(boundaries: Iterable[Boundary]) -> tuple[Boundary, ...]:
+    """The same supports, at rest."""
+    return tuple(replace(each, value=0.0, amplitude=None) for each in boundaries)

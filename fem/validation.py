@@ -25,9 +25,9 @@ from typing import Any
 
 from fem.commands.example import shipped
 from fem.errors import CommandError
-from fem.files.own import Names, Origin, OwnFolder, listed_names, read_record
-from fem.files.whole import REPORT, lines_of, replace_file
-from fem.results.console import in_lines, say
+from fem.files import REPORT, lines_of, replace_file
+from fem.runs.console import in_lines, say
+from fem.runs.own import Names, Origin, OwnFolder, listed_names, read_record
 
 DEFAULT_OUTPUT = Path("results") / "validation"
 KINDS = ("relative", "absolute", "exact", "order")

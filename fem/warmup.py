@@ -11,17 +11,16 @@ from typing import TextIO
 
 import numpy as np
 
-from fem.chaos.growth import tangent_growth
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.kernel import rehearsal
-from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
-from fem.results.console import say
-from fem.results.digits import NUMBER, lines
-from fem.results.record import SilentSink
-from fem.solve.increment import Wishes
+from fem.files import turn
+from fem.runs.console import say
+from fem.runs.digits import NUMBER, lines
+from fem.runs.record import SilentSink, Wishes
 from fem.solve.loop import solve
+from fem.study.growth import TangentGrowth
 
 MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
 DECK = f"""*NODE, NSET=ALL
@@ -104,7 +103,7 @@ def wanted_units() -> Collection[Job]:
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
         for text in (DECK, ROPE):
-            tangent_growth(parse_deck(text), 1)
+            TangentGrowth(parse_deck(text), 1).follow()
     return wanted
 
 
@@ -114,7 +113,7 @@ def place_in_queue(job: Job) -> tuple[int, int]:
     """
     name, kinds = job
     length = len(repr(kinds))
-    if name.startswith(("fem.solve.newton", "fem.chaos.variation")):
+    if name.startswith(("fem.solve.newton", "fem.study.variation")):
         return 0, -length
     return (2, length) if name.startswith("fem.solve.explicit") else (1, -length)
 

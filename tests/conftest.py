@@ -68,9 +68,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def scope_of(nodeid: str) -> str:
-    """Its file; toy families are all in one process, as each compiles what is not of fem; cases share nothing."""
+    """Its file; toy families are all in one process, each compiles what is not of fem; cases and decks share none."""
     path = nodeid.partition("::")[0]
-    if path.endswith("validation/test_cases.py"):
+    if path.endswith(("validation/test_cases.py", "tests/test_examples.py")):
         return nodeid
     return path.rpartition("/")[0] if "/families/" in path else path
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from fem.compiled.choice import is_plain
 from fem.compiled.folder import cache_folder, is_first_start
 from fem.compiled.kernel import rehearsal
-from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
-from fem.results.record import SilentSink
+from fem.files import turn
+from fem.runs.record import SilentSink
 from fem.solve.loop import solve
 from fem.warmup import compile_all, place_in_queue, wanted_units
 from tests.forces.families.examples import FLOWING

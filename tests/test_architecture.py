@@ -17,23 +17,20 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
     "lanes": set(),
-    "files": set(),
-    "compiled": {"lanes"},
+    "compiled": {"files", "lanes"},
     "forces": {"compiled", "lanes"},
     "model": set(),
     "lines": set(),
-    "deck": {"model", "lines"},
-    "assembly": {"compiled", "model", "forces"},
-    "results": {"files", "model", "compiled"},
+    "deck": {"lines", "model"},
+    "assembly": {"compiled", "forces", "model"},
+    "runs": {"commands", "compiled", "deck", "files", "model"},
     "commands": {"files"},
-    "pictures": {"files", "model", "results"},
-    "solve": {"assembly", "lanes", "lines", "forces", "results", "model", "compiled"},
+    "linear": {"assembly", "compiled", "forces", "lanes"},
+    "show": {"commands", "files", "model", "runs"},
+    "solve": {"assembly", "compiled", "forces", "lanes", "linear", "lines", "model", "runs"},
     "checking": {"deck", "model"},
     "tools": {"commands", "files"},
-    "post": {"commands", "files", "model", "pictures"},
-    "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
-    "reports": {"files", "model", "pictures", "results"},
-    "sweeping": {
+    "study": {
         "assembly",
         "commands",
         "compiled",
@@ -41,29 +38,14 @@ ROOMS = {
         "files",
         "forces",
         "lanes",
+        "linear",
         "model",
-        "pictures",
-        "post",
-        "results",
         "runner",
+        "runs",
+        "show",
         "solve",
     },
-    "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
-    "branches": {
-        "assembly",
-        "chaos",
-        "commands",
-        "deck",
-        "files",
-        "forces",
-        "model",
-        "pictures",
-        "results",
-        "runner",
-        "solve",
-        "sweeping",
-    },
-    "app": {"checking", "commands", "deck", "files", "model", "pictures", "results", "tools"},
+    "app": {"checking", "commands", "deck", "files", "model", "runs", "show", "tools"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}
@@ -163,6 +145,17 @@ def test_rooms_import_each_other_in_no_circle():
             room = name.split(".")[1]
             rooms[room] = rooms.get(room, set()) | {other.split(".")[1] for other in others - {"fem"}} - {room}
     assert not circles(rooms)
+
+
+def test_sub_folders_import_each_other_in_no_circle():
+    """Folders within rooms, and modules beside them."""
+    folders: dict[str, set[str]] = {}
+    for name, others in imported_modules().items():
+        mine = ".".join(name.split(".")[:3])
+        found = {".".join(other.split(".")[:3]) for other in others}
+        outside = {other for other in found if not f"{mine}.".startswith(f"{other}.")}
+        folders[mine] = folders.get(mine, set()) | {other for other in outside if not other.startswith(f"{mine}.")}
+    assert not circles(folders)
 
 
 def test_references_share_no_code_with_the_program():

@@ -21,8 +21,7 @@ from fem.compiled.native import kind_of_type, type_of
 from fem.compiled.store import symbol_of
 from fem.compiled.translate import build
 from fem.compiled.workers import build_all
-from fem.results.record import SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import SilentSink, Wishes
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
 from fem.warmup import wanted_units

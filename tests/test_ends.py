@@ -19,17 +19,16 @@ import pytest
 
 from benchmarks.reliability import parts
 from benchmarks.reliability.trial import Trial
-from fem import run_files
 from fem.cli import main
 from fem.compiled.choice import is_plain
 from fem.compiled.workers import hand_out
 from fem.errors import MachineError, Stopped
-from fem.files.room import ROOM, Room
-from fem.files.whole import PART, GrowingFile, replace_file
-from fem.outlet import InterruptGuard
-from fem.pictures.folder import read_field, read_list
+from fem.files import PART, ROOM, GrowingFile, Room, replace_file
+from fem.runs import write as run_files
+from fem.runs.fields import read_field, read_list
+from fem.runs.write import InterruptGuard
 from fem.solve.step_run import StepRun
-from fem.sweeping.table import SweepTable
+from fem.study.table import SweepTable
 from tests.files.test_own import DECK
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,7 +122,7 @@ def test_exit_codes_of_signals() -> None:
 
 
 def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_files, "TOLD_EVERY", 0.0)
+    monkeypatch.setattr(run_files, "RECORD_EVERY", 0.0)
     iterate, seen = StepRun.iterate, []
 
     def watched(*arguments: Any) -> int:
@@ -200,7 +199,7 @@ def test_room_is_kept_grows_and_is_given_back(tmp_path: Path, monkeypatch: pytes
                 raise OSError(errno.ENOSPC, "No space left on device")
             replace_file(path, content)
 
-        monkeypatch.setattr("fem.files.room.replace_file", once_full)
+        monkeypatch.setattr("fem.files.replace_file", once_full)
         room.replace(tmp_path / "run.json", b"how it ended")
         assert (tmp_path / "run.json").read_bytes() == b"how it ended"
         assert os.fstat(keeper.fileno()).st_size == 4
@@ -255,9 +254,9 @@ def test_closed_streams(here: Path, closed: str) -> None:
 @pytest.mark.parametrize("name", [b"caf\xe9", "naïve–dèck".encode()])
 def test_deck_names_in_any_bytes(here: Path, name: bytes) -> None:
     os.rename("swing.inp", name + b".inp")  # noqa: PTH104 - bytes
-    for variables in ({}, {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
-        done = fem("run", name + b".inp", variables=variables)
-        assert done.returncode == 0, done.stderr
+    assert main(["run", os.fsdecode(name + b".inp"), "--quiet"]) == 0
+    done = fem("run", name + b".inp", variables={"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert done.returncode == 0, done.stderr
     (folder,) = Path("results").iterdir()
     folder.name.encode()
     assert len(read_list(next(folder.glob("*.pvd")))) > 5

@@ -167,4 +167,14 @@ def test_increments_of_the_motion_become_shorter_where_their_error_asks_for_it(t
     text = deck_of(tmp_path, CHAIN + " --motion 4,0,0 --period 12 --dt 0.06")
     step = fem.parse_deck(text).steps[-1]
     assert (step.procedure.direct, step.procedure.dt, step.procedure.dt_max) == (False, 0.06, 0.06)
-    assert step.controls.time_error == 1e-4
+    assert (step.controls.time_error, step.controls.tension_change) == (1e-3, 0.25)
+
+
+def test_lines_that_move_have_internal_damping(tmp_path):
+    """BETA = 0.3 L0/c, unless another fraction of the critical damping is asked for; at rest there is none."""
+    moved = CHAIN + " --motion 4,0,0 --period 12"
+    made = section_of("R4-studless-142")
+    passing = 850 / 50 * math.sqrt(made.mass / made.stiffness)
+    for words, fraction in ((moved, 0.3), (moved + " --damping 0.8", 0.8), (moved + " --damping 0", 0.0), (CHAIN, 0.0)):
+        (material,) = fem.parse_deck(deck_of(tmp_path, words)).materials.values()
+        assert material.beta == pytest.approx(fraction * passing, rel=1e-5)

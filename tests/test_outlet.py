@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from fem.outlet import WAITING, Writer
-from fem.results.record import Event, SilentSink
+from fem.runs.record import Event, SilentSink
+from fem.runs.write import WAITING, Writer
 from tests.waiting import PATIENCE
 
 EVENT = Event(1, 1, 0.0, 0, "slack")

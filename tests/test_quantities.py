@@ -11,8 +11,8 @@ import fem
 from fem.assembly.system import assemble
 from fem.forces.families import element_values
 from fem.model.quantities import ELEMENTAL, NODAL, QUANTITIES, RECORDED, Quantity, Values
-from fem.pictures.folder import read_field, read_list
 from fem.runner import run_to_files
+from fem.runs.fields import read_field, read_list
 
 DECK = """*NODE, NSET=ALL
 1, 0., 0., 0.

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import fem
-from fem.chaos.sections import Section, Sections
+from fem.study.sections import Section, Sections
 from fem.validation import Row, Target
 from validation import tools
 from validation.references import rope

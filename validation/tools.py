@@ -14,13 +14,12 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
-from fem.chaos.exponents import Lyapunov
-from fem.results.record import Rows, SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import Rows, SilentSink, Wishes
 from fem.solve.loop import solve
-from fem.sweeping.grid import make_grid
-from fem.sweeping.sweep import Sweep, carry_out, computed, make_plan
-from fem.sweeping.table import sweep_folder
+from fem.study.exponents import Lyapunov
+from fem.study.points import make_grid
+from fem.study.sweep import Sweep, carry_out, computed, make_plan
+from fem.study.table import sweep_folder
 from fem.tools.pendulums import Pendulum, deck_text
 
 Array = NDArray[np.float64]

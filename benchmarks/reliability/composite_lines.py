@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
@@ -209,8 +210,8 @@ def judged(seed: int, folder: Path, others: bool = True) -> tuple[str, float]:
     return ("same" if apart < 1e-3 else "other, slack" if far.any() else "other"), apart
 
 
-def main() -> None:
-    """Verdicts of many lines."""
+def main() -> int:
+    """Verdicts of many lines; exit code 1 where more than 5 of 1000 are not found or not in balance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
@@ -224,7 +225,8 @@ def main() -> None:
             if verdict not in ("same", "in balance"):
                 print(seed, verdict, f"{apart:.2e}", flush=True)
     print(dict(verdicts))
+    return int(1000 * (verdicts["not found"] + verdicts["not in balance"]) > 5 * given.count)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -86,3 +86,4 @@ if __name__ == "__main__":
     found, bad = starts(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
     print(", ".join(f"{number} of {solves} solves" for solves, number in sorted(found.items())))
     print(f"{len(bad)} without equilibrium", *bad, sep="\n")
+    sys.exit(bool(bad))

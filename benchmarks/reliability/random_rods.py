@@ -11,7 +11,7 @@ ropes to be taut; on the way some go slack and become taut again. Two laws, for 
 
 Differences are central, of two lengths, extrapolated to none, of neighbours to which the same happens in the same
 increments. Motions with events are listed apart: two kinds of them have no exact derivative
-(``fem/chaos/variation/parts.py``), and where a stop is met some thirty times neighbours soon are not close any more.
+(``fem/study/variation/saltation.py``), and where a stop is met some thirty times neighbours soon are no longer close.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 
 import fem
 from fem.arrays import Flags, Floats
-from fem.branches.strobe import State, Strobe
 from fem.errors import CommandError, FemError
 from fem.forces.bar import senses
-from fem.results.record import Event, SilentSink, StepStart
-from fem.solve.ropes.states import gaps_of
-from fem.solve.ropes.switching import Switched
+from fem.runs.record import Event, SilentSink, StepStart
+from fem.solve.rope_states import gaps_of
+from fem.solve.ropes.instants import Switched
+from fem.study.strobe import State, Strobe
 
 SCHEMES = (
     "NEWMARK",

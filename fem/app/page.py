@@ -1,16 +1,19 @@
-"""The page: its head and its four places."""
+"""The page: its head and its four tabs, of which one opens any folder of results, also of a run that is still going."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
-from fem.app.places.deck import DeckPlace
-from fem.app.places.line import LinePlace
-from fem.app.places.pendulum import PendulumPlace
-from fem.app.places.results import ResultsPlace
-from fem.app.solver import Workplace
+from fem.app.deck import DeckPlace
+from fem.app.line import LinePlace
+from fem.app.outcome import Outcome
+from fem.app.pendulum import PendulumPlace
+from fem.app.solver import Solver, Workplace, verdict_of
+from fem.errors import CommandError
+from fem.runs.read import open_results
 
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 
@@ -24,7 +27,6 @@ class Page:
         self._folder = start if start is not None and start.is_dir() else None
 
     def build(self) -> None:
-        """Its elements."""
         ui.colors(primary="#0072B2", secondary="#56B4E9", accent="#009E73", negative="#c4451c")
         ui.add_css(STYLE)
         dark = ui.dark_mode(None)
@@ -47,3 +49,57 @@ class Page:
                 DeckPlace(self._workplace, self._deck)
             with ui.tab_panel("Results"):
                 ResultsPlace(self._workplace, self._folder)
+
+
+class ResultsPlace:
+    """A field for a folder, the runs of this program, and what the folder holds."""
+
+    def __init__(self, workplace: Workplace, folder: Path | None) -> None:
+        self._workplace = workplace
+        with ui.row().classes("w-full items-center gap-2 no-wrap"):
+            self._folder = ui.input("folder of results", value=str(folder or ""), placeholder="results/sdnl100")
+            self._folder.props("dense outlined data-testid=folder").classes("grow").on("keydown.enter", self._open)
+            ui.button("Open", on_click=self._open).props("no-caps").props("data-testid=open")
+        self._wrong = ui.label().classes("fem-failure").props("data-testid=folder-wrong")
+        with ui.expansion("Runs of this program, of all its pages").props("dense").classes("w-full") as self._list:
+            self._runs = ui.column().classes("gap-1")
+        self._list.on_value_change(self._fill)
+        self._outcome = Outcome(workplace)
+        if folder is not None:
+            background_tasks.create(self._open())
+
+    async def _open(self) -> None:
+        """Show the folder that is named."""
+        text = str(self._folder.value or "").strip()
+        folder = Path(text).expanduser()
+        try:
+            if not text:
+                raise CommandError("name a folder of results: that of fem run --output, or results/<deck name>")
+            run, deck = await asyncio.to_thread(self._found, folder)
+            self._wrong.text = ""
+        except CommandError as error:
+            self._wrong.text = str(error)
+            return
+        self._outcome.show([folder], [run], deck)
+
+    def _found(self, folder: Path) -> tuple[Solver | None, Path | None]:
+        """The run of this program that goes on there, and the deck, where it still is. CommandError: no results."""
+        run = self._workplace.of_folder(folder)
+        deck = run.deck if run else open_results(folder).deck
+        return run, deck if deck is not None and deck.is_file() else None
+
+    async def _fill(self) -> None:
+        """What was started here and by other pages."""
+        solved = [run for run in self._workplace.runs if run.folder is not None]
+        verdicts = await asyncio.to_thread(lambda: [verdict_of(run.progress(), run) for run in solved])
+        self._runs.clear()
+        with self._runs:
+            for run, verdict in zip(reversed(solved), reversed(verdicts), strict=True):
+                name = f"{run.deck.name if run.deck else ''}: {verdict}"
+                ui.link(name).on("click.prevent", lambda run=run: self._choose(str(run.folder)))
+            if not solved:
+                ui.label("none yet").classes("fem-quiet")
+
+    async def _choose(self, folder: str) -> None:
+        self._folder.value = folder
+        await self._open()

@@ -72,7 +72,7 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
 
 
 def address_of(host: str, port: int, token: str) -> str:
-    """Of the page, for a browser."""
+    """Address of the page, for a browser."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
 
 

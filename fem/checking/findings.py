@@ -13,23 +13,19 @@ from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
+from fem.model.floating import floating_text
 from fem.model.mesh import BARS
 from fem.model.notices import FOLLOW, coarse_swing, expected_peaks, follows_snaps, held_nodes, told_of_jump
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
-
 UNRESOLVED_PERIODS = 10.0
 """Increments of so many periods of the stiffest bar leave its vibration unresolved (SDNL100 at T/40: 133)."""
-
 NO_JUMP = 1e-9
 """Displacements that differ by less than this fraction of them are the same."""
-
 LOW_MODULUS = 1e3
-
 HIGH_DENSITY = 1e5
 """Osmium, the densest solid, has 2.26e4 kg/m^3; the softest gels have E of about 1e3 Pa."""
-
 SOFT_STRAIN = 0.1
 
 
@@ -216,7 +212,6 @@ def winch_jumps(model: Model, bars: Bars) -> list[str]:
 
 
 def geometry(model: Model, bars: Bars) -> list[str]:
-    """Steps without NLGEOM."""
     linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
     if not linear or not (bars.labels.size or model.mesh.has_pulleys):
         return []
@@ -393,13 +388,18 @@ def _line_beyond(model: Model, node: int) -> float:
     return length
 
 
-STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
+def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
+    """Cables that float through the surface: they have no position of rest."""
+    return [text] if (text := floating_text(model)) else []
 
+
+STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,
     increments,
     ringing,
+    folded_at_the_surface,
     jumps,
     winch_jumps,
     geometry,

@@ -38,6 +38,7 @@ positive_count = checked(whole, lambda number: number > 0, "a whole number of at
 workers = checked(whole, lambda number: 0 < number < 10**9, "a number of processes (1, 2, ...)")
 port = checked(whole, lambda number: 0 < number < 65_536, "a port from 1 to 65535")
 positive = checked(float, lambda number: 0.0 < number < math.inf, "a number above zero")
+not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number of at least zero")
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction from 0 to below 1")
 
 
@@ -81,13 +82,11 @@ def add_output(command: argparse.ArgumentParser, where: str, what: str = "DIR") 
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
-    """``--force``."""
     text = "replace files of the program's names where others are, too; files that are read are never written over"
     command.add_argument("--force", action="store_true", help=text)
 
 
 def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = False, name: str = "--vary") -> None:
-    """The options of a sweep."""
     values = (
         "values of a *PARAMETER or of a start (U1_2: displacement 1 of node 2, V1_2: its velocity), both ends "
         "included, or NAME=value,value,...; repeat for all combinations"

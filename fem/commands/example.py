@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fem.arrays import Say
 from fem.errors import CommandError
-from fem.files.whole import write_new
+from fem.files import write_new
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

@@ -20,7 +20,6 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 def stop(number: int, frame: FrameType | None) -> None:
-    """A handler."""
     raise Stopped(number)
 
 

@@ -11,8 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from fem.compiled.safe.notices import tell_once
-from fem.errors import CommandError
+from fem.errors import CommandError, tell_once
 
 COMPILER = "FEM_COMPILER"
 PLAIN = "numba"
@@ -58,7 +57,6 @@ def installed(package: str) -> str:
 
 
 def numba_version() -> str:
-    """That of numba."""
     return installed("numba")
 
 

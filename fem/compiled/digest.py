@@ -20,8 +20,8 @@ from typing import Any
 
 from fem.compiled.folder import cache_folder, surroundings
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.safe.files import is_safe_folder
 from fem.compiled.store import Unit, keep, parts_of, read_unit, symbol_of
+from fem.files import is_safe_folder
 
 
 def adopted(kernel: Kernel, kinds: Kind) -> Unit | None:

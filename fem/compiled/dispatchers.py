@@ -125,6 +125,6 @@ def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:
 
 
 def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
-    """Run it."""
+    """Run a kernel."""
     with kept_for(kinds_of(arguments)), nothing_lost():  # what our own machine code does not take is an error here, too
         return dispatcher(kernel)(*arguments)

@@ -1,7 +1,7 @@
 """The folder where machine code is kept.
 
 Its name is a hash of all that changes code: code of another version is never loaded. It lies in ``FEM_CACHE_DIR``, else
-in the user's cache folder. It is used only where nobody but the user or root may write it (``safe``); a complete one
+in the user's cache folder. It is used only where nobody but the user or root may write it; a complete one
 that may only be read (of a container, say) is used as it is. Where there is none, a private one lives as long as the
 process.
 """
@@ -25,12 +25,12 @@ import llvmlite.binding
 import numpy as np
 
 from fem.compiled.choice import is_plain, misfits, numba_version, take_plain
-from fem.compiled.safe.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
-from fem.compiled.safe.notices import tell_once
+from fem.errors import tell_once
+from fem.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
 
-ROOMS = ("assembly", "chaos/variation", "compiled", "forces", "lanes", "solve", "sweeping/together")
+ROOMS = ("assembly", "compiled", "forces", "lanes", "linear", "solve", "study/lanes", "study/variation")
 """Folders that hold kernels or make machine code of them."""
-FILES = ("results/digits.py",)
+FILES = ("runs/digits.py",)
 """Files of kernels elsewhere."""
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
 """Variables of numba's that leave code as it is; any other, also one that we do not know, may change it."""

@@ -55,7 +55,6 @@ def kind_of(value: Any) -> Kind:
 
 
 def kinds_of(arguments: Iterable[Any]) -> Kind:
-    """The kinds of all arguments."""
     return tuple(kind_of(argument) for argument in arguments)
 
 

@@ -58,7 +58,6 @@ def members(its: Any) -> tuple[Any, ...]:
 
 
 def is_tuple(its: Any) -> bool:
-    """A tuple or a group."""
     return isinstance(its, types.BaseTuple)
 
 
@@ -140,7 +139,6 @@ class Reader:
             self.fits = builder.and_(self.fits, builder.icmp_unsigned("==", value, value.type(expected)))
 
     def sides(self, address: Any, count: int) -> list[Any]:
-        """The shape."""
         first = self.field(address, SIZES, WORD)
         return [self.field(first, 8 * axis, WORD) for axis in range(count)]
 
@@ -191,7 +189,7 @@ def array_of(reader: Reader, its: Any, address: Any) -> Any:
 
 
 def lanes_of(reader: Reader, its: Any) -> Any:
-    """What lanes give kernels."""
+    """What a kernel sees of an argument with lanes."""
     context, builder = reader.context, reader.builder
     if isinstance(its, FixedType):
         return context.get_dummy_value()
@@ -249,7 +247,7 @@ NO_MORE = "kernels take items and rows of arrays: no slices, no loops over an ar
 
 
 class ArrayModel(models.StructModel):
-    """Pointer to the first item, shape."""
+    """An array in machine code: pointer to the first item, shape."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         members = [("data", types.CPointer(kind.dtype)), ("shape", types.UniTuple(types.intp, kind.ndim))]
@@ -257,14 +255,14 @@ class ArrayModel(models.StructModel):
 
 
 def data_models() -> Any:
-    """numba's, but for arrays."""
+    """numba's data models, with ours of arrays."""
     manager = default_manager.copy()
     manager.register(types.Array, ArrayModel)
     return manager
 
 
 def make_array(context: Any, builder: Any, kind: Any, data: Any, sides: list[Any]) -> Any:
-    """The array that begins there."""
+    """The array that begins at ``data``."""
     array = cgutils.create_struct_proxy(kind)(context, builder)
     array.data = data
     array.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))

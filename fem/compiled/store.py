@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from fem.compiled.folder import cache_folder, make_cache
-from fem.compiled.safe.files import read_file, write_file
-from fem.compiled.safe.notices import tell_once
-from fem.errors import FemError
+from fem.errors import FemError, tell_once
+from fem.files import read_file, write_file
 
 UNKEPT = "compiled code cannot be kept in {folder}, and every start compiles anew: {reason}"
 LACKING = "the machine code calls {names}, which this system does not have; delete {folder} to have it made again"

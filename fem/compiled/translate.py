@@ -31,8 +31,8 @@ from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.native import ITEMS, data_models, entry_module, kind_of_type, result_letters, returned, type_of
-from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
+from fem.files import turn
 
 
 class Part(JITCodeLibrary):
@@ -46,8 +46,6 @@ class Part(JITCodeLibrary):
 
 
 class Codegen(JITCPUCodegen):
-    """Code for this processor."""
-
     _library_class = Part
 
 
@@ -112,7 +110,6 @@ class FastSelects(Visitor):
         self.flags = flags
 
     def visit_Instruction(self, instruction: Any) -> None:
-        """Called for each one."""
         if instruction.opname == "select" and instruction.type == ir.DoubleType():
             instruction.flags.extend(self.flags)
 
@@ -177,7 +174,7 @@ class KernelType(types.Callable, types.Dummy):
         return signature(result, *folded).replace(pysig=self.kernel.signature)
 
     def get_call_signatures(self) -> Any:
-        """For error messages."""
+        """Asked for by numba's error messages."""
         return [], True
 
     def get_impl_key(self, sig: Any) -> Any:
@@ -247,7 +244,7 @@ NEEDS: dict[str, tuple[Kernel, Any]] = {}
 
 
 def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[Any, Any]:
-    """A unit of its own."""
+    """Declare a unit that is called, not inlined: its return type and its key."""
     symbol = symbol_of(kernel.name, kinds)
     NEEDS[symbol] = kernel, kinds
     result = returned(kernel.function)
@@ -267,10 +264,9 @@ NEEDLESS = (
 
 
 class Pipeline(compiler.CompilerBase):
-    """numba's passes without those."""
+    """numba's passes without ``NEEDLESS``."""
 
     def define_pipelines(self) -> list[Any]:
-        """The only one."""
         passes: Any = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         few = PassManager("kernels")
         for one, text in passes.passes:
@@ -330,7 +326,6 @@ def defaults_of(kernel: Kernel, kinds: Kind) -> list[Any]:
 
 
 def argument_types(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
-    """Types of all arguments."""
     return *(type_of(kind) for kind in kinds), *(type_of_default(value) for value in defaults_of(kernel, kinds))
 
 

@@ -65,7 +65,7 @@ def kernel_of(name: str) -> Kernel:
 
 
 def processors() -> int:
-    """Those this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,6 +1,7 @@
 """Input decks: ``.inp`` text to ``Model`` and back; the only place that knows commas and asterisks.
 
-To add a keyword: a function ``(card, draft)`` under ``@keyword(...)`` in the fitting file, and a row here.
+To add a keyword: a row of the table in the fitting file (``table.py``), or a function ``(card, draft)`` under
+``@keyword(...)`` and its name here.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from fem.deck import (
     steps,
     surfaces,
 )
-from fem.deck.handler import Handler
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
+from fem.deck.table import Handler
 from fem.deck.writer import write_deck
+from fem.errors import CommandError
 from fem.model import Model
 
 KEYWORDS: dict[str, Handler] = {
@@ -46,26 +48,8 @@ KEYWORDS: dict[str, Handler] = {
     "ELGEN": mesh.elgen,
     "NSET": mesh.nset,
     "ELSET": mesh.elset,
-    "MATERIAL": materials.material,
-    "DENSITY": materials.density,
-    "ELASTIC": materials.elastic,
-    "EXPANSION": materials.expansion,
-    "DAMPING": materials.damping,
-    "NO COMPRESSION": materials.no_compression,
-    "NO TENSION": materials.no_tension,
-    "INEXTENSIBLE": materials.inextensible,
-    "UNIAXIAL": materials.uniaxial,
-    "LOADING DATA": materials.loading_data,
-    "UNLOADING DATA": materials.unloading_data,
-    "VISCOELASTIC": materials.viscoelastic,
-    "DYNAMIC STIFFNESS": materials.dynamic_stiffness,
-    "SOLID SECTION": sections.solid_section,
-    "SPRING": sections.spring,
-    "DASHPOT": sections.dashpot,
-    "MASS": sections.mass,
-    "NONSTRUCTURAL MASS": sections.nonstructural_mass,
-    "REST LENGTH": sections.rest_length,
-    "PULLEY": sections.pulley,
+    **materials.CARDS,
+    **sections.CARDS,
     "SEABED": surfaces.seabed,
     "RIGID CYLINDER": surfaces.rigid_cylinder,
     "STOP PLANE": surfaces.stop_plane,
@@ -135,6 +119,24 @@ def read_deck(
     return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
 
 
+def read_model(
+    deck: str | Path | Model,
+    parameters: Mapping[str, float] | None = None,
+    earlier: tuple[Path, Mapping[str, float]] | None = None,
+) -> Model:
+    """As ``read_deck``, unless it is a ``Model``. CommandError: no such file; parameters of what is read already."""
+    if isinstance(deck, Model):
+        if parameters:
+            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+        return deck
+    path = Path(deck)
+    if not path.is_file():
+        what = "is a folder, not a deck" if path.is_dir() else "does not exist"
+        beside = Path(f"{path}.inp")
+        raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
+    return read_deck(path, dict(parameters or {}), earlier)
+
+
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
 
@@ -156,4 +158,4 @@ def parse_deck(
     return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters), KEYWORDS)
 
 
-__all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "write_deck"]
+__all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "read_model", "write_deck"]

@@ -40,7 +40,6 @@ class Lanes:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """The array."""
         return (self.array,)
 
 
@@ -59,7 +58,6 @@ class Fixed:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """None: all is known."""
         return ()
 
 
@@ -81,5 +79,4 @@ class Driven:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """Values and curves."""
         return (self.values.array, self.curves)

@@ -47,7 +47,7 @@ class WideType(types.Type):
 
 
 class PackType(WideType):
-    """float64 lanes."""
+    """A pack: float64 lanes."""
 
     plain = types.Float | types.Integer
     one, item = types.float64, ir.DoubleType()
@@ -96,7 +96,7 @@ register_model(FixedType)(models.OpaqueModel)
 @register_model(PackType)
 @register_model(MaskType)
 class WideModel(models.PrimitiveModel):
-    """A vector."""
+    """A pack or mask is one LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.VectorType(kind.item, kind.width))
@@ -137,7 +137,7 @@ class DrivenType(ManyType):
 
 @register_model(DrivenType)
 class DrivenModel(models.StructModel):
-    """Both arrays."""
+    """Values and curves, both arrays."""
 
     def __init__(self, manager: Any, kind: DrivenType) -> None:
         super().__init__(manager, kind, [("values", kind.values), ("curves", CURVES)])
@@ -174,7 +174,7 @@ def define(function: Any, count: int, wide: type[WideType], code: Callable[..., 
 
 
 def opcode(name: str) -> Callable[..., Any]:
-    """One instruction."""
+    """An operation that is one LLVM instruction."""
     return lambda context, builder, *values: getattr(builder, name)(*values)
 
 
@@ -205,7 +205,7 @@ def extreme(symbol: str) -> Callable[..., Any]:
 
 
 def log1p(context: Any, builder: Any, value: Any) -> Any:
-    """Lane by lane."""
+    """``math.log1p`` lane by lane."""
     one = context.get_function(math.log1p, signature(types.float64, types.float64))
     result = value
     for lane in range(value.type.count):
@@ -256,7 +256,7 @@ class GetItem(AbstractTemplate):
 
 @infer_global(operator.setitem)
 class SetItem(AbstractTemplate):
-    """One pack."""
+    """Assignment of one pack."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         array, index, value = args

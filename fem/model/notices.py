@@ -21,10 +21,10 @@ from fem.model.steps import Controls, Dynamic, Procedure, Step
 
 SHARE = 0.1
 """Snaps of at least this share of the largest force so far are told where increments do not follow them."""
-
 FINE = 1e-4
 """TIME ERROR that shortens increments enough: its default."""
-
+CHANGE = 0.3
+"""TENSION CHANGE that does."""
 FOLLOW = "automatic increments (without DIRECT, with TIME ERROR as it is by default) follow snaps"
 
 
@@ -40,10 +40,12 @@ def damps_waves(procedure: Dynamic) -> bool:
 
 
 def follows_snaps(procedure: Dynamic, controls: Controls) -> bool:
-    """Whether the local error shortens increments where a line snaps taut, to peaks some 5 % off."""
+    """Whether local error or change of tension shorten increments where a line snaps taut, to peaks some 5 % off."""
     if procedure.direct or procedure.by_convergence or procedure.integrator == "CENTRAL DIFFERENCE":
         return False
-    return controls.time_error is not None and controls.time_error <= FINE
+    if controls.time_error is None:
+        return False
+    return controls.time_error <= FINE or 0.0 < (controls.tension_change or 0.0) <= CHANGE
 
 
 def expected_peaks(procedure: Dynamic, waves: float) -> str:
@@ -59,7 +61,6 @@ def expected_peaks(procedure: Dynamic, waves: float) -> str:
 
 SHOWN_BY = 20
 """Increments in a period that show it: with them the trapezoidal rule makes it longer by 0.8 %."""
-
 MOST_HELD = 100
 """Distances are taken from so many held nodes at most."""
 
@@ -112,7 +113,6 @@ def coarse_swing(model: Model, procedure: Procedure) -> str:
 
 NO_JUMP = 1e-9
 """Changes below this fraction of the natural length are round-off of times."""
-
 LISTED = 5
 
 

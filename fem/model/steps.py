@@ -95,9 +95,7 @@ class SteadyState(Perturbation):
 
 MOST_INCREMENTS = 10**9
 """A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
-
 IMPACTS = ("AUTO", "EVENT", "MOREAU")
-
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
@@ -181,6 +179,7 @@ class Controls:
     max_iterations       ITER_GLOB_MAXI
     energy_drift         fraction of the exchanged energy; None: OFF
     time_error           local error of an automatic increment of dynamics over the largest displacement; None: OFF
+    tension_change       of cables in such an increment, over the largest internal force so far; None: any
     impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments
     """
@@ -194,6 +193,7 @@ class Controls:
     cut_factor: float = 0.5
     growth_factor: float = 1.5
     time_error: float | None = 1e-4
+    tension_change: float | None = None
     impact: str = "AUTO"
 
 
@@ -336,12 +336,10 @@ class Reach:
 
 
 def union(parts: Iterable[Ints]) -> Ints:
-    """All of them, rising."""
     return distinct(np.concatenate([np.zeros(0, np.int64), *parts]))
 
 
 def reach_of(mesh: Mesh, steps: Iterable[Step]) -> Reach:
-    """That of some steps."""
     wound, flows = list[Ints](), dict[str, list[Ints]]()
     for step in steps:
         wound += [mesh.elements_of(winch.target) for winch in step.winches]

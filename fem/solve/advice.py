@@ -8,16 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.system import System
 from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic, Step
+from fem.model.floating import floating_text
 from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
-from fem.solve.increment import OneStep
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN
+from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
@@ -49,7 +49,7 @@ OUT_OF_RANGE = (
 )
 
 
-def overflow_message(step: OneStep, increment: int, time: float) -> str:
+def overflow_message(step: StepState, increment: int, time: float) -> str:
     """Where numbers that forces do not show (energies, stresses) have become infinite."""
     stage, motion = step.stage, step.progress.motion
     if told := trouble_of(stage.system, motion.u, motion.state):
@@ -62,10 +62,12 @@ def overflow_message(step: OneStep, increment: int, time: float) -> str:
 
 def automatic_notice(clock: ErrorClock) -> str:
     """How long automatic increments of dynamics will be."""
+    change = clock.controls.tension_change
+    also = f", and cables change their tension by at most {change:g} of the largest force" if change else ""
     return (
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}: their local error stays below "
-        f"{clock.controls.time_error:g} of the largest displacement (TIME ERROR of *CONTROLS, OFF keeps the first "
-        "increment; DIRECT has equal ones)"
+        f"{clock.controls.time_error:g} of the largest displacement{also} (TIME ERROR of *CONTROLS, OFF keeps the "
+        "first increment; DIRECT has equal ones)"
     )
 
 
@@ -82,23 +84,6 @@ def jump_remark(increment: int, iterations: int) -> str:
     return (
         f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
         "(snap-through); smaller increments show where"
-    )
-
-
-def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
-    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
-
-    is_late: they move there in the first increment
-    """
-    if not dofs:
-        return ""
-    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
-    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
-        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
-        "first order only: give it an AMPLITUDE"
-        if is_late
-        else "it jumps at once"
     )
 
 
@@ -147,7 +132,7 @@ def _cure_of_drift(step: Step, error: float) -> str:
     )
 
 
-def out_of_increments(step: OneStep, most: int) -> str:
+def out_of_increments(step: StepState, most: int) -> str:
     """Why a step stopped that may have no more increments."""
     clock, time = step.clock, step.progress.time
     where = f"at t = {time:.9g}, before its end at {clock.end:.9g}"
@@ -170,7 +155,7 @@ def out_of_increments(step: OneStep, most: int) -> str:
     )
 
 
-def failure_message(step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+def failure_message(step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
     """Why an increment failed and could not be cut back."""
     stage, clock, progress, controls = step.stage, step.clock, step.progress, step.step.controls
     limit = controls.max_iterations
@@ -199,7 +184,10 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
     else:
         cure = f"The increment was cut back as far as allowed ({controls.max_cutbacks} times, or dtmin)"
     if clock.is_static:
-        cure += "; slack or straight cables need an initial stress or STARTING TENSION="
+        floating = floating_text(stage.system.model)
+        cure += (
+            f". {floating}" if floating else "; slack or straight cables need an initial stress or STARTING TENSION="
+        )
     return (
         f"step {step.number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
         f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed "

@@ -207,6 +207,7 @@ class ErrorClock(Clock):
         self.largest = procedure.dt_max or max(first, 0.01 * procedure.period)
         self.dt = min(self.dt, self.largest)
         self.limits[LIMIT.time_error] = controls.time_error
+        self.limits[LIMIT.tension_change] = controls.tension_change or 0.0
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
         self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
         self.power = float(self.limits[LIMIT.exponent])

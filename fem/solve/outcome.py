@@ -14,8 +14,7 @@ from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.model.curves import Ramp, evaluate
 from fem.model.quantities import CONCENTRATED
-from fem.results.acting import Acting
-from fem.results.record import Frame, Rows
+from fem.runs.record import Acting, Frame, Rows
 from fem.solve.advice import (
     AT_FLOOR_REMARK,
     RINGS_REMARK,

@@ -1,4 +1,7 @@
-"""One step made ready for the march: free dofs, solver, scratch room, loads of any chunk of increments."""
+"""One step made ready for the march: free dofs, solver, scratch room, loads of any chunk of increments.
+
+When a step stops asking its iterative linear solver: it gave up systems, or costs more than factors.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Say
 from fem.assembly.environment import Environment, LoadSet, load_set, thermal_rows
 from fem.assembly.equations import Equations, eliminate
 from fem.assembly.system import System
@@ -15,19 +18,42 @@ from fem.forces import bar
 from fem.forces.bar import STORED, Bars
 from fem.forces.families import Groups, acting, are_symmetric, have_kinks, in_step
 from fem.forces.protocol import BOOKS, Tangent
+from fem.linear.chain import JOINED, PINNED
+from fem.linear.choice import (
+    BAND,
+    BICGSTAB,
+    CG,
+    CHAINS,
+    EXTERNAL,
+    NAMES,
+    NO_SOLVE,
+    NO_TREE,
+    UNSYMMETRIC,
+    Choice,
+    choose_solver,
+)
 from fem.model import Controls
 from fem.model.quantities import RECORDED, recorded_rows
-from fem.solve.linear.block import JOINED
-from fem.solve.linear.choice import NO_TREE, UNSYMMETRIC, Choice, choose_solver
 from fem.solve.newton import groups
-from fem.solve.newton.groups import LIMIT, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
-from fem.solve.rods.waiting import PINNED
-from fem.solve.schemes import Coefficients, Scheme
-from fem.solve.schemes.coefficients import keeps_energy
+from fem.solve.newton.groups import (
+    LIMIT,
+    MEMORY,
+    ROW,
+    Loading,
+    Motion,
+    Nodes,
+    Passage,
+    Problem,
+    Record,
+    Ropes,
+    Scratch,
+    room,
+)
+from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
 if TYPE_CHECKING:
-    from fem.solve.linear.sparse.direct import DirectSolver
-    from fem.solve.linear.sparse.matrix import SaddleSolver, SparseTangent
+    from fem.linear.sparse import DirectSolver, SaddleSolver, SparseTangent
+
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
@@ -81,7 +107,7 @@ class StepSystem:
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
-            from fem.solve.linear.sparse.matrix import SparseTangent  # of no use to chains: a start does without
+            from fem.linear.sparse import SparseTangent  # of no use to chains: a start does without
 
             self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.equations)
         return self._tangent
@@ -90,7 +116,7 @@ class StepSystem:
     def direct(self) -> DirectSolver | SaddleSolver:
         """The direct solver of this step."""
         if self.opened is None and len(self.bars.rods):
-            from fem.solve.linear.sparse.matrix import SaddleSolver
+            from fem.linear.sparse import SaddleSolver
 
             self.opened = SaddleSolver(self.system, self.tangent)
         if self.opened is None:
@@ -98,7 +124,7 @@ class StepSystem:
         return self.opened
 
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
-        from fem.solve.linear.sparse.direct import DirectSolver
+        from fem.linear.sparse import DirectSolver
 
         return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
 
@@ -149,7 +175,7 @@ def prepare(
     symmetric = not (scheme.secant or bars.constants[bar.VISCOUS].any()) and are_symmetric(system.families)
     if is_explicit:
         text = "central differences, lumped mass"
-        choice = Choice(groups.NO_SOLVE, NO_TREE, NO_TREE.pair, 0, text, "", "")
+        choice = Choice(NO_SOLVE, NO_TREE, NO_TREE.pair, 0, text, "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
@@ -171,30 +197,26 @@ def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats
     """Numbers the march tests against; a criterion not in use is negative."""
     largest = float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
     largest = max([largest, *(family.size(own) for family, own in acting(families))])
-    floor = 16.0 * np.finfo(float).eps * largest
 
     def given(value: float | None) -> float:
         return -1.0 if value is None else value
 
+    limits = np.zeros(len(LIMIT))
     to_floor = controls.residual_relative is None and controls.residual_absolute is None
-    return np.array(
-        [
-            NEAR_FLOOR if to_floor else given(controls.residual_relative),
-            given(controls.residual_absolute),
-            given(controls.correction_relative),
-            controls.max_iterations,
-            floor,
-            given(controls.energy_drift),
-            float(to_floor),
-            *np.zeros(len(LIMIT) - LIMIT.time_error),
-        ]
-    )
+    limits[LIMIT.to_floor] = to_floor
+    limits[LIMIT.relative] = NEAR_FLOOR if to_floor else given(controls.residual_relative)
+    limits[LIMIT.absolute] = given(controls.residual_absolute)
+    limits[LIMIT.correction] = given(controls.correction_relative)
+    limits[LIMIT.iterations] = controls.max_iterations
+    limits[LIMIT.floor] = 16.0 * np.finfo(float).eps * largest
+    limits[LIMIT.drift_fraction] = given(controls.energy_drift)
+    return limits
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     """Working room of the march."""
     size, count = system.size, len(system.labels)
-    rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == groups.BAND else 0
+    rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
@@ -202,10 +224,10 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "mass_before": (len(system.directed_mass), 9),
         "block": (count, 9),
         "inverse": (
-            count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,
+            count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0,
             JOINED if len(choice.tree.pair) else 9,
         ),
-        "krylov": (6, size if choice.solver in (groups.CG, groups.BICGSTAB) else 0),
+        "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
         "band": (rows, 3 * choice.width + 1),
         "unknowns": rows,
         "multiplier": len(bars.nodes),
@@ -267,3 +289,39 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
         room((count, len(elements), RECORDED["EL"] + stage.system.model.mesh.has_pulleys)),
         touching[touching[:, 0] >= 0] if has_contacts else touching,
     )
+
+
+MOST_REFUSALS = 3
+"""Linear systems that the iterative solver may give up in a step before the direct solver takes all."""
+MANY_PRODUCTS = 120
+"""Iterations of conjugate gradients per solve of a chunk beyond which kept factors are cheaper: on nets of 100 x 100 to
+300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its part of factorisations 6 or 7 of those."""
+
+
+class Patience:
+    """Of one step with its iterative solver. notify: takes a notice."""
+
+    lives = ("refusals",)
+
+    def __init__(self, notify: Say) -> None:
+        self.notify, self.refusals = notify, 0
+
+    def note_refusal(self, stage: StepSystem) -> None:
+        """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
+        self.refusals += 1
+        if self.refusals >= MOST_REFUSALS:
+            self._stop(stage, "gave up on indefinite or stiff systems")
+
+    def judge(self, stage: StepSystem, motion: Motion, solves: float) -> None:
+        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
+        memory = motion.memory
+        if memory[MEMORY.spent] > MANY_PRODUCTS * solves:
+            self._stop(stage, f"need {memory[MEMORY.spent] / solves:.0f} iterations a solve")
+        memory[MEMORY.spent] = 0.0
+
+    def _stop(self, stage: StepSystem, reason: str) -> None:
+        """From iterative solves to the direct solver, for the rest of the step."""
+        choice = stage.choice
+        if choice.solver in (CG, BICGSTAB):
+            stage.choice = replace(choice, solver=EXTERNAL)
+            self.notify(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fem.arrays import Say
-from fem.files.whole import write_new
+from fem.files import write_new
 from fem.tools.moordyn_files import Bottom, Line, LineType, Moorings, Point, Water, bottom_of, read, water_of
 
 REST = """\
@@ -38,8 +38,9 @@ MOTION = """\
 ** here coupled points get their motion: *BOUNDARY, AMPLITUDE=...
 *STEP, NLGEOM, INC=1000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-** at most dt long, shorter where the local error asks for it, as where a line snaps taut
+** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
 <dt>, <time>, , <dt>
+*CONTROLS, TIME ERROR=1e-3, TENSION CHANGE=0.25, RESI_GLOB_RELA=1e-4
 *END STEP"""
 
 BEGIN = 2.0
@@ -95,7 +96,6 @@ def chains_of(moorings: Moorings) -> list[Chain]:
 
 
 def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Water, notices: list[str]) -> str:
-    """The deck."""
     gravity = moorings.option("g", "gravity", default=9.81)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
@@ -399,6 +399,23 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     return [f"point {end.label} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends]
 
 
+def floating(moorings: Moorings) -> list[str]:
+    """Lines that float and reach the surface: MoorDyn has them stand there by EI."""
+    gravity = moorings.option("g", "gravity", default=9.81)
+    density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
+    found = []
+    for line in moorings.lines:
+        made = moorings.types[line.type]
+        lift = (density * math.pi / 4.0 * made.diameter**2 - made.mass) * gravity * line.length
+        if lift > 0.0 and max(moorings.points[end].place[2] for end in (line.first, line.last)) > 0.0:
+            found.append(
+                f"line {line.label} ({made.name}) floats and reaches the surface: without its bending stiffness, EI = "
+                f"{made.bending:g}, it has no position of rest there; leave it out of the file, and give the point "
+                f"below it its mass and volume (it lifts up to {lift:.4g} N)"
+            )
+    return found
+
+
 def left_out(moorings: Moorings) -> list[str]:
     """What of the file has no meaning in the deck, each named."""
     found = [f"section {name}: {LEFT[name]} left out" for name in moorings.others if name in LEFT]
@@ -414,6 +431,7 @@ def left_out(moorings: Moorings) -> list[str]:
         if made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the fast spring EA_d, left out"
             found.append(beside)
+    found += floating(moorings)
     for end in moorings.points.values():
         if end.kind == "free" and end.drag_area:
             found.append(

@@ -60,7 +60,7 @@ class Row:
     words: tuple[str, ...]
 
     def error(self, message: str, place: int = 0, hint: str = "") -> DeckError:
-        """About one of its words."""
+        """An error that names the place of one of its words."""
         spans = [match.start() for match in re.finditer(r"\S+", self.text)]
         column = spans[place] + 1 if place < len(spans) else len(self.text.rstrip()) + 1
         return DeckError([Problem(self.file, self.line, column, message, self.text, hint)])
@@ -478,7 +478,7 @@ def recorded(path: Path, what: str, dt: float, direction: float) -> tuple[tuple[
 
 
 def pair(row: Row) -> list[float]:
-    """Time and elevation."""
+    """A line with a time and an elevation."""
     values = numbers_in(row, "time, elevation")
     if len(values) < 2:
         raise row.error("the elevation is missing", 1)

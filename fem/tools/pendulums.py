@@ -17,7 +17,7 @@ import numpy as np
 
 from fem.commands.arguments import add_force, add_list, number, positive_count
 from fem.errors import CommandError
-from fem.files.whole import write_new
+from fem.files import write_new
 
 
 def pendulum(
@@ -94,14 +94,13 @@ E, S, N, T
 
 
 def deck_text(pendulum: Pendulum) -> str:
-    """The deck of a pendulum."""
     parts = (heading_lines, parameter_lines, mesh_lines, property_lines, condition_lines, step_lines)
     return "".join(f"{line}\n" for part in parts for line in part(pendulum))
 
 
 # ---------------------------------------------------------------------------------------------- parts of the deck
 def heading_lines(pendulum: Pendulum) -> list[str]:
-    """What it is, and the conventions."""
+    """The heading: the pendulum and the conventions of its angles."""
     what = BODIES[pendulum.body] + (", inextensible" if pendulum.stiffness is None else ", elastic")
     since = "each from the vertical" if pendulum.absolute else "from the second link on relative to the previous link"
     links = f"{pendulum.links} link{'s' * (pendulum.links > 1)}"
@@ -293,7 +292,6 @@ SPEEDS = "rates of these angles at the start [degrees per second] (default: at r
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``fem pendulum``."""
     command.add_argument("--links", metavar="N", type=positive_count, required=True, help="number of links")
     add_list(command, "--length", "LIST", "of each link [m]: one for all, or N (default: 1)")
     add_list(command, "--mass", "LIST", "of each link [kg] (default: 1)")

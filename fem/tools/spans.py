@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from fem.commands.arguments import add_force, add_list, positive, positive_count
+from fem.commands.arguments import add_force, add_list, not_negative, positive, positive_count
 from fem.errors import CommandError
-from fem.files.whole import write_new
+from fem.files import write_new
 
 MEASURES = ("length", "tension", "sag")
 STILL: Vector = (0.0, 0.0, 0.0)
@@ -36,6 +36,7 @@ class Span:
     stream    velocity (x, y) of the current, without water of the wind 10 above z = 0; both the same everywhere but
               that wind grows with height
     motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period; in its place a ``record``
+    damping   internal, as a fraction of the critical one of a bar; acts where the end moves
     time, dt  of the motion; 0: 10 and 1/200 periods, or all of a record in increments of 0.05
 
     Raises CommandError on what cannot be.
@@ -52,6 +53,7 @@ class Span:
     motion: Vector = STILL
     period: float = 0.0
     record: Record | None = None
+    damping: float = 0.3
     bars: int = 50
     gravity: float = 9.81
     time: float = 0.0
@@ -62,6 +64,7 @@ class Span:
         wrong = {
             f"a {self.measure} must be positive, got {self.value:g}": not self.value > 0.0,
             "both ends of the line are in one place": self.first == self.last,
+            f"damping must not be negative, got {self.damping:g}": not self.damping >= 0.0,
             f"the depth must be positive, got {self.depth}": self.is_wet and not (self.depth or 0.0) > 0.0,
             f"a line takes 2 bars at least, got {self.bars}": self.bars < 2,
             "a motion takes both its amplitudes and its period": any(self.motion) != (self.period > 0.0),
@@ -122,13 +125,13 @@ class Section:
 
 
 def rows() -> list[dict[str, str]]:
-    """Lines of the table."""
+    """Rows of the catalogue."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def known() -> str:
-    """Names there are."""
+    """Names in the catalogue, for messages."""
     sections = dict.fromkeys(row["section"] for row in rows() if "-" not in row["section"])
     words = sorted({row["section"] for row in rows() if row["quantity"] == "diameter"})
     grades = [name for name in sections if name[0] == "R"]
@@ -213,6 +216,7 @@ def line(
     motion: Sequence[float] = STILL,
     period: float = 0.0,
     record: str | Path | None = None,
+    damping: float = 0.3,
     bars: int = 50,
     gravity: float = 9.81,
     time: float = 0.0,
@@ -230,6 +234,7 @@ def line(
     stream       (x, y) velocity of the current; without water of the wind, 10 m above z = 0
     motion       (x, y, z) amplitudes of the last end, which moves as a cosine of a ``period``
     record       or a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
+    damping      internal, as a fraction of the critical one of a bar, where the end moves (BA = -damping of MoorDyn)
     bars         their number
     time, dt     duration of the motion and increment; 0: 10 periods and a 200th of one, or the record and 0.05
     output       file of the deck; None: ``line.inp`` in the current folder
@@ -253,7 +258,9 @@ def line(
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
     made = section if isinstance(section, Section) else section_of(section)
-    found = Span(begin, end, made, measure, value, depth, friction, flow, reach, period, moved, bars, gravity, time, dt)
+    found = Span(
+        begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt
+    )
     return write_new(deck, deck_text(found).encode(), force)
 
 
@@ -291,7 +298,7 @@ MESH = """\
 *ELASTIC
 {stiffness}
 *DENSITY
-{mass}
+{mass}{damping}
 *NO COMPRESSION
 *SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
 1."""
@@ -314,12 +321,12 @@ MOVING = """\
 ** the motion of the end
 *STEP, NLGEOM, INC=10000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-** at most dt long, shorter where the local error asks for it, as where a line snaps taut
-{dt}, {time}, , {dt}"""
+** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
+{dt}, {time}, , {dt}
+*CONTROLS, TIME ERROR=1e-3, TENSION CHANGE=0.25, RESI_GLOB_RELA=1e-4"""
 
 
 def deck_text(span: Span) -> str:
-    """The deck."""
     parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
     return "".join(f"{line}\n" for part in parts for line in part(span))
 
@@ -369,8 +376,19 @@ def mesh_lines(span: Span) -> list[str]:
         bars=span.bars,
         stiffness=rounded(span.section.stiffness),
         mass=rounded(span.section.mass),
+        damping=damping_lines(span),
     )
     return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+
+
+def damping_lines(span: Span) -> str:
+    """BETA = damping L0/c, of which 1 is critical for what a chain of bars rings with fastest, 2c/L0."""
+    if not (span.is_moving and span.damping):
+        return ""
+    length = span.value if span.measure == "length" else math.dist(span.first, span.last)
+    passing = length / span.bars * math.sqrt(span.section.mass / span.section.stiffness)
+    what = f"{span.damping:g} of the critical damping of a bar (BA = -{span.damping:g} of MoorDyn)"
+    return f"\n** {what}: what a snap rings with dies out\n*DAMPING, BETA={span.damping * passing:.6g}"
 
 
 def place_lines(span: Span) -> list[str]:
@@ -451,7 +469,6 @@ PROPERTIES = (
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``fem line``."""
     add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]", required=True)
     add_list(command, "--first", "X,Y,Z", "other end, the anchor (default: 0,0,-depth)")
     made = command.add_argument_group("what the line is made of")
@@ -469,6 +486,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "or a CSV table with its motion: time, and columns named surge, sway, heave"
     command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
     command.add_argument("--period", metavar="P", type=positive, help="of the motion [s]")
+    text = "internal damping, as a fraction of the critical one of a bar, where the end moves (default: 0.3; 0: none)"
+    command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
     command.add_argument("--time", metavar="T", type=positive, help="duration of the motion (default: 10 periods)")
     command.add_argument("--dt", metavar="DT", type=positive, help="increment (default: period/200)")

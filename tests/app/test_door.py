@@ -13,12 +13,11 @@ import pytest
 
 pytest.importorskip("nicegui", reason="the page needs the extra app")
 
-from fem.app.data.deck import MOST_TEXT, read_deck_text
+from fem.app.deck_text import MOST_TEXT, read_deck_text
 from fem.app.door import Door, Key
-from fem.app.progress import last_row, progress_of
-from fem.app.solver import Readers, Workplace
-from fem.app.views.outcome import _state_of
-from fem.files.own import read_record
+from fem.app.outcome import _state_of
+from fem.app.solver import Readers, Workplace, last_row, progress_of
+from fem.runs.own import read_record
 from tests.app.test_runs import write
 from tests.waiting import wait_for
 

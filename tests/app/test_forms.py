@@ -10,13 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fem.app.data.deck import judge, parameters_of, with_value, write_copy
-from fem.app.data.links import PRESETS, ROUNDING, directions, dragged, joints_of, nearest_joint
-from fem.app.data.sketch import along, bar_tensions, said_of
+from fem.app.deck_text import (
+    PRESETS,
+    ROUNDING,
+    directions,
+    dragged,
+    joints_of,
+    judge,
+    nearest_joint,
+    parameters_of,
+    with_value,
+    write_copy,
+)
+from fem.app.scene import along, bar_tensions, said_of
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.tools.pendulums import Pendulum, deck_text
-from fem.tools.spans import Span, section
+from fem.tools.spans import Span, section_of
 from fem.tools.spans import deck_text as line_text
 
 ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
@@ -116,7 +126,9 @@ def test_a_copy_of_a_deck_has_its_includes(tmp_path):
     assert judge(copied.read_text(), "deck.inp", copied.parent).model == judged.model
 
 
-MOORED = Span((0.0, 0.0, -200.0), (800.0, 0.0, -14.0), section("R4-studless-142"), "tension", 2e6, 200.0, 1.0, bars=40)
+MOORED = Span(
+    (0.0, 0.0, -200.0), (800.0, 0.0, -14.0), section_of("R4-studless-142"), "tension", 2e6, 200.0, 1.0, bars=40
+)
 
 
 def test_a_line_at_rest_has_the_tension_asked_for():
@@ -131,6 +143,6 @@ def test_a_line_at_rest_has_the_tension_asked_for():
 
 def test_a_line_that_cannot_be_is_refused():
     with pytest.raises(CommandError, match="catalogue"):
-        section("R9-studless")
+        section_of("R9-studless")
     with pytest.raises(CommandError, match="one place"):
         replace(MOORED, last=MOORED.first)

@@ -13,14 +13,11 @@ import numpy as np
 import pytest
 
 import fem
-from fem.app.data.panels import GROUPS, MOST_POINTS, group_of, growth, parting_of
-from fem.app.data.scene import scene_of
-from fem.app.data.sketch import sketch_of
-from fem.app.progress import last_row, progress_of
-from fem.app.solver import Workplace, verdict_of
+from fem.app.scene import GROUPS, MOST_POINTS, group_of, growth, parting_of, scene_of, sketch_of
+from fem.app.solver import Workplace, last_row, progress_of, verdict_of
 from fem.cli import main
-from fem.pictures.folder import open_results
-from fem.results.run_record import COMPLETED, INTERRUPTED
+from fem.runs.read import open_results
+from fem.runs.run_record import COMPLETED, INTERRUPTED
 from fem.tools.pendulums import Pendulum, deck_text
 from tests.waiting import PATIENCE, wait_for
 

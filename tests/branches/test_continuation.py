@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.branches.continuation import KEPT, Continuation, continuation
-from fem.branches.orbits import orbits
-from fem.chaos.sections import Sections
 from fem.cli import main
 from fem.deck import read_deck
 from fem.errors import CommandError
+from fem.study.branches import orbits
+from fem.study.continuation import KEPT, Continuation, continuation
+from fem.study.sections import Sections
 from tests.branches.oscillators import OSCILLATOR, TABLE, written
 
 FORCES = [0.2, 0.6, 1.0]

@@ -10,13 +10,12 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, fsolve
 
 import fem
-from fem.branches import orbit
-from fem.branches.branch import DOUBLING, FOLD, GRAZING
-from fem.branches.continuation import continuation
-from fem.branches.orbits import Orbits, orbits
-from fem.branches.strobe import Strobe
-from fem.chaos.sections import chosen_column
 from fem.errors import CommandError, NoConvergence
+from fem.study import orbit
+from fem.study.branches import DOUBLING, FOLD, GRAZING, Orbits, orbits
+from fem.study.continuation import continuation
+from fem.study.sections import chosen_column
+from fem.study.strobe import Strobe
 from tests.branches.oscillators import OSCILLATOR, STOP, TABLE, written
 from tests.decks import chain
 
@@ -106,6 +105,7 @@ def border(low: float, high: float, place: float, *rest: float) -> float:
     return brentq(lambda A: np.linalg.det(floquet(A, *rest) - place * np.eye(2)), low, high, xtol=1e-12)
 
 
+@pytest.mark.long
 def test_hanging_state_doubles_its_period_at_the_mathieu_tongue():
     g, length, beta = 9.8, 5.0, 0.1
     omega = 1.9 * np.sqrt(g / length)
@@ -134,6 +134,7 @@ def test_upright_state_is_held_by_fast_shaking():
     assert (found["unstable"][:row] == 1).all() and (found["unstable"][row + 1 :] == 0).all()
 
 
+@pytest.mark.long
 def test_bouncing_ball_doubles_its_period_where_theory_says(tmp_path):
     """Flight of one period: v = g T/2 up and down, (1 - c) v = (1 + c) w with w the speed of the table y.
 
@@ -155,6 +156,7 @@ def test_bouncing_ball_doubles_its_period_where_theory_says(tmp_path):
     assert stable.any() and (found["unstable"][stable] == 0).all() and (found["A"][stable] > doubled).all()
 
 
+@pytest.mark.long
 def test_grazing_is_where_the_free_motion_reaches_the_stop(tmp_path):
     omega, k, damping, count = 0.8, 1.0, 0.2, 200
     parameters = {"omega": omega, "k": k, "k3": 1e-12, "damping": damping, "increments": count}
@@ -164,6 +166,7 @@ def test_grazing_is_where_the_free_motion_reaches_the_stop(tmp_path):
     assert found["impacts"][0] == 0
 
 
+@pytest.mark.long
 def test_a_rope_may_become_slack_at_the_time_of_the_section():
     parameters = {"increments": 100.0}
     found = orbits(ROPE, {"A": [7.55, 7.85]}, parameters=parameters, transient=40, depth=0)
@@ -213,8 +216,8 @@ def test_the_displacement_that_moves_most_is_kept(tmp_path):
 
 def test_names_are_checked_before_anything_is_computed(tmp_path, monkeypatch):
     path = written(tmp_path, OSCILLATOR)
-    monkeypatch.setattr("fem.branches.orbits.correct", None)
-    monkeypatch.setattr("fem.chaos.sections.solve", None)
+    monkeypatch.setattr("fem.study.branches.correct", None)
+    monkeypatch.setattr("fem.study.sections.solve", None)
     for ask in (lambda: orbits(path, what="U3_3"), lambda: continuation(path, {"F": [0.1, 0.2]}, what="U3_3")):
         with pytest.raises(CommandError, match="prints no U3_3; it prints U1_2"):
             ask()
@@ -228,7 +231,7 @@ def test_a_deck_without_a_drive_is_told_so(tmp_path):
 
 
 def test_where_no_orbit_is_found_it_is_told_what_to_try(tmp_path, monkeypatch):
-    monkeypatch.setattr("fem.branches.orbit.MOST_ITERATIONS", 1)
+    monkeypatch.setattr("fem.study.orbit.MOST_ITERATIONS", 1)
     with pytest.raises(NoConvergence, match="try another start, or --transient N"):
         orbits(written(tmp_path, OSCILLATOR))
 

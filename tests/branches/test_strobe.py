@@ -10,9 +10,9 @@ import pytest
 
 import fem
 from benchmarks.reliability.random_rods import MOST_APART, SCHEMES, study
-from fem.branches.strobe import State, Strobe
-from fem.chaos.trajectory import lasting
 from fem.errors import CommandError
+from fem.study.strobe import State, Strobe
+from fem.study.trajectory import lasting
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 RIGID, SPRING, ROPE = (INPUTS / f"string_pendulum_{kind}.inp" for kind in ("rigid", "spring", "rope"))

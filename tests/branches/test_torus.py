@@ -7,8 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from fem.branches.branch import TORUS
-from fem.branches.orbits import orbits
+from fem.study.branches import TORUS, orbits
 
 GRAVITY, SPRING, DRAG = 9.81, 8.0, 0.05
 HANGING = np.array([[3.0, -1.0], [-1.0, 1.0]]) * GRAVITY

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import Lyapunov, lyapunov
-from fem.chaos.trajectory import halved
-from fem.chaos.verdict import rates, weighted_rate
 from fem.cli import main
 from fem.errors import CommandError
+from fem.study.exponents import Lyapunov, lyapunov, rates, weighted_rate
+from fem.study.trajectory import halved
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 RIGID, SPRING = INPUTS / "string_pendulum_rigid.inp", INPUTS / "string_pendulum_spring.inp"
@@ -87,8 +86,9 @@ def test_conservative_regular_motion_has_exponent_zero_within_its_error():
     assert found.errors.max() < 0.02
 
 
-@pytest.mark.parametrize("amplitude, known", [(4.0, -0.05), (11.0, 0.2)])  # ODE: validation/references
+@pytest.mark.parametrize("amplitude, known", [(4.0, -0.05), pytest.param(11.0, 0.2, marks=pytest.mark.long)])
 def test_both_methods_agree_and_find_the_known_values(amplitude, known):
+    """ODE: validation/references."""
     parameters, time = {"A": amplitude, "beta": 0.1}, 1200.0
     tangent = lyapunov(RIGID, parameters=parameters, time=time)
     two = lyapunov(RIGID, parameters=parameters, time=time, method="two")
@@ -208,8 +208,8 @@ def test_one_point_in_ten_is_run_again_whoever_computes_it_and_when(tmp_path, mo
     # Broken off after the fifth row, gone on with two processes: the same bytes.
     shutil.copytree("whole", "again")
     Path("again/sweep.csv").write_text("\n".join(table[:6]) + "\n")
-    monkeypatch.setattr("fem.sweeping.workers.START_UP", 0.0)
-    monkeypatch.setattr("fem.chaos.files.save_png", lambda figure, path: None)
+    monkeypatch.setattr("fem.study.workers.START_UP", 0.0)
+    monkeypatch.setattr("fem.study.files.save_png", lambda figure, path: None)
     assert main([*command, "--output", "again", "--workers", "2", "--quiet"]) == 0
     assert Path("again/sweep.csv").read_bytes() == Path("whole/sweep.csv").read_bytes()
     # Another question makes another sweep.

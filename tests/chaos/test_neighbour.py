@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import lyapunov
-from fem.chaos.neighbour import Pair
 from fem.errors import CommandError
+from fem.study.exponents import lyapunov
+from fem.study.neighbour import Pair
 from tests.solve.test_ropes import EVENT_SCHEMES, hung, line
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
@@ -82,6 +82,7 @@ def test_a_rope_that_stays_taut_has_the_exponent_of_a_rod():
     assert rod.values[0] == pytest.approx(tangent.values[0], abs=1e-5)
 
 
+@pytest.mark.long
 def test_exponents_of_motions_with_impacts():
     """ODE: ``references/rope.exponent``, 160 cycles: -0.2457 at A = 8 (periodic), 0.057 at A = 10 (chaotic)."""
     parameters = {"A": 8.0, "increments": 200}

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.chaos.exponents import Lyapunov
-from fem.chaos.sections import period_of
-from fem.chaos.verdict import Course, Settled, rates
+from fem.study.exponents import Course, Lyapunov, Settled, rates
+from fem.study.sections import period_of
 
 
 @pytest.mark.parametrize(("period", "found"), [(31, 31), (32, 32), (33, 0)])
@@ -35,7 +34,7 @@ def test_the_first_fifth_of_the_time_is_left_out(monkeypatch):
     """Growth there does not count, growth right after it does."""
     growth = np.column_stack([np.zeros(1000), np.ones(1000)])
     course = Course(None, 1000, 1000, 0, 0.0)  # type: ignore[arg-type]
-    monkeypatch.setattr("fem.chaos.exponents.lasting", lambda model, time: model)
+    monkeypatch.setattr("fem.study.exponents.lasting", lambda model, time: model)
     monkeypatch.setattr(Lyapunov, "followed", lambda *_: Known(course, growth))
     model: Any = SimpleNamespace(failures=())
     growth[:200, 0] = 100.0

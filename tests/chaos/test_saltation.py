@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import lyapunov
-from fem.chaos.growth import Varied, map_over
-from fem.chaos.trajectory import Trajectory
-from fem.chaos.variation.linearise import DA, DF, DU, DV
 from fem.cli import main
 from fem.errors import CommandError
-from fem.results.record import Event, SilentSink
+from fem.runs.record import Event, SilentSink
+from fem.study.exponents import lyapunov
+from fem.study.growth import Varied, map_over
+from fem.study.trajectory import Trajectory
+from fem.study.variation.linearise import DA, DF, DU, DV
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 ROPE, CRADLE = INPUTS / "string_pendulum_rope.inp", INPUTS / "cradle.inp"

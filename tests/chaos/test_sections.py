@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.chaos.exponents import lyapunov
-from fem.chaos.sections import Sections, drive_period, period_of, strobe
 from fem.cli import main
 from fem.deck import read_deck
 from fem.errors import CommandError
+from fem.study.exponents import lyapunov
+from fem.study.sections import Sections, drive_period, period_of, strobe
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 RIGID = str(INPUTS / "string_pendulum_rigid.inp")

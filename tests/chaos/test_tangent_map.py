@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.growth import Varied, map_over
-from fem.chaos.trajectory import Trajectory
-from fem.chaos.variation.linearise import DA, DU, DV
-from fem.chaos.variation.saltation import consistent
 from fem.errors import CommandError
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
+from fem.study.growth import Varied, map_over
+from fem.study.trajectory import Trajectory
+from fem.study.variation.linearise import DA, DU, DV
+from fem.study.variation.saltation import consistent
 
 INCREMENTS = 12
 STEP = 1e-5

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import Exponents, doubt_at, lyapunov
-from fem.chaos.verdict import Course, coming_back, course_of, judge
 from fem.cli import main
+from fem.study.exponents import Course, Exponents, coming_back, course_of, doubt_at, judge, lyapunov
 from tests.chaos.test_policies import Known
 
 RIGID = str(Path(__file__).resolve().parents[2] / "inputs" / "string_pendulum_rigid.inp")
@@ -105,8 +104,8 @@ def test_tables_notes_and_figures_leave_the_verdict_open(tmp_path, monkeypatch, 
 
 
 def test_the_figure_sets_open_verdicts_apart():
-    from fem.chaos.figures import exponents_against
-    from fem.sweeping.sweep import Sweep
+    from fem.study.figures import exponents_against
+    from fem.study.sweep import Sweep
 
     columns = {"A": [1.0, 2.0, 3.0], "exponent_1": [-0.1, 0.3, 0.2], "error_1": [0.01] * 3, "chaotic": [0, np.nan, 1]}
     arrays = {name: np.array(values, float) for name, values in columns.items()} | {"point": np.arange(3)}

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fem import errors as notices
+from fem import files
 from fem.compiled import folder, store
-from fem.compiled.safe import files, notices
 from fem.compiled.store import Unit, find, keep, seal, sealed, unsealed
 from tests.trees import parsed
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from fem import errors as notices
 from fem.compiled.choice import is_plain
-from fem.compiled.safe import notices
-from fem.compiled.safe.lock import NAME, turn
+from fem.files import TURNS, turn
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDS = """
 import sys
 from pathlib import Path
-from fem.compiled.safe.lock import turn
+from fem.files import turn
 with turn(Path(sys.argv[1])):
     print("mine", flush=True)
     sys.stdin.read()
@@ -107,7 +107,7 @@ def test_a_turn_within_a_turn(tmp_path: Path) -> None:
 def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "cache"
     if kind == "a folder":
-        (folder / NAME).mkdir(parents=True)
+        (folder / TURNS).mkdir(parents=True)
     else:
         tmp_path.joinpath("cache").touch()  # nothing can be made in a file
     began = time.monotonic()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from fem import errors as notices
 from fem.compiled import choice, compiler, folder
-from fem.compiled.safe import notices
 from fem.errors import CommandError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -155,6 +155,8 @@ def controls(cards: str) -> Controls:
         ("*CONTROLS, ENERGY DRIFT=0.01\n", Controls(energy_drift=0.01)),
         ("*CONTROLS, TIME ERROR=OFF\n", Controls(time_error=None)),
         ("*CONTROLS, TIME ERROR=1e-6\n", Controls(time_error=1e-6)),
+        ("*CONTROLS, TENSION CHANGE=0.3\n", Controls(tension_change=0.3)),
+        ("*CONTROLS, TENSION CHANGE=OFF\n", Controls()),
         ("*CONTROLS, PARAMETERS=FIELD, FIELD=DISPLACEMENT\n1e-4, 0.02\n", Controls(1e-4, None, 0.02)),
         ("*CONTROLS, PARAMETERS=FIELD\n, 0.02\n", Controls(1e-6, None, 0.02)),
         ("*CONTROLS, PARAMETERS=TIME INCREMENTATION\n4, 8, 9, 16, 10, 4, , 5\n0.3, 0.5, 0.75, 0.85, , , 2\n",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fem.errors import CommandError
-from fem.files.checkpoint import FORMAT, read_checkpoint, write_checkpoint
+from fem.runs.checkpoint import FORMAT, read_checkpoint, write_checkpoint
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def test_other_versions_are_named(tmp_path: Path) -> None:
 
 def test_other_formats_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "checkpoint.npz"
-    monkeypatch.setattr("fem.files.checkpoint.FORMAT", FORMAT + 1)
+    monkeypatch.setattr("fem.runs.checkpoint.FORMAT", FORMAT + 1)
     write_checkpoint(path, TREE, VERSIONS)
     monkeypatch.undo()
     with pytest.raises(CommandError, match=f"format {FORMAT + 1} in place of {FORMAT}"):

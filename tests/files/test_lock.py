@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import fem
+from fem import files as lock
 from fem.cli import main
 from fem.errors import CommandError
-from fem.files import lock
-from fem.files.lock import LOCK, FolderLock
+from fem.files import LOCK, FolderLock
 from tests.files.test_own import DECK
 
-HOLDER = "import sys, time\nfrom pathlib import Path\nfrom fem.files.lock import FolderLock\n"
+HOLDER = "import sys, time\nfrom pathlib import Path\nfrom fem.files import FolderLock\n"
 HOLDER += "held = FolderLock(Path(sys.argv[1]))\nheld.acquire()\nprint('held', flush=True)\ntime.sleep(600)\n"
 
 
@@ -83,7 +83,7 @@ def test_where_files_cannot_be_locked_the_process_decides(tmp_path: Path, monkey
     def cannot(*_: object) -> None:
         raise OSError(lock.CANNOT[0], "no locks")
 
-    monkeypatch.setattr(lock.fcntl, "flock", cannot)
+    monkeypatch.setattr("fcntl.flock", cannot)
     with other_process(tmp_path) as process:
         with pytest.raises(CommandError, match="another run"):
             FolderLock(tmp_path).acquire()

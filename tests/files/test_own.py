@@ -15,9 +15,8 @@ import fem
 from fem import runner
 from fem.cli import main
 from fem.errors import CommandError
-from fem.files.own import Names, Origin, OwnFolder
-from fem.files.whole import PART
-from fem.pictures import PICTURES
+from fem.files import PART
+from fem.runs.own import PICTURES, Names, Origin, OwnFolder
 from tests.results.synthetic import chain, play
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from fem.assembly.system import assemble
 from fem.compiled.kernel import rehearsal
 from fem.errors import NoConvergence
 from fem.forces import rope_laws as bar
-from fem.solve.linear.ordering import find_tree
+from fem.linear.choice import find_tree
 from tests.forces.families.examples import ROPES
 
 PULLED = """*NODE

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import fem
 from fem.deck import parse_deck, write_deck
 from fem.errors import NoConvergence
-from fem.results.touchdown import lift_off
 from fem.runner import run_to_files
+from fem.runs.tables import lift_off
 from fem.solve import step_system
 from tests.decks import run_text
 

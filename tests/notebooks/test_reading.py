@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.results.history import BALANCED
+from fem.runs.history import BALANCED
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +133,7 @@ def test_tables_of_others_are_refused(tmp_path):
 
 def test_too_much_for_memory_is_told_before(tmp_path, monkeypatch):
     fem.run(INPUTS / "sdnl100.inp", output=tmp_path)
-    monkeypatch.setattr("fem.notebooks.reading.MOST_NUMBERS", 400)
+    monkeypatch.setattr("fem.runs.read.MOST_LOADED", 400)
     with pytest.raises(fem.CommandError, match="output_every=3") as error:
         fem.load(tmp_path)
     assert "41 rows" in str(error.value)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from fem.cli import main
-from fem.pictures.animate import Scene, Window, even_times, tension_scale
-from fem.pictures.folder import open_results
+from fem.runs.read import open_results
+from fem.show.animate import Scene, Window, even_times, tension_scale
 from tests.pictures.runs import SIDEWAYS, chain
 
 

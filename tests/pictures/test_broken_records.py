@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fem.errors import CommandError
-from fem.files.lock import holder_of
-from fem.files.own import read_record
-from fem.pictures.folder import open_results
+from fem.files import holder_of
+from fem.runs.own import read_record
+from fem.runs.read import open_results
 
 DEEP = "[" * 100_000 + "]" * 100_000
 

@@ -10,9 +10,9 @@ import pytest
 from fem.arrays import Floats
 from fem.cli import main
 from fem.forces.bar import MASS_FRACTIONS
-from fem.pictures.figures.links import forces_of, joints, motion_of, trees_of
-from fem.pictures.folder import Missing, Results, open_results
 from fem.runner import run_to_files
+from fem.runs.read import Missing, Results, open_results
+from fem.show.links import forces_of, joints, motion_of, trees_of
 
 MIDDLE = "TIME INTEGRATOR=ENERGY MOMENTUM"
 BRANCHES = {"chain": ((1, 2), (2, 3), (3, 4)), "tree": ((1, 2), (3, 2), (2, 4))}

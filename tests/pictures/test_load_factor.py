@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.pictures.figures.nodes import load_factor, read_paths
-from fem.pictures.folder import Missing, open_results
 from fem.runner import run_to_files
+from fem.runs.read import Missing, open_results
+from fem.show.curves import load_factor, read_paths
 from tests.pictures.runs import chain
 from tests.solve.test_riks import RISE, pull, truss
 

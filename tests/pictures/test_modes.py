@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fem.cli import main
-from fem.pictures.figures.tension import SIZE, modes, read_modes, shapes, unit
-from fem.pictures.folder import Missing, open_results
 from fem.runner import run_to_files
+from fem.runs.read import Missing, open_results
+from fem.show.shapes import SIZE, modes, read_modes, shapes, unit
 from tests.pictures.runs import chain
 
 LINKS, LENGTH, PULL, MASS = 8, 2.0, 50.0, 0.1

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from fem.cli import main
-from fem.pictures import FIGURES
-from fem.pictures.figures.links import angles_of, frame_of, joints, moving_support, read_links
-from fem.pictures.figures.nodes import displacements
-from fem.pictures.folder import open_results
-from fem.pictures.motion import plane_of
+from fem.runs.own import FIGURES
+from fem.runs.read import open_results
+from fem.show.curves import displacements
+from fem.show.links import angles_of, frame_of, joints, moving_support, read_links
+from fem.show.motion import plane_of
 from tests.pictures.runs import ALL, SIDEWAYS, chain
 
 OF_OTHER_STEPS = {"modes", "load_factor"}

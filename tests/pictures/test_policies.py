@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fem.errors import CommandError
-from fem.pictures.animate import check_film
-from fem.pictures.style import thinned
+from fem.show.animate import check_film
+from fem.show.style import thinned
 
 
 def test_curves_of_more_than_5000_points_are_thinned_and_keep_their_extremes():

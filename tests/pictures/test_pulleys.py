@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 
-from fem.app.data.scene import scene_of
-from fem.app.data.sketch import sketch_of
+from fem.app.scene import scene_of, sketch_of
 from fem.deck import parse_deck
 from fem.model import Model
-from fem.notebooks.reading import model_of
-from fem.pictures.animate import Scene, Window
-from fem.pictures.figures.links import read_links
-from fem.pictures.figures.tension import arc_length, envelope, maps, ranges, shapes
-from fem.pictures.folder import Results
-from fem.pictures.motion import chain_of
-from fem.pictures.tension import bars_of, read_tensions
-from fem.reports.of_run import mesh_figure
-from fem.results.tables import TableSink
-from fem.results.vtk import VtkSink
+from fem.runs.fields import VtkSink
+from fem.runs.read import Results, model_of
+from fem.runs.tables import TableSink
+from fem.show.animate import Scene, Window
+from fem.show.links import read_links
+from fem.show.motion import bars_of, chain_of, read_tensions
+from fem.show.report import mesh_figure
+from fem.show.shapes import arc_length, envelope, maps, ranges, shapes
 from tests.deck.test_pulleys import DECK
 from tests.results.synthetic import play
 

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from fem.pictures.animate import Scene, Window
-from fem.pictures.figures.scenery import (
+from fem.runner import run_to_files
+from fem.runs.read import Results, open_results
+from fem.show.animate import Scene, Window
+from fem.show.motion import Tensions, slack_bar
+from fem.show.scenery import (
     BOTTOM,
     WATER,
     corners_of,
@@ -24,10 +27,7 @@ from fem.pictures.figures.scenery import (
     with_planes,
     with_scenery,
 )
-from fem.pictures.figures.tension import shapes, tension
-from fem.pictures.folder import Results, open_results
-from fem.pictures.tension import Tensions, slack_bar
-from fem.runner import run_to_files
+from fem.show.shapes import shapes, tension
 from tests.pictures.runs import SIDEWAYS, chain
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"

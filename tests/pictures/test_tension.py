@@ -11,11 +11,11 @@ import pytest
 
 import fem
 from fem.errors import CommandError
-from fem.pictures.animate import Scene, Window
-from fem.pictures.figures.nodes import MOTIONS
-from fem.pictures.figures.tension import arc_length, envelope, ranges, shapes, tension
-from fem.pictures.folder import Missing, Results, open_results
-from fem.pictures.tension import Tensions, read_tensions, slack_spells, tension_scale
+from fem.runs.read import Missing, Results, open_results
+from fem.show.animate import Scene, Window
+from fem.show.curves import MOTIONS
+from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale
+from fem.show.shapes import arc_length, envelope, ranges, shapes, tension
 from tests.pictures.runs import chain
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fem.post.rainflow import count_cycles, damage, gathered, turning_points
+from fem.show.series import count_cycles, damage, gathered, turning_points
 
 HISTORIES = st.lists(st.integers(-9, 9), min_size=1, max_size=60).map(lambda values: np.array(values, float))
 

@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from fem.errors import CommandError
-from fem.post.series import Series, read_series
-from fem.post.stats import EULER, block_maxima, crossing_period, gumbel, rayleigh_extreme, summary
+from fem.show.series import (
+    EULER,
+    Series,
+    block_maxima,
+    crossing_period,
+    gumbel,
+    rayleigh_extreme,
+    read_series,
+    value_lines,
+)
 
 
 def series(time: np.ndarray, values: np.ndarray) -> Series:
@@ -39,9 +47,9 @@ def test_of_few_values() -> None:
     assert series(np.array([1.0, 1.0]), np.array([5.0, 7.0])).mean == 6.0
     assert math.isnan(crossing_period(series(np.arange(3.0), np.arange(3.0))))
     with pytest.raises(CommandError, match=r"longer than Tz is needed, got 1 and 2\."):
-        summary(series(np.linspace(0, 20, 999), np.sin(3.0 * np.linspace(0, 20, 999))), 1.0, None)
+        value_lines(series(np.linspace(0, 20, 999), np.sin(3.0 * np.linspace(0, 20, 999))), 1.0, None)
     with pytest.raises(CommandError, match="3 values, too few for 4 blocks"):
-        summary(series(np.arange(3.0), np.arange(3.0)), None, 4)
+        value_lines(series(np.arange(3.0), np.arange(3.0)), None, 4)
 
 
 def test_gumbel_finds_its_parameters() -> None:

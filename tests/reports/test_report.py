@@ -13,9 +13,9 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.pictures.figures.increments import energies
-from fem.pictures.plot import WHAT
-from fem.reports.page import address
+from fem.show.curves import energies
+from fem.show.plot import WHAT
+from fem.show.report import address
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,8 +94,8 @@ def row(page: Reader, section: str, name: str) -> list[str]:
 def few_figures(request, monkeypatch):
     """One figure and a short film are as good as all, but for the test of all."""
     if request.function is not test_a_run_is_told_whole:
-        monkeypatch.setattr("fem.reports.of_run.WHAT", {"energy": (energies,)})
-        monkeypatch.setattr("fem.reports.of_run.FRAMES", 3)
+        monkeypatch.setattr("fem.show.report.WHAT", {"energy": (energies,)})
+        monkeypatch.setattr("fem.show.report.FRAMES", 3)
 
 
 @pytest.fixture(scope="module")

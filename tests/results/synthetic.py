@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.model import BarSection, Dynamic, ElementBlock, Frequency, Material, Model, OutputRequest, PointMass, Step
 from fem.model.mesh import Mesh
-from fem.results.record import Event, Frame, Modes, Rows, Sink, StepStart
+from fem.runs.record import Event, Frame, Modes, Rows, Sink, StepStart
 
 ENERGIES = ("kinetic", "strain", "potential", "external_work", "dissipated", "energy_error")
 

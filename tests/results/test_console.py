@@ -11,9 +11,9 @@ import pytest
 
 from fem.model import Boundary, Dynamic, Frequency, OutputRequest, Static, Step
 from fem.model.quantities import ENERGIES
-from fem.results.console import ConsoleSink
-from fem.results.record import Event, StepStart
-from fem.results.run_record import Totals
+from fem.runs.console import ConsoleSink
+from fem.runs.record import Event, StepStart
+from fem.runs.run_record import Totals
 from tests.results.synthetic import chain, make_rows, play, with_outputs
 
 
@@ -96,7 +96,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_long_run_on_a_terminal_gets_a_bar_and_keeps_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fem.results.console.BAR_AFTER", -1.0)
+    monkeypatch.setattr("fem.runs.console.BAR_AFTER", -1.0)
     model = chain()
     stream = Terminal()
     play(model, ConsoleSink(model, stream), chunk=2)

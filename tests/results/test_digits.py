@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
+from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
 
 
 def written(values: np.ndarray) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.results.frames import si_unit
+from fem.runs.frames import si_unit
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,7 +91,7 @@ def test_a_parameter_called_as_a_quantity_has_no_unit(tmp_path):
 @pytest.mark.parametrize("library", ["pandas", "xarray"])
 def test_a_library_that_is_missing_is_named(history, library, monkeypatch):
     known = builtins.__import__
-    monkeypatch.setattr("fem.results.frames.import_module", lambda name: known(name + "_that_is_not_there"))
+    monkeypatch.setattr("fem.runs.frames.import_module", lambda name: known(name + "_that_is_not_there"))
     with pytest.raises(fem.CommandError, match=rf"package {library} is not installed.*\[notebook\]"):
         history.to_frame() if library == "pandas" else history.to_xarray()
 

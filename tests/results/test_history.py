@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fem.model import Dynamic, Frequency, Step
-from fem.results.history import History, HistorySink
-from fem.results.record import StepStart
+from fem.runs.history import History, HistorySink
+from fem.runs.record import StepStart
 from tests.results.synthetic import chain, make_rows, play
 
 TWO_STEPS = (Step(Dynamic(0.1, 1.0)), Step(Dynamic(0.1, 1.0)), Step(Frequency(2)))

@@ -14,11 +14,10 @@ import pytest
 
 import fem.runner as runner
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, ModelError, NoConvergence
-from fem.files.whole import GrowingFile
+from fem.files import GrowingFile
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
-from fem.results.record import Sink, StepStart
-from fem.results.run_record import plain
-from fem.solve.increment import Wishes
+from fem.runs.record import Sink, StepStart, Wishes
+from fem.runs.run_record import plain
 from tests.results.synthetic import chain, make_rows, play
 from tests.waiting import wait_for
 
@@ -52,7 +51,7 @@ def solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSolver:
     fake = FakeSolver()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runner, "solve", fake)
-    monkeypatch.setattr(runner, "read_deck", read_made_up)
+    monkeypatch.setattr("fem.deck.read_deck", read_made_up)
     Path("chain.inp").write_text("one")
     return fake
 
@@ -200,7 +199,7 @@ def test_a_full_disk_is_one_line(solver: FakeSolver, monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "results/chain/nodes.csv")
 
-    monkeypatch.setattr("fem.files.whole.GrowingFile.add", full)
+    monkeypatch.setattr("fem.files.GrowingFile.add", full)
     with pytest.raises(MachineError, match=r"cannot write results/chain/nodes\.csv: No space left") as caught:
         runner.run_to_files("chain.inp", quiet=True)
     assert caught.value.exit_code == 4

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fem.errors import ModelError
 from fem.model import Dynamic, Frequency, OutputRequest, Step
-from fem.results.schedule import MAX_FIELDS, NEVER, Cadence, Schedule
+from fem.runs.schedule import MAX_FIELDS, NEVER, Cadence, Schedule
 from tests.results.synthetic import chain, with_outputs
 
 NO_ENERGIES = OutputRequest("ENERGY PRINT", every=0)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
-from fem.results.record import Event, StepStart
-from fem.results.tables import TableSink
+from fem.runs.record import Event, StepStart
+from fem.runs.tables import TableSink
 from tests.results.synthetic import chain, frame_of, make_modes, make_rows, play, with_outputs
 
 START = StepStart(1, None, "DYNAMIC", 0.0, 1.0, 10)

@@ -13,8 +13,8 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 
 from fem.model import Dynamic, Frequency, OutputRequest, Step
-from fem.results.record import Modes, StepStart
-from fem.results.vtk import VtkSink, field_variables
+from fem.runs.fields import VtkSink, field_variables
+from fem.runs.record import Modes, StepStart
 from tests.results.synthetic import chain, frame_of, make_rows, play, with_outputs
 
 

@@ -10,11 +10,10 @@ import numpy as np
 from fem.arrays import Ints
 from fem.errors import FemError
 from fem.model import Model
-from fem.results.record import Rows, SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import Rows, SilentSink, Wishes
 from fem.solve.loop import solve
-from fem.sweeping.together.pack import WIDTH
-from fem.sweeping.together.run import march_together
+from fem.study.lanes.pack import WIDTH
+from fem.study.lanes.run import march_together
 
 
 @dataclass(frozen=True, slots=True)

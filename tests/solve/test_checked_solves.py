@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 import fem
-from fem.solve.linear.sparse.factors import refine, scales, solve_dense, solve_pivoting
+from fem.linear.factors import refine, scales, solve_dense, solve_pivoting
 from tests.decks import run_text
 
 SPINNING_ROPE = """*NODE

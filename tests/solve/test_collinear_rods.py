@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import lyapunov
+from fem.study.exponents import lyapunov
 from tests.decks import run_text
 from validation.references.links import Chain, describe, solve
 

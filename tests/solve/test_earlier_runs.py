@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import fem
-import fem.run_files as run_files
 import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import ROPE, SWING, dynamic, hanging, several, step, with_checkpoints
 from fem.cli import main
 from fem.errors import CommandError, DeckError
-from fem.results.run_record import versions
 from fem.runner import run_to_files
+from fem.runs import write as run_files
+from fem.runs.run_record import versions
 from fem.solve.checkpoint import TYPES
 from tests.solve.test_going_on import contents, crashing
 

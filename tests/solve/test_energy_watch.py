@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.trajectory import Trajectory
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.newton.groups import ENERGY
+from fem.study.trajectory import Trajectory
 from tests.decks import chain, run_text
 
 SPRING = """*NODE
@@ -66,10 +66,17 @@ def test_backward_euler_books_dampers_by_their_own_work():
     assert np.diff(history.energy[:, 4]).min() >= 0.0
 
 
-def test_backward_euler_may_take_energy_but_not_gain_it():
-    deck = SPRING.format(integrator="BACKWARD EULER", dt=0.02, period=1, controls="")
-    trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
+def opened(integrator: str) -> Trajectory:
+    """The swing at its start, whose watch can be asked."""
+    trajectory = Trajectory(
+        fem.parse_deck(SPRING.format(integrator=integrator, dt=0.02, period=1, controls="")), SilentSink()
+    )
     trajectory.open()
+    return trajectory
+
+
+def test_backward_euler_may_take_energy_but_not_gain_it():
+    trajectory = opened("BACKWARD EULER")
     watch, motion = trajectory.last.watch, trajectory.progress.motion
     motion.energies[ENERGY.kinetic] -= 0.5
     assert watch.leaves(trajectory.progress, 0.02) == ""
@@ -93,9 +100,7 @@ def test_what_a_scheme_is_asked_to_damp_is_told_and_stops_nothing(integrator):
 
 @pytest.mark.parametrize("integrator", ["GENERALIZED ALPHA, RHO=1", "HHT, ALPHA=0", "NEWMARK", "ENERGY MOMENTUM"])
 def test_losses_that_no_damping_explains_stop_a_run(integrator):
-    deck = SPRING.format(integrator=integrator, dt=0.02, period=1, controls="")
-    trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
-    trajectory.open()
+    trajectory = opened(integrator)
     trajectory.progress.motion.energies[ENERGY.kinetic] -= 0.5
     with pytest.raises(fem.EnergyDrift, match=r"off by -0\.5"):
         trajectory.last.watch.leaves(trajectory.progress, 0.02)
@@ -103,15 +108,26 @@ def test_losses_that_no_damping_explains_stop_a_run(integrator):
 
 @pytest.mark.parametrize("integrator", DAMPS)
 def test_no_scheme_may_gain_not_even_what_it_took_before(integrator):
-    deck = SPRING.format(integrator=integrator, dt=0.02, period=1, controls="")
-    trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
-    trajectory.open()
+    trajectory = opened(integrator)
     watch, motion = trajectory.last.watch, trajectory.progress.motion
     motion.energies[ENERGY.kinetic] -= 0.5
     assert watch.leaves(trajectory.progress, 0.02) == ""
     motion.energies[ENERGY.kinetic] += 0.3
     with pytest.raises(fem.EnergyDrift):
         watch.leaves(trajectory.progress, 0.02)
+
+
+@pytest.mark.parametrize(("change", "word"), [(-0.5, "lost"), (0.5, "gained")])
+@pytest.mark.parametrize("integrator", DAMPS)
+def test_what_damping_does_not_explain_is_named(integrator, change, word):
+    """A scheme has taken next to nothing, or less than the balance shows: the difference is no damping."""
+    trajectory = opened(integrator)
+    watch, motion = trajectory.last.watch, trajectory.progress.motion
+    assert watch.closing(trajectory.progress, 0.02) == ""
+    motion.energies[[ENERGY.kinetic, ENERGY.numerical]] += min(change, 0.0), max(change, 0.0)
+    assert f"has {word} 0.5 that numerical damping does not explain" in watch.closing(trajectory.progress, 0.02)
+    motion.energies[[ENERGY.kinetic, ENERGY.numerical]] += -max(change, 0.0), -min(change, 0.0)
+    assert "does not explain" not in watch.closing(trajectory.progress, 0.02)
 
 
 BOUNCE = """*NODE

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import fem
-import fem.run_files as run_files
 import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
@@ -27,13 +26,13 @@ from fem.cli import main
 from fem.deck import KEYWORDS
 from fem.deck.source import squeezed
 from fem.errors import CommandError
-from fem.files.lock import FolderLock
-from fem.files.whole import GrowingFile
+from fem.files import FolderLock, GrowingFile
 from fem.forces.families import FAMILIES, acting
+from fem.linear.factors import is_installed
 from fem.model.steps import Procedure
 from fem.runner import run_to_files
+from fem.runs import write as run_files
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.linear.sparse.factors import is_installed
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import StepRun
 
@@ -238,16 +237,16 @@ def test_nothing_that_lives_is_forgotten(name: str, monkeypatch: pytest.MonkeyPa
     def compare(self: Checkpoints, step_run: StepRun) -> None:
         nonlocal count
         if step_run.clock.is_finished:
-            kept = checkpoint.state_of_step(step_run)
+            kept = step_run.state()
             for state, then in seen:
-                checkpoint.restore_step(step_run, state)
+                step_run.restore(state)
                 back = everything(step_run)
                 faults.extend(path for path in {*back, *then} if back.get(path) != then.get(path))
                 count += 1
-            checkpoint.restore_step(step_run, kept)
+            step_run.restore(kept)
             seen.clear()
         elif chance.random() < 0.3:
-            seen.append((checkpoint.state_of_step(step_run), everything(step_run)))
+            seen.append((step_run.state(), everything(step_run)))
         look(self, step_run)
 
     monkeypatch.setattr(Checkpoints, "look", compare)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 import fem
 from fem.deck import write_deck
-from fem.pictures.plot import plot
+from fem.show.plot import plot
 
 LINEAR = "*STEP, NLGEOM\n*STEADY STATE DYNAMICS, DIRECT, FREQUENCY SCALE=LINEAR\n"
 

@@ -17,13 +17,11 @@ from fem.arrays import Floats
 from fem.compiled.kernel import rehearsal
 from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
-from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.block import JOINED, Diagonal
-from fem.solve.linear.chain import LinearSystem, solve_unsymmetric_chain
-from fem.solve.linear.krylov import solve_bicgstab
-from fem.solve.linear.ordering import find_tree, number_band
-from fem.solve.linear.tangent import multiply
-from fem.solve.rods.waiting import PINNED
+from fem.linear.band import solve_in_band
+from fem.linear.chain import JOINED, PINNED, Diagonal, LinearSystem, solve_unsymmetric_chain
+from fem.linear.choice import find_tree, number_band
+from fem.linear.krylov import solve_bicgstab
+from fem.linear.tangent import multiply
 
 NOBODY = Diagonal(np.zeros(3), np.zeros(0), 0.0, 0.0)
 

@@ -11,17 +11,16 @@ import pytest
 from fem.compiled.kernel import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
-from fem.solve.explicit import leapfrog, rattle
-from fem.solve.linear import chain as linear_chain
-from fem.solve.linear import krylov
-from fem.solve.newton import groups, iterate
+from fem.linear import chain as linear_chain
+from fem.linear import factors, krylov
+from fem.linear.choice import BAND
+from fem.solve.explicit import leapfrog
+from fem.solve.newton import gaps, groups, iterate, refine
+from fem.solve.newton.arc import METRIC, NUMBERS, RADIUS, strays
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.estimate import judge
 from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY
 from fem.solve.newton.iterate import is_converged
-from fem.solve.rods import solve as rods
-from fem.solve.ropes import states
-from fem.solve.statics.riks import METRIC, NUMBERS, RADIUS, strays
 from tests.decks import run_text
 
 
@@ -136,15 +135,17 @@ def test_round_off_of_rods_is_no_drift(error, is_drift):
 def solved(errors: list[float], enough: float, monkeypatch) -> tuple[bool, int]:
     """A linear solve with rods whose answers are off by ``errors``: whether it is believed, how often it was made."""
     made: list[float] = []
-    monkeypatch.setattr(rods, "keep", lambda *_: None)
-    monkeypatch.setattr(rods, "restore", lambda *_: None)
-    monkeypatch.setattr(rods, "accumulate", lambda *_: None)
-    monkeypatch.setattr(rods, "linear_system", lambda *_: None)
-    monkeypatch.setattr(rods, "solve_in_band", lambda *_: True)
-    monkeypatch.setattr(rods, "leave_rest", lambda *_: made.append(errors[min(len(made), len(errors) - 1)]) or made[-1])
+    monkeypatch.setattr(refine, "keep", lambda *_: None)
+    monkeypatch.setattr(refine, "restore", lambda *_: None)
+    monkeypatch.setattr(refine, "accumulate", lambda *_: None)
+    monkeypatch.setattr(refine, "linear_system", lambda *_: None)
+    monkeypatch.setattr(refine, "solve_in_band", lambda *_: True)
+    monkeypatch.setattr(
+        refine, "leave_rest", lambda *_: made.append(errors[min(len(made), len(errors) - 1)]) or made[-1]
+    )
     work = group(tau=np.zeros(0), tangent=0, block=0, residual=0, band=0, unknowns=0, du=0)
-    problem = group(solver=groups.BAND, nodes=0, bars=0, tree=0, equation=0)
-    good = rods.solve_with_rods(False, enough, group(), problem, work)
+    problem = group(solver=BAND, nodes=0, bars=0, tree=0, equation=0)
+    good = refine.solve_with_rods(False, enough, group(), problem, work)
     return bool(good), len(made)
 
 
@@ -158,16 +159,16 @@ def test_answers_with_rods_are_refined_while_that_helps(errors, good, count, mon
 
 
 def test_answers_that_are_printed_are_refined_to_round_off_and_others_as_newton_needs(monkeypatch):
-    assert solved([1e-11, 1e-15], rods.ROUND_OFF, monkeypatch) == (True, 2)
-    assert solved([1e-15, 1e-16], rods.ROUND_OFF, monkeypatch) == (True, 1)
-    assert solved([1e-11, 1e-15], rods.TOWARDS, monkeypatch) == (True, 1)
-    assert solved([1e-9, 1e-12], rods.TOWARDS, monkeypatch) == (True, 2)
+    assert solved([1e-11, 1e-15], factors.ROUND_OFF, monkeypatch) == (True, 2)
+    assert solved([1e-15, 1e-16], factors.ROUND_OFF, monkeypatch) == (True, 1)
+    assert solved([1e-11, 1e-15], refine.TOWARDS, monkeypatch) == (True, 1)
+    assert solved([1e-9, 1e-12], refine.TOWARDS, monkeypatch) == (True, 2)
 
 
 # ------------------------------------------------------------------------------------------ explicit steps
 @pytest.mark.parametrize(("apart", "is_regular"), [(1e-13, True), (1e-15, False)])
 def test_rods_of_explicit_steps_depend_on_each_other_below_round_off(apart, is_regular):
-    assert rattle.factor(1, np.array([[0.0, 1.0], [1.0, 1.0 + apart]])) == is_regular
+    assert leapfrog.factor(1, np.array([[0.0, 1.0], [1.0, 1.0 + apart]])) == is_regular
 
 
 @pytest.mark.parametrize(("strains", "kept", "passes"), [
@@ -182,11 +183,11 @@ def test_rods_of_explicit_steps_depend_on_each_other_below_round_off(apart, is_r
 def test_positions_of_explicit_rods_are_moved_until_strains_are_round_off(strains, kept, passes, monkeypatch):
     """At most sixty times, and not from beyond twice the length."""
     found, moves = iter(strains), []
-    monkeypatch.setattr(rattle, "measure_gaps", lambda ties, bars, u: next(found, strains[-1]))
-    monkeypatch.setattr(rattle, "push", lambda ties, bars, u: moves.append(1))
-    monkeypatch.setattr(rattle, "turn", lambda ties, bars, u: True)
+    monkeypatch.setattr(leapfrog, "measure_gaps", lambda ties, bars, u: next(found, strains[-1]))
+    monkeypatch.setattr(leapfrog, "push", lambda ties, bars, u: moves.append(1))
+    monkeypatch.setattr(leapfrog, "turn", lambda ties, bars, u: True)
     work = group(u=np.zeros(3), v=np.zeros(3), du=np.zeros(3))
-    assert rattle.keep_lengths(0.1, group(), group(), work) == kept
+    assert leapfrog.keep_lengths(0.1, group(), group(), work) == kept
     assert len(moves) == passes
 
 
@@ -200,12 +201,12 @@ def test_energies_and_velocities_beyond_1e300_are_overflow(size, is_finite):
 @pytest.mark.parametrize(("gap", "has_left"), [(-0.9e-13, False), (-1.1e-13, True)])
 def test_a_slack_rope_has_left_its_length_beyond_round_off(gap, has_left, monkeypatch):
     """From then on it may not be too long any more: what it was allowed ends."""
-    monkeypatch.setattr(states, "gap_of", lambda e, u, bars: gap)
-    monkeypatch.setattr(states, "rate_of", lambda e, u, v, bars: 0.0)
+    monkeypatch.setattr(gaps, "gap_of", lambda e, u, bars: gap)
+    monkeypatch.setattr(gaps, "rate_of", lambda e, u, v, bars: 0.0)
     constants = np.ones((40, 1))
     ropes = group(bars=np.zeros(1, np.int64), allowance=np.full(1, 1e-10))
     bars = group(kinds=np.array([[0, laws.BILINEAR]]), constants=constants)
-    assert not states.changes(ropes, bars, 1.0, *np.zeros((4, 6)), np.zeros(1))
+    assert not gaps.changes(ropes, bars, 1.0, *np.zeros((4, 6)), np.zeros(1))
     assert ropes.allowance[0] == (0.0 if has_left else 1e-10)
 
 

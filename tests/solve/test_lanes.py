@@ -14,9 +14,9 @@ from fem.compiled import kernel
 from fem.compiled.choice import is_plain
 from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
+from fem.linear.chain import invert
 from fem.model.quantities import NODAL
-from fem.solve.linear.block import invert
-from fem.sweeping.together.run import can_run_in_lanes
+from fem.study.lanes.run import can_run_in_lanes
 from tests.machine_code import assembly
 from tests.solve.ensembles import run_alone, run_ensemble
 

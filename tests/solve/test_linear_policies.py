@@ -11,13 +11,12 @@ from scipy.sparse import csc_array
 
 import fem
 from fem.compiled.kernel import rehearsal
-from fem.results.record import SilentSink
-from fem.solve.increment import Wishes
-from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.block import invert
-from fem.solve.linear.ordering import find_tree
-from fem.solve.linear.sparse.direct import DirectSolver
-from fem.solve.linear.sparse.factors import refine, solve_dense
+from fem.linear.band import solve_in_band
+from fem.linear.chain import invert
+from fem.linear.choice import find_tree
+from fem.linear.factors import refine, solve_dense
+from fem.linear.sparse import DirectSolver
+from fem.runs.record import SilentSink, Wishes
 from fem.solve.loop import Run
 from fem.solve.newton.tangent import linear_system
 from fem.solve.step_run import StepRun

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import fem
-from fem.solve.linear.choice import Choice
-from fem.solve.linear.patience import MANY_PRODUCTS, MOST_REFUSALS, Patience
-from fem.solve.newton import groups
+from fem.linear.choice import CG, EXTERNAL, Choice
 from fem.solve.newton.groups import MEMORY, ROW
 from fem.solve.outcome import MANY_ITERATIONS, jumps_of
+from fem.solve.step_system import MANY_PRODUCTS, MOST_REFUSALS, Patience
 from tests.decks import COLUMN, chain, run_text, step
 
 PULLED = COLUMN.replace("2,0,0,1", "2,0,0,1.0").replace("1,1,3\n3,1,2", "1,1,3\n2,1,2\n3,1,2")
@@ -153,7 +152,7 @@ def test_a_static_increment_that_takes_long_may_have_jumped(iterations, is_told)
 def iterative() -> Any:
     """A stage that solves by conjugate gradients."""
     fields = dict.fromkeys(Choice.__dataclass_fields__)
-    return SimpleNamespace(choice=Choice(**fields | {"solver": groups.CG}))
+    return SimpleNamespace(choice=Choice(**fields | {"solver": CG}))
 
 
 def test_an_iterative_solver_that_gives_up_systems_is_told_once_it_has_done_so_often():
@@ -164,7 +163,7 @@ def test_an_iterative_solver_that_gives_up_systems_is_told_once_it_has_done_so_o
     assert not told
     patience.note_refusal(stage)
     assert ["gave up on indefinite or stiff systems: solved directly from here on" in text for text in told] == [True]
-    assert stage.choice.solver == groups.EXTERNAL
+    assert stage.choice.solver == EXTERNAL
 
 
 @pytest.mark.parametrize(("spent", "is_told"), [(10 * MANY_PRODUCTS + 1, True), (10 * MANY_PRODUCTS, False)])

@@ -7,10 +7,9 @@ import pytest
 
 import fem
 from fem.model import Dynamic
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.loop import solve
-from fem.solve.schemes import SCHEMES
-from fem.solve.schemes.coefficients import keeps_energy
+from fem.solve.schemes import SCHEMES, keeps_energy
 
 NAMES = ("kinetic", "strain", "potential", "external_work", "dissipated", "energy_error", "numerical_dissipation")
 DAMPING = (

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fem.linear import factors
+from fem.linear.choice import CG, EXTERNAL
 from fem.model import Controls, Dynamic, Static
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk
-from fem.solve.linear.patience import Patience
-from fem.solve.linear.sparse import factors
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LIMIT, MEMORY, ROW
 from fem.solve.outcome import jumps_of
 from fem.solve.schemes import SCHEMES
 from fem.solve.statics.riks import ArcClock
+from fem.solve.step_system import Patience
 
 NONE = np.zeros(0)
 
@@ -111,7 +112,7 @@ def test_arcs_aim_at_five_solves(iterations, longer):
 # ------------------------------------------------------------------------------------------ linear solvers
 @dataclass
 class Choice:
-    solver: int = groups.CG
+    solver: int = CG
     remark: str = "a library"
 
 
@@ -126,7 +127,7 @@ def test_the_third_system_given_up_sends_all_to_the_direct_solver():
     patience = Patience(told.append)
     for refusals in range(1, 4):
         patience.note_refusal(stage)
-        assert (stage.choice.solver == groups.EXTERNAL) == (refusals == 3) == bool(told)
+        assert (stage.choice.solver == EXTERNAL) == (refusals == 3) == bool(told)
     assert told == [
         "conjugate gradients gave up on indefinite or stiff systems: solved directly from here on (a library)"
     ]
@@ -139,7 +140,7 @@ def test_more_than_120_iterations_a_solve_cost_more_than_factors(spent, is_direc
     motion: Any = SimpleNamespace(memory=np.zeros(20))
     motion.memory[MEMORY.spent] = spent
     Patience(told.append).judge(stage, motion, 10.0)
-    assert (stage.choice.solver == groups.EXTERNAL) == is_direct == any("120 iterations a solve" in t for t in told)
+    assert (stage.choice.solver == EXTERNAL) == is_direct == any("120 iterations a solve" in t for t in told)
     assert motion.memory[MEMORY.spent] == 0.0
 
 

@@ -187,8 +187,7 @@ def test_energy_of_the_start_is_stored():
 
 
 def test_a_changed_rest_length_is_another_model():
-    from fem.model.parts import changed_parts
-    from fem.run_files import digests_of
+    from fem.runs.checkpoint import changed_parts, digests_of
 
     one, other = (
         fem.parse_deck(HANGER.format(material="*ELASTIC\n300.", extra=""), {"rest": rest}) for rest in (0.9, 1.0)

@@ -10,16 +10,13 @@ import pytest
 
 from fem.solve.newton import groups
 from fem.solve.newton.groups import ENERGY
-from fem.solve.ropes import change
-from fem.solve.ropes import stepping as law
+from fem.solve.rope_states import Stages
+from fem.solve.ropes import instants, moreau
 from fem.solve.ropes.active import ActiveSet, enter
-from fem.solve.ropes.change import Instant
 from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.events import Events, Search
-from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import Stages
-from fem.solve.ropes.stepping import Law
-from fem.solve.ropes.switching import Switched
+from fem.solve.ropes.instants import Instant, Switched
+from fem.solve.ropes.moreau import Law, Moreau
 from fem.solve.ropes.watched import Watched
 from tests.decks import run_text
 from tests.solve.test_notices import ropes
@@ -106,7 +103,7 @@ class Pushed(Instant):
         return 0.0
 
     def collide(self, monkeypatch, slowest: float = 0.0, restitution: float = 0.0) -> tuple[Any, Any, Any]:
-        monkeypatch.setattr(change, "multiply", lambda stage, v: v[:1])
+        monkeypatch.setattr(instants, "multiply", lambda stage, v: v[:1])
         return self._collide(np.zeros(1, np.bool_), np.full(1, slowest), np.full(1, restitution), np.ones(1))
 
 
@@ -222,8 +219,8 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
             given.append(float(restitution[0]))
             raise Found
 
-    monkeypatch.setattr("fem.solve.ropes.switching.Instant", Fake)
-    monkeypatch.setattr("fem.solve.ropes.switching.loading_at", lambda *_: None)
+    monkeypatch.setattr("fem.solve.ropes.instants.Instant", Fake)
+    monkeypatch.setattr("fem.solve.ropes.instants.loading_at", lambda *_: None)
     for before in (0.9e-3, 1.1e-3):
         one = np.zeros(1)
         still = SimpleNamespace(nodes=SimpleNamespace(directed_mass=np.zeros((0, 9))))
@@ -286,9 +283,9 @@ def test_time_stepping_knows_no_impact_slower_than_a_ten_billionth_of_the_motion
 def test_motion_is_given_a_hundredth_of_its_energy_back_at_most_and_loses_all_at_most(energy, taken, monkeypatch):
     """Of a mass 1 with the speed 1."""
     work = SimpleNamespace(v=np.array([1.0, 0.0, 0.0]), momentum=np.zeros(3))
-    monkeypatch.setattr(law, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
+    monkeypatch.setattr(moreau, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
     stage: Any = SimpleNamespace(work=work, problem=None)
-    assert law.take_from_motion(stage, energy) == pytest.approx(taken)
+    assert moreau.take_from_motion(stage, energy) == pytest.approx(taken)
     assert 0.5 * work.v @ work.v == pytest.approx(0.5 - taken)
 
 

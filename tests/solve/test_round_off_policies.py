@@ -15,8 +15,8 @@ from fem.model import Controls
 from fem.solve import start
 from fem.solve.clock import refuse_endless
 from fem.solve.newton.groups import MEMORY
-from fem.solve.rods.constraints import _null_vector
-from fem.solve.statics import stability, unrestrained
+from fem.solve.rods import _null_vector
+from fem.solve.statics import mechanisms
 from fem.solve.step_system import limits_of, loading
 from tests.decks import COLUMN, run_text, step
 from tests.solve.test_linear_policies import step_run_of
@@ -65,7 +65,7 @@ def loading_of(step_run: Any) -> Any:
 # --------------------------------------------------------------------------------- unrestrained directions, mechanisms
 @pytest.mark.parametrize(("share", "is_loose"), [(0.9e-14, True), (1.1e-14, False)])
 def test_a_direction_with_round_off_of_the_stiffness_of_its_node_is_loose(share, is_loose):
-    found = unrestrained._free_null_space(np.array([share, 1.0, 1.0]), np.eye(3), 1.0, np.ones(3, np.bool_))
+    found = mechanisms._free_null_space(np.array([share, 1.0, 1.0]), np.eye(3), 1.0, np.ones(3, np.bool_))
     assert found.tolist() == ([[1.0, 0.0, 0.0]] if is_loose else [])
 
 
@@ -82,14 +82,14 @@ def test_round_off_of_loads_does_not_load_a_unrestrained_direction(load, is_load
 
 @pytest.mark.parametrize(("share", "is_mechanism"), [(0.9e-12, True), (1.1e-12, False)])
 def test_a_mechanism_has_no_more_than_round_off_of_the_largest_stiffness(share, is_mechanism, monkeypatch):
-    monkeypatch.setattr(stability, "softest", lambda stage, motion, now: (4, share))
+    monkeypatch.setattr(mechanisms, "softest", lambda stage, motion, now: (4, share))
     stage: Any = SimpleNamespace(system=SimpleNamespace(name_dof=lambda dof: "node 2 dof 2"))
     motion: Any = None
     if is_mechanism:
         with pytest.raises(ModelError, match="the model is a mechanism: node 2 dof 2 can move"):
-            stability.refuse_mechanism(stage, motion, 0.0, 1)
+            mechanisms.refuse_mechanism(stage, motion, 0.0, 1)
     else:
-        stability.refuse_mechanism(stage, motion, 0.0, 1)
+        mechanisms.refuse_mechanism(stage, motion, 0.0, 1)
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fem.forces.bar import P, Q, rod_gradients
-from fem.solve.linear.sparse import matrix
-from fem.solve.linear.sparse.matrix import SaddleMatrix, SaddleSolver
+from fem.linear import sparse
+from fem.linear.sparse import SaddleMatrix, SaddleSolver
 from tests.decks import chain, run_text
 
 TIED = "*EQUATION\n2\n3, 2, 1., 4, 2, -1.\n"
@@ -70,7 +70,7 @@ def test_a_small_system_is_solved_with_few_calls(bars, monkeypatch):
         finally:
             sys.setprofile(None)
 
-    monkeypatch.setattr(matrix.SaddleSolver, "solve", counted)
+    monkeypatch.setattr(sparse.SaddleSolver, "solve", counted)
     run_text(rods(bars), solver="DIRECT")
     assert len(counts) > 5
     assert max(counts[1:]) < MOST_CALLS  # the first one imports

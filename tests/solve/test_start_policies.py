@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.results.record import SilentSink, StepStart
-from fem.solve.increment import Wishes
+from fem.runs.record import SilentSink, StepStart, Wishes
 from fem.solve.loop import solve
 from tests.decks import chain, run_text
 

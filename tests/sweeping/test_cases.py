@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.sweeping.cases import read_cases
+from fem.study.points import read_cases
 from tests.sweeping.swings import write_swing
 
 LIST = "length,gravity\n1.0,9.81\n2.0,1.0\n\n1.5,3D0\n"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.sweeping import block, workers
+from fem.study import workers
 from tests.sweeping.swings import write_swing
 
 GRID = {"length": [1.0, 2.0], "gravity": [1.0, 5.0, 9.0]}
@@ -34,9 +34,11 @@ def go_on(finished: Path, damage: Callable[[Path], object]) -> tuple[bytes, byte
     before, seen = table.read_bytes(), []
     damage(table)
 
+    solve = workers.solve_block
+
     def solve_block(jobs, *lanes):
         seen.extend(job.point for job in jobs)
-        return block.solve_block(jobs, *lanes)
+        return solve(jobs, *lanes)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "solve_block", solve_block)

@@ -14,7 +14,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.sweeping.table import SweepTable
+from fem.study.table import SweepTable
 from tests.sweeping.swings import write_swing
 from tests.waiting import wait_for
 
@@ -30,7 +30,7 @@ def kill_at_first_rows(monkeypatch: pytest.MonkeyPatch, victims: list[subprocess
     def add_and_kill(table: SweepTable, answers: Any) -> None:
         add(table, answers)
         monkeypatch.setattr(SweepTable, "add", add)
-        monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", seconds)  # not before: the workers have to start
+        monkeypatch.setattr("fem.study.cluster.ANSWER_SECONDS", seconds)  # not before: the workers have to start
         for process in victims:
             process.kill()
             process.wait()
@@ -125,7 +125,7 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
 
 def test_a_scheduler_that_is_not_there_is_exit_2(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr("fem.study.cluster.ANSWER_SECONDS", 0.2)
     write_swing(tmp_path)
     assert main(["sweep", "swing.inp", "--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--quiet"]) == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err

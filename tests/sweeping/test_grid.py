@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import pytest
 
 import fem
-from fem.sweeping.grid import make_grid, read_vary
+from fem.study.points import make_grid, read_vary
 
 
 def test_both_ends_are_values_and_the_first_name_varies_slowest():

@@ -7,9 +7,10 @@ import pytest
 
 import fem
 from fem.deck import parse_deck
-from fem.sweeping import workers
-from fem.sweeping.block import Job, march_block
-from fem.sweeping.row import layout_of
+from fem.study import workers
+from fem.study.question import Job
+from fem.study.row import layout_of
+from fem.study.workers import march_block
 from tests.sweeping.swings import SWING, write_swing
 
 GRID = {"length": [0.0, *np.linspace(0.5, 2.0, 18)], "gravity": [1.0, 5.0, 9.81], "dt": [0.01, 0.005]}

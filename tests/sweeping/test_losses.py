@@ -14,13 +14,12 @@ import pytest
 
 import fem
 from fem.deck import parse_deck
-from fem.files.own import Names, Origin, OwnFolder
-from fem.results.run_record import COMPLETED
-from fem.sweeping import workers
-from fem.sweeping.block import Answer, Job
-from fem.sweeping.crew import Block, Crew, Lost, crew
-from fem.sweeping.table import LOST, RECORD, SUMS, TABLE, SweepTable
-from fem.sweeping.workers import spread
+from fem.runs.own import Names, Origin, OwnFolder
+from fem.runs.run_record import COMPLETED
+from fem.study import workers
+from fem.study.question import Answer, Job, Question
+from fem.study.table import LOST, RECORD, SUMS, TABLE, SweepTable
+from fem.study.workers import Block, Lost, ProcessTeam, process_team, spread
 from tests.sweeping.swings import SWING, write_swing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
@@ -28,14 +27,13 @@ MODEL = parse_deck(SWING)
 
 
 @dataclass(frozen=True)
-class Deadly:
+class Deadly(Question):
     """A question that kills its process so many times, counted by files; then it is answered."""
 
     folder: Path
     deaths: Mapping[int, int]
     point: int
     kind: ClassVar[str] = "deadly"
-    settings: ClassVar[Mapping[str, Any]] = {}
     counts: ClassVar[tuple[str, ...]] = ("tries",)
 
     def columns(self) -> list[str]:
@@ -57,7 +55,7 @@ def work(folder: Path, deaths: Mapping[int, int], count: int, size: int) -> Iter
 @pytest.mark.parametrize(("processes", "size"), [(1, 1), (2, 3)])
 def test_a_point_whose_process_dies_is_tried_again_alone(tmp_path, processes, size):
     deaths = {0: 1, 4: 99, 5: 1}
-    with crew(processes) as team:
+    with process_team(processes) as team:
         answers = {answer.point: answer for part in spread(team, work(tmp_path, deaths, 9, size)) for answer in part}
         pids = [worker.process.pid for worker in team.workers]
     assert sorted(answers) == list(range(9))
@@ -98,7 +96,7 @@ def test_processes_that_die_one_after_the_other_end_the_sweep(tmp_path):
 
 
 def test_answers_between_losses_let_a_sweep_go_on(tmp_path):
-    class Unsteady(Crew):
+    class Unsteady(ProcessTeam):
         """A team that loses every second block, without processes."""
 
         def __init__(self) -> None:

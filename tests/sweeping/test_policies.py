@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fem.deck import parse_deck
-from fem.sweeping import workers
-from fem.sweeping.block import Answer, Job
-from fem.sweeping.row import layout_of
+from fem.study import workers
+from fem.study.question import Answer, Job
+from fem.study.row import layout_of
 from tests.sweeping.swings import SWING
 
 MODEL = parse_deck(SWING)
@@ -25,11 +25,11 @@ def jobs(count: int) -> list[Job]:
 @pytest.fixture
 def places(monkeypatch) -> dict[str, Any]:
     """Nothing is computed: where it would be, and the seconds that a run takes."""
-    found: dict[str, Any] = {"crews": [], "lanes": [], "seconds": 0.0, "now": 0.0}
+    found: dict[str, Any] = {"teams": [], "lanes": [], "seconds": 0.0, "now": 0.0}
 
     @contextmanager
-    def crew(count: int):
-        found["crews"].append(count)
+    def process_team(count: int):
+        found["teams"].append(count)
         yield None
 
     def solve_block(block: Any, *_: Any) -> list[Answer]:
@@ -40,7 +40,7 @@ def places(monkeypatch) -> dict[str, Any]:
         found["lanes"].append((len(block), may_compile))
         return {}
 
-    monkeypatch.setattr(workers, "crew", crew)
+    monkeypatch.setattr(workers, "process_team", process_team)
     monkeypatch.setattr(workers, "spread", lambda team, work: ([] for _ in work))
     monkeypatch.setattr(workers, "solve_block", solve_block)
     monkeypatch.setattr(workers, "march_block", march_block)
@@ -54,7 +54,7 @@ def places(monkeypatch) -> dict[str, Any]:
 def test_processes_are_started_for_more_than_five_seconds_of_work(places, seconds, is_spread):
     places["seconds"] = seconds
     list(workers.on_this_machine(iter(jobs(10)), 10, 2))
-    assert places["crews"] == ([2] if is_spread else [])
+    assert places["teams"] == ([2] if is_spread else [])
 
 
 @pytest.mark.parametrize(("count", "tries_lanes"), [(63, False), (64, True)])

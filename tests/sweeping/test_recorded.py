@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.results.frames import si_unit
-from fem.sweeping.recorded.scatter import Scatter, extremes, life_of, read_scatter
+from fem.runs.frames import si_unit
+from fem.study.figures import extremes
+from fem.study.scatter import Scatter, life_of, read_scatter
 from tests.sweeping.swings import write_swing
 from tests.sweeping.test_sweep import counted
 

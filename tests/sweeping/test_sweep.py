@@ -17,8 +17,9 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.sweeping import block, row, sweep, workers
-from fem.sweeping.grid import read_vary
+from fem.study import row, sweep, workers
+from fem.study.points import read_vary
+from fem.study.question import Job
 from tests.sweeping.swings import write_swing
 from tests.waiting import PATIENCE, wait_for
 
@@ -42,9 +43,11 @@ def counted(monkeypatch) -> list[int]:
     """Points that are really computed, from now on."""
     seen: list[int] = []
 
+    solve = workers.solve_block
+
     def solve_block(jobs, *lanes):
         seen.extend(job.point for job in jobs)
-        return block.solve_block(jobs, *lanes)
+        return solve(jobs, *lanes)
 
     monkeypatch.setattr(workers, "solve_block", solve_block)
     return seen
@@ -201,7 +204,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_on_a_terminal_and_elsewhere(monkeypatch):
-    monkeypatch.setattr("fem.results.console.BAR_AFTER", -1.0)
+    monkeypatch.setattr("fem.runs.console.BAR_AFTER", -1.0)
     monkeypatch.setattr(sweep, "LINE_SECONDS", -1.0)
     grid = read_vary(["A=0:1:50", "k=1,2"])
     for stream in (Terminal(), io.StringIO()):
@@ -275,7 +278,7 @@ def test_processes_give_the_same_bytes(deck, monkeypatch):
     assert main(["sweep", "swing.inp", *options, "--quiet"]) == 3
     monkeypatch.setattr(workers, "START_UP", 0.0)
     monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.005)
-    monkeypatch.setattr(block, "solve_job", None)  # not in this process
+    monkeypatch.setattr(Job, "solve", None)  # not in this process
     fem.sweep(deck, {"length": [1, 2, 0], "gravity": range(1, 10)}, output="many", workers=2)
     assert Path("many/sweep.csv").read_bytes() == Path("results/swing_sweep/sweep.csv").read_bytes()
 

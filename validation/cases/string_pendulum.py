@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import fem
-from fem.chaos.sections import Section, Sections
+from fem.study.sections import Section, Sections
 from fem.validation import Outcome, Row, Target
 from validation import taut_slack, tools
 from validation.references.string_pendulum import Pendulum, motion, printed_shortening, recurrence

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fem.chaos.exponents import Lyapunov, lyapunov
-from fem.sweeping.sweep import Sweep
+from fem.study.exponents import Lyapunov, lyapunov
+from fem.study.sweep import Sweep
 from fem.validation import Outcome, Row, Target
 from validation import tools
 from validation.references.string_pendulum import Pendulum, rigid_exponent

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fem.chaos.exponents import Exponents, Lyapunov, lyapunov
-from fem.sweeping.sweep import Sweep
+from fem.study.exponents import Exponents, Lyapunov, lyapunov
+from fem.study.sweep import Sweep
 from fem.validation import Outcome, Row, Target
 from validation import taut_slack, tools
 from validation.references import rope

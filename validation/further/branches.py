@@ -41,18 +41,19 @@ def rows() -> list[Row]:
     hanging = forced_orbits.rest_border(Pendulum(1.0, 0.1), 1.0, 4.0, 5.0)
     grazing = bouncing_ball.grazing_amplitude(bouncing.MODEL, 1, True)
     found = []
-    for name, kind, value, source, deck, numbers, values in (
-        ("table: A at which the period doubles [m]", "period doubling", doubling, table, "ball_on_table",
-         on_table(0.36), np.linspace(0.36, 0.39, 4)),
-        ("rod, beta = 0.1: A beyond which it does not hang [m]", "branch point", hanging, floquet,
-         "string_pendulum_rigid", {"beta": 0.1, "theta0": 0.0, "increments": 1600.0}, np.linspace(4.4, 4.6, 5)),
-        ("table: A at which the unstable motion grazes it [m]", "grazing", grazing, table, "ball_on_table",
-         on_table(0.6, True) | {"dt": 0.005}, np.linspace(0.6, 0.65, 11)),
+    for name, kind, value, source, near, deck, numbers, values in (
+        ("table: A at which the period doubles [m]", "period doubling", doubling, table, 1e-9,
+         "ball_on_table", on_table(0.36), np.linspace(0.36, 0.39, 4)),
+        ("rod, beta = 0.1: A beyond which it does not hang [m]", "branch point", hanging,
+         f"{floquet}; dt^2, 4e-5 with 1600 increments", 1e-4, "string_pendulum_rigid",
+         {"beta": 0.1, "theta0": 0.0, "increments": 1600.0}, np.linspace(4.4, 4.6, 5)),
+        ("table: A at which the unstable motion grazes it [m]", "grazing", grazing, f"{table}; dt",
+         5e-6, "ball_on_table", on_table(0.6, True) | {"dt": 0.005}, np.linspace(0.6, 0.65, 11)),
     ):  # fmt: skip
         orbits = fem.orbits(tools.INPUTS / f"{deck}.inp", {"A": values}, parameters=numbers, depth=0)
         places = orbits["A"][np.asarray(orbits["kind"]) == kind]
         nearest = places[np.abs(places - value).argmin()] if len(places) else np.nan
-        found.append(Row(Target(f"fem orbits, {name}", value, "absolute", source, 1e-4), float(nearest)))
+        found.append(Row(Target(f"fem orbits, {name}", value, "absolute", source, near), float(nearest)))
     return found
 
 

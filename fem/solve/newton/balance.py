@@ -33,8 +33,8 @@ from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.lanes.choose import every, some, where
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Problem, Record, Scratch
-from fem.solve.rods.project import projected_work
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.project import projected_work
+from fem.solve.schemes import Coefficients
 
 NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed part of the energies themselves never counts as drift: a wheel that

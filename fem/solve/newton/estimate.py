@@ -20,6 +20,11 @@ masses on springs between dofs. Bars that turn by much in the increment are left
 or follow a table and whose stress changes by more than half: what a snap does to the motion must be found. Rods do not
 ring; with them nothing is filtered.
 
+Tensions, with TENSION CHANGE: displacements of 1e-3 of the motion are far less than fronts of snaps need, and picking
+up a bar that lies slack, or landing one, needs far more than that for next to no tension. So the change of tension in
+the increment, of bars that may go slack, has a limit beside that of e, a given part of the largest internal force so
+far. It goes with dt, and counts as the error (change / limit)^p.
+
 Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
 lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-104; filters of estimates for stiff
 systems: Hosea & Shampine, Appl. Numer. Math. 20 (1996) 21-37, and twice where a transient begins: Hairer & Wanner,
@@ -36,8 +41,8 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import ALPHA, MINUS, PLUS, Bars, P, Q, bar_point
-from fem.forces.laws import LINEAR, TABLE
+from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
+from fem.forces.laws import LINEAR, RIGID, TABLE
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
     CLOSE,
@@ -52,8 +57,8 @@ from fem.solve.newton.groups import (
     Problem,
     Scratch,
 )
-from fem.solve.rods.project import mass_system
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.project import mass_system
+from fem.solve.schemes import Coefficients
 
 FADING = 0.95
 """Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
@@ -98,7 +103,7 @@ def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, 
 
 @called_kernel
 def judge(
-    scheme: Coefficients, limits: Floats, dt: float, problem: Problem, motion: Motion, work: Scratch
+    scheme: Coefficients, limits: Floats, dt: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> tuple[int, float]:
     """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
 
@@ -123,6 +128,10 @@ def judge(
         memory[MEMORY.passes] += 1.0
         return FILTER, 0.0
     memory[MEMORY.passes] = 0.0
+    if limits[LIMIT.tension_change] > 0.0:
+        change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
+        error = max(error, change ** limits[LIMIT.exponent])
+        level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
         return TOO_LONG, 0.0
@@ -134,6 +143,25 @@ def judge(
         memory[MEMORY.left] = 1.0
         return CLOSE, RINGS
     return CLOSE, 0.0
+
+
+@called_kernel
+def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -> float:
+    """Largest change of a tension in the increment, of bars that may go slack, over the largest internal force so far.
+
+    thermal (m,) strain at its end
+    """
+    largest, most = motion.memory[MEMORY.pull], 0.0
+    for dof in range(motion.force.shape[0]):
+        largest = max(largest, abs(motion.force[dof]))
+    motion.memory[MEMORY.pull] = largest
+    for e in range(bars.nodes.shape[0]):
+        if bars.kinds[e, 1] in (RIGID, TABLE) or bars.constants[MINUS, e] >= bars.constants[PLUS, e]:
+            continue
+        before = bar_point(e, motion.u, motion.v, bars, thermal, motion.multiplier)[1]
+        after = bar_point(e, work.u, work.v, bars, thermal, motion.multiplier)[1]
+        most = max(most, abs(after - before) * bars.constants[AREA, e])
+    return most / largest if largest > 0.0 else 0.0
 
 
 @inner_kernel

@@ -9,7 +9,7 @@ from fem.forces.families import evaluate_others, write_masses
 from fem.forces.protocol import SPENT, Trial
 from fem.lanes.choose import some
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 @inner_kernel

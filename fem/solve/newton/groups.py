@@ -12,14 +12,11 @@ from fem.assembly.equations import Equations
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.solve.linear.ordering import Tree
-from fem.solve.schemes.coefficients import Coefficients
+from fem.linear.choice import Tree
+from fem.solve.schemes import Coefficients
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
-# Linear solvers
-EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
-CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 # Phases of an increment
 OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, FILTER, CLOSE = 0, 1, 2, 3, 4, 5, 6, 7
 # Flags of an increment
@@ -50,6 +47,7 @@ class Limits(NamedTuple):
     halves: int  # the first update that is halved where the residual does not fall after it (0: none is)
     snap: int  # fraction of the largest internal force from which on a snap counts (0: nobody looks)
     front: int  # the longest increment that shows the front of a snap
+    tension_change: int  # of cables in an automatic increment, over the largest internal force (0: any)
 
 
 class Control(NamedTuple):
@@ -250,7 +248,7 @@ class Scratch(NamedTuple):
 
     block (n, 9): the matrix within nodes, inertia included, the bars apart.
 
-    pinned, kept, whole, pulls: for rods alone (``rods/waiting.py``, ``rods/solve.py``).
+    pinned, kept, whole, pulls: for rods alone (``linear/chain.py``, ``newton/refine.py``).
 
     mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
     """

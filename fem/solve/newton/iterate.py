@@ -24,7 +24,7 @@ from fem.solve.newton.evaluate import (
     multiply_masses,
 )
 from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion, Nodes, Problem, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 MOST_HALVINGS = 8
 LEAST_FALL = 1e-4

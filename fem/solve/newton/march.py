@@ -1,6 +1,6 @@
 """The one Newton loop: every implicit scheme, statics included, every model size, every linear solver.
 
-A scheme is a row of numbers (``solve/schemes``). With u the unknown at t_{n+1} and values without index at t_n:
+A scheme is a row of numbers (``solve/schemes.py``). With u the unknown at t_{n+1} and values without index at t_n:
 
     v1 = VU (u1 - u)/dt + VV v + VA dt a,    a1 = AU (u1 - u)/dt^2 + AV v/dt + AA a
     WM M a1 + (1 - WM) M a + WF f1 + (1 - WF) f + C (WC v1 + (1 - WC) v) = WC f_ext1 + (1 - WC) f_ext
@@ -38,31 +38,13 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars, bar_point
 from fem.forces.laws import RIGID, TABLE
-from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.block import Diagonal
-from fem.solve.linear.chain import solve_chain, solve_unsymmetric_chain
-from fem.solve.linear.krylov import solve_bicgstab, solve_cg
+from fem.linear.band import solve_in_band
+from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
+from fem.linear.choice import BAND, BICGSTAB, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
+from fem.linear.factors import ROUND_OFF
+from fem.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
-from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Scratch
-from fem.solve.newton.iterate import (
-    begin,
-    correct,
-    forcing_of,
-    is_converged,
-    next_forcing,
-    residual,
-    scale_of,
-    takes_back,
-    worst,
-)
-from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
-from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
-from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
-from fem.solve.ropes.states import changes
-from fem.solve.statics.riks import (
+from fem.solve.newton.arc import (
     FACTOR,
     RADIUS,
     Arc,
@@ -75,6 +57,25 @@ from fem.solve.statics.riks import (
     set_factor,
     strays,
 )
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.estimate import filter_system, judge, take_filtered
+from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
+from fem.solve.newton.gaps import changes
+from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Scratch
+from fem.solve.newton.iterate import (
+    begin,
+    correct,
+    forcing_of,
+    is_converged,
+    next_forcing,
+    residual,
+    scale_of,
+    takes_back,
+    worst,
+)
+from fem.solve.newton.project import closing_phase, end_accelerations, move_accelerations, move_velocities
+from fem.solve.newton.refine import TOWARDS, solve_with_rods
+from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""
@@ -88,13 +89,13 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
     enough               error up to which answers with rods are not refined
     """
     nodes, bars, tree, solver = problem.nodes, problem.bars, problem.tree, problem.solver
-    if bars.rods.shape[0] > 0 and solver in (*groups.CHAINS, groups.BAND):
+    if bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND):
         return solve_with_rods(is_filled, enough, diagonal, problem, work)
-    if solver == groups.CHAIN:
+    if solver == CHAIN:
         return solve_chain(True, False, is_filled, tree, diagonal, linear_system(nodes, work))
-    if solver == groups.UNSYMMETRIC_CHAIN:
+    if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
-    if solver == groups.BAND:
+    if solver == BAND:
         return solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
     return False
 
@@ -108,11 +109,11 @@ def solve_compiled(
     forcing  fraction of the residual that iterative solvers may leave
     """
     nodes, solver = problem.nodes, problem.solver
-    if solver == groups.CG:
+    if solver == CG:
         spent = solve_cg(forcing, linear_system(nodes, work), work.krylov)
         memory[MEMORY.spent] += max(spent, 0)
         return bool(spent >= 0)
-    if solver == groups.BICGSTAB:
+    if solver == BICGSTAB:
         spent = solve_bicgstab(forcing, linear_system(nodes, work), work.krylov)
         return bool(spent >= 0)
     return eliminate(is_filled, enough, diagonal, problem, work)
@@ -141,7 +142,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
     has_blocks = work.tangent.block.shape[0] > 0 or nodes.artificial_stiffness.shape[0] > 0
-    is_bare = problem.solver in groups.CHAINS and not has_blocks
+    is_bare = problem.solver in CHAINS and not has_blocks
     band, judged = limits[LIMIT.drift_fraction], control[CONTROL.judged]
     while control[CONTROL.increment] < end:
         k = control[CONTROL.increment]
@@ -251,7 +252,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 memory[MEMORY.closing_scale],
             )
             if limits[LIMIT.time_error] > 0.0:
-                verdict, remark = judge(scheme, limits, dt, problem, motion, work)
+                verdict, remark = judge(scheme, limits, dt, thermal, problem, motion, work)
                 if verdict == groups.TOO_LONG:
                     return groups.TOO_LONG
                 if verdict == groups.FILTER:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fem.assembly.equations import condense
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bar import GAP, Q
-from fem.solve.linear.block import Diagonal, isotropic
-from fem.solve.linear.chain import LinearSystem
-from fem.solve.linear.tangent import add_product
+from fem.linear.chain import Diagonal, LinearSystem, isotropic
+from fem.linear.tangent import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Nodes, Passage, Problem, Scratch
-from fem.solve.rods.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps
+from fem.solve.schemes import Coefficients
 
 
 @inner_kernel

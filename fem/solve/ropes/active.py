@@ -28,12 +28,12 @@ from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
-from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
-from fem.solve.ropes.states import positions
+from fem.solve.rods import SAME_LENGTH, dense, over_independent
+from fem.solve.rope_states import positions
+from fem.solve.ropes.complementarity import DEPENDENT
 from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
-from fem.solve.statics.stability import MECHANISM, softest
-from fem.solve.statics.unrestrained import hold_unrestrained
+from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
 from fem.solve.step_system import NO_ROPES, loading_at
 
 NO_PULL = 1e-10
@@ -222,10 +222,6 @@ class ActiveSet(Watched):
         )
         control = np.zeros(len(CONTROL), np.int64)
         return Failed(groups.NOT_CONVERGED, control, kept.increments)
-
-
-DEPENDENT = 1e-8
-"""Fraction of a gradient outside the span of others below which it depends on them."""
 
 
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:

@@ -32,30 +32,44 @@ Ropes that repeat each other: which of them the march follows, and how all of th
 Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
 pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
 those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would have
-to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are told whose
-squares have the least sum.
+to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are reported
+whose squares have the least sum.
+
+Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
+
+Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two tangents of its plane,
+s = right - W (p, t) being the velocity of slipping there:
+
+    |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
+
+With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
+they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
+solves it from the pulls without friction on; where it wanders, sweeps from contact to contact lead on. Where friction
+holds both ends of a rod that all but lies in the plane, its rate may miss by what no force of usual size could change.
+Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
+from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.assembly.equations import Independent
 from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH
-from fem.solve.linear.sparse.factors import refine
+from fem.linear.factors import refine
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.rods.constraints import dense, gaps, over_independent
+from fem.solve.rods import dense, gaps, over_independent
 from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
 
 SHIFTS = (1e-13, 1e-7, 1e-10)
-"""Shares of the diagonal of W added to it, until one of them leads to an answer; the first gives one nearly at once."""
+"""Fractions of the diagonal of W added to it, until one leads to an answer; the first gives one nearly at once."""
 SAME = 1e-12
-"""Fraction of the largest eigenvalue of W below which it counts as zero."""
+"""Fraction of the largest eigenvalue of W, or singular value, below which it counts as zero."""
 POINTS = 12
 """Proximal points before another shift is tried."""
 ZERO = 1e-12
@@ -71,9 +85,9 @@ LARGE = 1e8
 class NoPulls(Exception):
     """No pulls fulfil the conditions; ``worst``: the row that is furthest off; ``bar``: whose it is, where known."""
 
-    def __init__(self, worst: int) -> None:
+    def __init__(self, worst: int, bar: int = -1) -> None:
         super().__init__()
-        self.worst, self.bar = worst, -1
+        self.worst, self.bar = worst, bar
 
 
 def complementarity(
@@ -141,7 +155,7 @@ CLOSED = 1e-13
 MOST_MOVES = 50
 
 
-def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Move ``motion.u``, with the stored and potential energies that it has. NoPulls: nothing brings lengths back.
 
     stage            its ``bars.rods`` are the rods and the ropes that hold or are too long
@@ -157,7 +171,7 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Any, 
     write_energies(stage, motion, now)
 
 
-def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients of its start."""
     square, network = 1.0 / stage.bars.constants[INV_LENGTH, stage.bars.rods] ** 2, Network(stage, mass)
     for _ in range(MOST_MOVES):
@@ -183,7 +197,7 @@ class Network:
     The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass.
     """
 
-    def __init__(self, stage: StepSystem, mass: Any) -> None:
+    def __init__(self, stage: StepSystem, mass: Matrix) -> None:
         equations, free = stage.equations, stage.nodes.dof_kind
         if len(equations.slave) == 0:
             free = np.where((free == 1) & (stage.system.inertia <= 0.0), 0, free)
@@ -204,18 +218,19 @@ class Network:
         return self.dofs.spread(-self.answer @ pull)
 
 
-def _solver(matrix: Any) -> Any:
+def _solver(matrix: Matrix) -> Callable[[Floats], Floats]:
     """M^-1 as a function, its answers checked (``refine``); ModelError where M is singular."""
     diagonal = matrix.diagonal()
-    dense = isinstance(matrix, np.ndarray)
-    count = np.count_nonzero(matrix) if dense else matrix.count_nonzero()
+    count = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.count_nonzero()
     if count == np.count_nonzero(diagonal):
         return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
-    if not dense:
-        from scipy.sparse.linalg import splu
     try:
-        inverse = np.linalg.inv(matrix) if dense else None
-        once = splu(matrix.tocsc()).solve if inverse is None else inverse.__matmul__
+        if isinstance(matrix, np.ndarray):
+            once = np.linalg.inv(matrix).__matmul__
+        else:
+            from scipy.sparse.linalg import splu
+
+            once = splu(matrix.tocsc()).solve
     except (np.linalg.LinAlgError, RuntimeError) as error:
         raise ModelError(MASSLESS) from error
 
@@ -261,10 +276,10 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
     return basis, np.where(basis, pull, 0.0)
 
 
-def outside(rows: Floats, stays: Flags, asked: Flags) -> Flags:
-    """Which of the rows asked (r,) depend on none of those that stay (r,): what these leave open is not theirs."""
-    found, base = asked.copy(), rows[stays].T
-    for r in np.flatnonzero(asked).tolist():
+def outside(rows: Floats, stays: Flags, chosen: Flags) -> Flags:
+    """Which of the chosen rows (r,) depend on none of those that stay (r,): what these leave open is not theirs."""
+    found, base = chosen.copy(), rows[stays].T
+    for r in np.flatnonzero(chosen).tolist():
         rest = rows[r] - base @ np.linalg.lstsq(base, rows[r], rcond=None)[0]
         found[r] = np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(rows[r])
     return found
@@ -286,3 +301,136 @@ def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floa
         if not pushes.any():
             return found / length
         at &= ~pushes
+
+
+RODS, HELD = 1e-4, 1e7
+"""Weight of the rates of rods where not all conditions can hold; times round-off by which they may miss there: 1e-4 of
+the velocities, the inclination to a plane that is lost in singular values below ``SAME``."""
+ROUNDS, STEPS, SWEEPS = 8, 8, 20
+"""Newton's method is begun anew, takes so many steps, and is led by so many sweeps, by twice as many the next time."""
+EXACT_ROUNDS, ROUGH = 3, 1e-3
+"""Rounds after which a fraction of the largest rate will do: nodes creep at most so fast where friction holds rods."""
+CREEPS = (
+    f"friction that holds both ends of rods is found to {ROUGH:g} of the largest rate only, in some increments: nodes "
+    "that stick may creep so fast"
+)
+LONGEST = 1e4
+"""Steps of Newton's method so many times longer than the answer show a singular matrix."""
+
+
+class Slips(NamedTuple):
+    """Tangents of contacts with friction: the first one of each, then the second one of each.
+
+    contact, coefficient (2f,)  which of the lengths that may pull it belongs to; mu
+    rows (2f, 3n), reduced (2f, q)  gradients over all dofs and over the independent ones
+    """
+
+    contact: Ints
+    coefficient: Floats
+    rows: Floats
+    reduced: Floats
+
+
+def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, noise: Floats) -> tuple[Floats, bool]:
+    """(c + 2f,) pulls of lengths, of which some are one-sided (c,), then those along tangents; whether nodes creep.
+
+    NoPulls: none found.
+
+    compliance (c + 2f, c + 2f), right (c + 2f,), known to ``noise``
+    """
+    count = len(one_sided)
+    swept = np.zeros(len(right))
+    swept[:count] = complementarity(compliance[:count, :count], right[:count], one_sided, noise[:count])[0]
+    if len(right) == count:
+        return swept, False
+    cones = Cones(compliance, right, one_sided, slips)
+    size = float((np.sqrt(cones.step) * np.abs(right)).max())
+    allowed = EXACT * size + np.sqrt(cones.step) * noise
+    allowed[:count][~one_sided] *= HELD
+    best, off = swept, np.full(len(right), np.inf)
+    for turn in range(ROUNDS):
+        found = swept.copy()
+        for _ in range(STEPS):
+            rest = cones.rest(found)
+            now = np.abs(rest) / np.sqrt(cones.step) - allowed
+            if now.max() <= 0.0:
+                return found, False
+            if now.max() < off.max():
+                best, off = found, now
+            found = found - cones.newton(found, rest)
+        if turn >= EXACT_ROUNDS and off.max() <= ROUGH * size:
+            return best, True
+        for _ in range(SWEEPS << turn):
+            cones.sweep(swept)
+    worst = int(off.argmax())
+    raise NoPulls(worst if worst < count else int(slips.contact[worst - count]))
+
+
+class Cones:
+    """The equation z = P(z - r (W z - right)) of z = (p, t); step: r, the same for both tangents of a contact."""
+
+    def __init__(self, compliance: Floats, right: Floats, one_sided: Flags, slips: Slips) -> None:
+        self.right, self.slips, self.count = right, slips, len(one_sided)
+        self.bounded = np.flatnonzero(one_sided)
+        half = len(slips.contact) // 2
+        self.tangents = self.count + np.arange(2 * half).reshape(2, half)
+        self.contact, self.coefficient = slips.contact[:half], slips.coefficient[:half]
+        diagonal = np.diag(compliance).copy()
+        # A direction in which neither may move (that across a plane model) is left alone.
+        still = (diagonal <= 0.0) & (right == 0.0)
+        normal = np.concatenate([diagonal[: self.count], diagonal[slips.contact]])
+        self.matrix = compliance + np.diag(np.where(still, normal, 0.0))
+        size = np.diag(self.matrix).copy()
+        size[self.tangents] = size[self.tangents].sum(axis=0)
+        self.step: Floats = 1.0 / np.where(size > 0.0, size, normal)
+
+    def rest(self, z: Floats) -> Floats:
+        """z - P(y)."""
+        found = z - self.step * (self.matrix @ z - self.right)
+        found[self.tangents] *= self._cut(found)[2]
+        found[self.bounded] = np.maximum(found[self.bounded], 0.0)
+        return np.asarray(z - found)
+
+    def _cut(self, y: Floats) -> tuple[Floats, Floats, Floats]:
+        """Lengths of the tangents of each contact (f,), the most they may have, and the fraction that stays."""
+        size = np.hypot(*y[self.tangents])
+        most = self.coefficient * np.maximum(y[self.contact], 0.0)
+        return size, most, np.where(size > most, most / np.where(size > 0.0, size, 1.0), 1.0)
+
+    def newton(self, z: Floats, rest: Floats) -> Floats:
+        """What to take from z: J^-1 rest, J = 1 - dP/dy (1 - r W)."""
+        y = z - self.step * (self.matrix @ z - self.right)
+        turned = np.eye(len(z)) - self.step[:, None] * self.matrix
+        moved = turned.copy()
+        moved[self.bounded[y[self.bounded] <= 0.0]] = 0.0
+        size, most, fraction = self._cut(y)
+        slides = np.flatnonzero(size > most)
+        at, way = self.tangents[:, slides], y[self.tangents[:, slides]] / size[slides]
+        along = np.einsum("ak,akj->kj", way, turned[at])
+        push = np.where(most[slides] > 0.0, self.coefficient[slides], 0.0)[:, None] * turned[self.contact[slides]]
+        for axis in range(2):
+            across = turned[at[axis]] - way[axis][:, None] * along
+            moved[at[axis]] = fraction[slides][:, None] * across + way[axis][:, None] * push
+        jacobian = np.eye(len(z)) - moved
+        try:
+            found = np.linalg.solve(jacobian, rest)
+            if np.abs(found).max() <= LONGEST * max(np.abs(z).max(), np.abs(rest).max()):
+                return found
+        except np.linalg.LinAlgError:
+            pass
+        weight = np.ones(len(z))
+        weight[: self.count] = RODS
+        weight[self.bounded] = 1.0
+        return np.asarray(np.linalg.lstsq(weight[:, None] * jacobian, weight * rest, rcond=SAME)[0])
+
+    def sweep(self, z: Floats) -> None:
+        """One length, then one contact after the other to what fits the others."""
+        bounded = np.zeros(self.count, np.bool_)
+        bounded[self.bounded] = True
+        for i in range(self.count):
+            z[i] -= self.step[i] * (self.matrix[i] @ z - self.right[i])
+            z[i] = max(z[i], 0.0) if bounded[i] else z[i]
+        for k, at in enumerate(self.tangents.T):
+            y = z[at] - self.step[at] * (self.matrix[at] @ z - self.right[at])
+            size, most = float(np.hypot(*y)), self.coefficient[k] * max(z[self.contact[k]], 0.0)
+            z[at] = y * (most / size if size > most else 1.0)

@@ -4,8 +4,19 @@ The increment is that of the energy-momentum rule, with vbar = (v + v1)/2 = (u1 
 gradients of the lengths at (u + u1)/2; ropes that are at their length there pull with the mean force lambda:
 
     M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
-    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping.py``
-    planes  also friction along their tangents, as in ``stepping.py``
+    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as below
+    planes  also friction along their tangents, as in ``complementarity.py``
+
+b is how fast ropes and rods may lengthen at the end of an increment. With w the relative velocity of two ends and
+s = d.w the rate of a length:
+
+    an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
+    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0
+                                   where something pulls: impulses take dt lambda.(G vbar) and never give any
+
+s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Friction ends slipping: T v1 = 0.
+Supports move by dt vbar and a little more, dt ``lag``: what that does to lengths the correction of positions undoes,
+and its energy is work of the supports.
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
 Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
@@ -18,37 +29,180 @@ Dynamical Systems (2008), ch. 10.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.equations import expand
+from fem.assembly.equations import Independent, expand
+from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.forces import bar
-from fem.forces.laws import RIGID
-from fem.solve.increment import Marcher, OneStep
+from fem.forces.laws import LINEAR, RIGID
 from fem.solve.newton import groups
-from fem.solve.newton.balance import has_drifted
-from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masses, inertia_forces
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.evaluate import (
+    combine,
+    evaluate_increment,
+    foresee_masses,
+    inertia_forces,
+    multiply_dampings,
+    multiply_masses,
+    stored_energy,
+)
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.ropes.complementarity import NoPulls, complementarity
-from fem.solve.ropes.states import Stages, can_change
-from fem.solve.ropes.stepping import (
-    CREEPS,
-    Law,
-    Lengths,
-    close_with_losses,
-    impulses,
-    put_in,
-    support_lag,
-    take_from_motion,
-)
-from fem.solve.ropes.switching import SettingOff
+from fem.solve.rope_states import Stages, can_change, gaps_of
+from fem.solve.ropes.complementarity import CREEPS, NoPulls, Slips, complementarity, impulses
+from fem.solve.ropes.instants import SLOW, SettingOff
 from fem.solve.ropes.watched import event_of
+from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
+
+
+class Law:
+    """The bounds of one increment for the ropes and rods ``near`` (c,), which slip along the tangents ``slips``.
+
+    holds, one_sided, restitution (c,)  kept their length up to now; are ropes;  v0 (3n,) first velocities
+    comes, arrives (c,)  come to their length with a speed; meet an impact
+    """
+
+    def __init__(
+        self, lengths: Lengths, near: Ints, u: Floats, v0: Floats, holds: Flags, one_sided: Flags, restitution: Floats
+    ) -> None:
+        self.lengths, self.near, self.v0, self.restitution = lengths, near, v0, restitution
+        self.one_sided, self.slips = one_sided, lengths.slips(near, len(u))
+        self.whose = np.concatenate([np.arange(len(near)), self.slips.contact])
+        rows, _ = lengths.gradients(near, u)
+        self.rate: Floats = rows @ v0
+        speed = np.sqrt(lengths.square[near]) * float(np.abs(v0).max(initial=0.0))
+        self.comes: Flags = one_sided & ~holds & (self.rate > SLOW * speed)
+        self.arrives = self.comes.copy()
+        self.start = lengths.relative(near, u)
+
+    def gradients(self, u: Floats) -> tuple[Floats, Floats]:
+        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones."""
+        both = zip(self.lengths.gradients(self.near, u), (self.slips.rows, self.slips.reduced), strict=True)
+        rows, reduced = (np.concatenate(parts) if len(parts[1]) else parts[0] for parts in both)
+        return rows, reduced
+
+    def bound(self, rows: Floats, u1: Floats, v1: Floats) -> Floats:
+        """(c + 2f,) what G v1 may be at most (rods, and T v1 without sliding: is), given how the last guess ends."""
+        bound = -(rows[: len(self.near)] @ self.v0)
+        if self.arrives.any():
+            moved = self.lengths.relative(self.near, u1) - self.start
+            turn = 0.5 * self.lengths.sense[self.near] * (moved * self.lengths.relative(self.near, v1)).sum(1)
+            wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
+            bound = np.where(self.one_sided, np.maximum(wanted, bound), wanted)
+        return np.append(bound, np.zeros(len(self.slips.contact)))
+
+
+def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
+    """(3n,) mean velocity of supports in increment k, as they move, less the mean of those at its ends."""
+    lag, supports = np.zeros(len(u)), chunk.support_dofs
+    moved = (chunk.support_u[k] - u[supports]) / chunk.dt[k]
+    lag[supports] = moved - 0.5 * (v0[supports] + chunk.support_v[k])
+    return lag
+
+
+@kernel
+def close_with_losses(k: int, iterations: int, strain: float, lost: float, through: Passage) -> float:
+    """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
+    problem, loading, motion = through.problem, through.loading, through.motion
+    error: float = close_increment(through.scheme, k, strain, problem, loading, motion, through.work)
+    motion.energies[ENERGY.dissipated] += lost
+    error += lost
+    thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
+    note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, through.record)
+    return error
+
+
+def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: float) -> tuple[float, float]:
+    """Stored energy of the positions that ``move`` (3n,) has corrected, and what that put in, also against drag.
+
+    strain: stored energy before
+    """
+    chunk, motion, work = through.loading, through.motion, through.work
+    thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
+    ends = stored_energy(float(chunk.time[k]), float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
+    now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
+    given = ends - strain - float((np.where(chunk.is_gravity == 1, now, mean) @ chunk.vectors) @ move)
+    if len(work.flow):
+        way = work.u - motion.u
+        loss = float(work.flow @ way)
+        given += (max(loss, 0.0) if stage.problem.is_passive else loss) - float(work.flow @ (way - move))
+    if len(stage.nodes.damping):
+        multiply_dampings(stage.problem, 0.5 * (motion.v + work.v), work.momentum)
+        given += float(work.momentum @ move)
+    return ends, given
+
+
+QUICKER = 1e-2
+"""Fraction of the kinetic energy that may be given back to the motion of an increment."""
+
+
+def take_from_motion(stage: StepSystem, energy: float) -> float:
+    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was."""
+    work = stage.work
+    multiply_masses(stage.problem, work.v, work.momentum)
+    kinetic = 0.5 * float(work.v @ work.momentum)
+    taken = min(max(energy, -QUICKER * kinetic), kinetic)
+    if kinetic > 0.0:
+        work.v[:] *= np.sqrt(1.0 - taken / kinetic)
+    return taken
+
+
+class Lengths:
+    """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared; sense (c,) -1: stops."""
+
+    def __init__(self, stage: StepSystem, index: Ints) -> None:
+        bars = stage.bars
+        self.index, self.bars = index, bars
+        self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
+        self.sense: Floats = bar.senses(bars, index)
+        self.is_linear = bars.kinds[index, 0] == LINEAR
+        self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
+
+    def gaps(self, u: Floats) -> Floats:
+        """(l^2 - L0^2)/2, of stops minus that."""
+        return gaps_of(self.bars, self.index, u)
+
+    def relative(self, chosen: Ints, x: Floats) -> Floats:
+        """(c, 3) x_j - x_i of some of them; zero where the bar is geometrically linear."""
+        ends = x.reshape(-1, 3)[self.bars.nodes[self.index[chosen]]]
+        return np.where(self.is_linear[chosen, None], 0.0, ends[:, 1] - ends[:, 0])
+
+    def gradients(self, chosen: Ints, u: Floats) -> tuple[Floats, Floats]:
+        """G of some of them at u: over all dofs (c, 3n), and over the independent ones."""
+        e, w = self.index[chosen], self.relative(chosen, u)
+        first = np.where(self.is_linear[chosen], bar.BASE, bar.REF)
+        way = np.stack([self.bars.constants[first + c, e] + w[:, c] for c in range(3)], axis=1)
+        return self._spread(e, self.sense[chosen][:, None] * way, len(u))
+
+    def slips(self, chosen: Ints, size: int) -> Slips:
+        """Those of the planes with friction among some of them; size: number of dofs.
+
+        The first tangent lies across the axis that the normal is least along: in plane models the second lies in them.
+        """
+        mu = self.bars.constants[bar.FRICTION, self.index[chosen]]
+        (rubs,) = np.nonzero(mu > 0.0)
+        e = np.tile(self.index[chosen[rubs]], 2)
+        normal = self.bars.constants[bar.BASE : bar.BASE + 3, e[: len(rubs)]].T
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        first = np.cross(normal, np.eye(3)[np.abs(normal).argmin(axis=1)])
+        first *= length / np.linalg.norm(first, axis=1, keepdims=True)
+        rows, reduced = self._spread(e, np.concatenate([first, np.cross(normal, first) / length]), size)
+        return Slips(np.tile(rubs, 2), np.tile(mu[rubs], 2), rows, reduced)
+
+    def _spread(self, e: Ints, way: Floats, size: int) -> tuple[Floats, Floats]:
+        """Gradients of bars e from those at their second nodes (c, 3)."""
+        rows, at, ends, dofs = np.zeros((len(e), size)), np.arange(len(e)), 3 * self.bars.nodes[e], self.dofs
+        for c in range(3):
+            rows[at, ends[:, 1] + c] += way[:, c]
+            rows[at, ends[:, 0] + c] -= way[:, c]
+        return rows, rows[:, dofs.unknown] if dofs.transform is None else rows @ dofs.transform
+
 
 AT_LENGTH = 1e-6
 """Strain from which on a rope counts as being at its length."""
@@ -98,7 +252,7 @@ class Moreau(Marcher):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
 
-    def rope_start(self, step: OneStep) -> SettingOff:
+    def rope_start(self, step: StepState) -> SettingOff:
         """Ropes set off as those whose events are located."""
         stages = Stages(self.stage, self.all, step.step.controls, step.whole.wishes.solver)
         return SettingOff(step, stages, self._take_up)
@@ -108,7 +262,7 @@ class Moreau(Marcher):
         self.pulls[:] = np.isin(self.index, self.all[taut])
         self.holds[:] = self.pulls
 
-    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+    def tell(self, step: StepState, before: int, times: Floats) -> None:
         """Pass on the events of a chunk."""
         for k, r, what, lost in self.happened:
             at, sense = (step.number, before + k + 1, float(times[k + 1])), float(self.lengths.sense[r])
@@ -117,16 +271,14 @@ class Moreau(Marcher):
         if self.creeps:
             step.notify(CREEPS)
 
-    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
-        """Why the step stopped."""
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         return (
             f"step {step.number} stopped at t = {step.progress.time:.9g}: the increment {dt:.6g} of the time stepping "
             f"over impacts found no solution ({self.trouble}). Use smaller increments. Everything computed so far is "
             "written"
         )
 
-    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Advance through a chunk."""
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again
@@ -281,7 +433,7 @@ class Moreau(Marcher):
     def _name(self, r: int) -> str:
         return self.stage.system.name_bar(int(self.index[r]))
 
-    def _factor(self, dt: float) -> Any:
+    def _factor(self, dt: float) -> Callable[[Floats], Floats]:
         """The inverse of the effective tangent over the independent dofs, as a function."""
         stage, work = self.stage, self.stage.work
         if not self.is_coupled:
@@ -291,12 +443,13 @@ class Moreau(Marcher):
         from scipy.sparse.linalg import splu
 
         nodal_blocks(stage.coefficients, dt, stage.problem, work)
-        return splu(stage.tangent.matrix(work).tocsc()).solve
+        solve: Callable[[Floats], Floats] = splu(stage.tangent.matrix(work).tocsc()).solve
+        return solve
 
     def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.
 
-        Each impact takes its part of it, and what its friction takes; what no event tells of goes with the next one.
+        Each impact takes its part of it, and what its friction takes; what no event reports is added to the next one.
         """
         near, arrives, rubs = law.near, law.arrives, np.zeros(len(self.pulls))
         rubs[near] = np.maximum(rubbed, 0.0)
@@ -306,9 +459,9 @@ class Moreau(Marcher):
         total = float(lost.sum())
         lost *= taken / total if total > 0.0 else 0.0
         self.spare += taken if total <= 0.0 else 0.0
-        tells = self.one_sided & (hits | (now != self.pulls))
-        self.spare += float(lost[~tells].sum())
-        for r in np.flatnonzero(tells).tolist():
+        reports = self.one_sided & (hits | (now != self.pulls))
+        self.spare += float(lost[~reports].sum())
+        for r in np.flatnonzero(reports).tolist():
             what = "impact" if hits[r] else "taut" if now[r] else "slack"
             self.happened.append((k, r, what, float(lost[r]) + self.spare + float(rubs[r] if hits[r] else 0.0)))
             self.spare = 0.0

@@ -44,7 +44,7 @@ def compiled(request):
 @pytest.fixture(scope="module")
 def finest():
     """Deck -> its motion in very short increments."""
-    return cache(lambda deck: run(deck, "NEWMARK", PERIOD / 1600))
+    return cache(lambda deck: run(deck, "NEWMARK", PERIOD / 800))
 
 
 def test_every_family_has_an_example():
@@ -205,6 +205,7 @@ def test_magnets_agree_with_an_integrator_that_knows_nothing_of_them():
     assert ours.u[-1, [3, 5, 6, 8]] == pytest.approx(exact[:4], abs=1e-5)
 
 
+@pytest.mark.long
 def test_a_family_that_is_not_registered_acts_on_nothing():
     """And one that is acts in machine code as it does in Python."""
     text = next(text for family, text in EXAMPLES if family is magnet.MAGNETS)

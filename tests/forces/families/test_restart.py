@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fem import run_files
 from fem.runner import run_to_files
+from fem.runs import write as run_files
 from tests.forces.families.examples import EXAMPLES, acting
 from tests.forces.families.fins import FINS
 

@@ -1,0 +1,321 @@
+"""The form of the N-link pendulum: a row for each link, the start position to be dragged, one run or two."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from fem.app.deck_text import MOST_INCREMENTS, MOST_LINKS, PRESETS, dragged, joints_of, nearest_joint
+from fem.app.outcome import NumberField, Outcome, not_negative, positive, read_number, whole
+from fem.app.solver import Solver, Workplace
+from fem.errors import CommandError
+from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum, deck_text
+
+HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
+CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
+BODIES = {"bar": "slender bars", "point": "point masses on massless rods"}
+INTEGRATORS = (INTEGRATOR, "NEWMARK", "GENERALIZED ALPHA", "HHT", "BACKWARD EULER")
+DRAG = "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
+ANGLES = {False: "from the previous link", True: "from the vertical"}
+
+
+class PendulumPlace:
+    """A form, what it describes, and what its run gives."""
+
+    def __init__(self, workplace: Workplace) -> None:
+        self._workplace = workplace
+        self._texts: dict[str, list[str]] = {}
+        self._rows: dict[str, list[Any]] = {}
+        self._is_filling = True
+        self._computing: Solver | None = None
+        with ui.element("div").classes("fem-two"):
+            with ui.column().classes("w-full gap-3"):
+                self._build_presets()
+                self._build_table()
+                self._build_numbers()
+                self._build_run()
+            with ui.column().classes("w-full gap-2 items-center"):
+                self._drawing = Drawing(self._turn)
+                ui.label(DRAG).classes("fem-quiet")
+        self._outcome = Outcome(workplace, self._follow)
+        self._take("Five links")
+
+    # ------------------------------------------------------------------------------------------ the form
+    def _build_presets(self) -> None:
+        with ui.row().classes("items-center gap-2"):
+            ui.label("Examples:").classes("fem-quiet")
+            for name in PRESETS:
+                ui.button(name, on_click=lambda name=name: self._take(name)).props("outline dense no-caps")
+
+    def _build_table(self) -> None:
+        with ui.row().classes("w-full items-start gap-3"):
+            check = whole(1, MOST_LINKS, "links")
+            self._links = NumberField("number of links", "5", check=check, on_change=self._resize)
+            self._absolute = ui.select(ANGLES, value=False, label="angles and speeds", on_change=self._changed)
+            self._absolute.props("dense outlined").classes("fem-choice")
+        self._table = ui.element("div").classes("fem-links")
+
+    def _build_numbers(self) -> None:
+        with ui.element("div").classes("fem-grid"):
+            given: dict[str, Any] = {"on_change": self._changed}
+            self._body = ui.select(BODIES, value="bar", label="body", **given).props("dense outlined")
+            hint = "axial stiffness E A of every link; empty: links keep their length"
+            self._stiffness = NumberField(
+                "stiffness EA", check=positive, unit="N", is_optional=True, hint=hint, **given
+            )
+            self._gravity = NumberField("gravity", "9.81", check=not_negative, unit="m/s²", **given)
+            self._time = NumberField("time", "10", check=positive, unit="s", **given)
+            self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
+            self._integrator = ui.select(list(INTEGRATORS), value=INTEGRATOR, label="integrator", **given)
+            self._integrator.props("dense outlined")
+
+    def _build_run(self) -> None:
+        with ui.row().classes("w-full items-center gap-3"):
+            self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").props("data-testid=run")
+            self._two = ui.checkbox("two runs from nearly the same start", on_change=self._changed)
+            hint = "the first link of the second run begins turned by so much more"
+            self._offset = NumberField(
+                "turned by", "1e-6", unit="°", check=positive, hint=hint, on_change=self._changed
+            )
+            self._offset.input.bind_visibility_from(self._two, "value")
+            self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
+            self._exponent.bind_visibility_from(self._two, "value")
+            hint = "time of the motion that the exponent is the mean over; long ones are sure, and slow"
+            self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
+            self._over.input.bind_visibility_from(self._two, "value")
+            self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")
+        self._said = ui.label().classes("fem-said").props("data-testid=exponent")
+        self._said.visible = False
+
+    def _take(self, name: str) -> None:
+        """Fill in a preset."""
+        preset = PRESETS[name]
+        self._is_filling = True
+        columns = zip(QUANTITIES, (preset.lengths, preset.masses, preset.angles, preset.speeds), strict=True)
+        self._texts = {quantity: [f"{value:g}" for value in values] for quantity, values in columns}
+        self._links.set(str(preset.links))
+        self._absolute.value, self._body.value, self._integrator.value = False, preset.body, INTEGRATOR
+        self._stiffness.set("")
+        self._gravity.set("9.81")
+        self._time.set(f"{preset.time:g}")
+        self._dt.set(f"{preset.dt:g}")
+        self._fill_table()
+        self._is_filling = False
+        self._changed()
+
+    def _resize(self) -> None:
+        """As many rows as links; new ones are like the last."""
+        count = self._links.value
+        if self._is_filling or count is None:
+            self._changed()
+            return
+        for texts in self._texts.values():
+            texts[:] = (texts + [texts[-1]] * int(count))[: int(count)]
+        self._fill_table()
+        self._changed()
+
+    def _fill_table(self) -> None:
+        self._table.clear()
+        self._rows = {quantity: [] for quantity in QUANTITIES}
+        with self._table:
+            for head in ("link", *HEADS.values()):
+                ui.label(head).classes("fem-quiet")
+            ui.label("all").classes("fem-quiet")
+            for quantity in QUANTITIES:
+                alike = ui.input(
+                    placeholder="all alike", on_change=lambda event, q=quantity: self._fill(q, event.value)
+                )
+                alike.props("dense borderless").classes("fem-cell fem-alike").props(f"data-testid=all-{quantity}")
+            for link in range(len(self._texts["length"])):
+                ui.label(str(link + 1)).classes("fem-quiet")
+                for quantity in QUANTITIES:
+                    self._rows[quantity].append(self._cell(quantity, link))
+
+    def _cell(self, quantity: str, link: int) -> Any:
+        def wrong(text: object) -> str | None:
+            return read_number(text, CHECKS[quantity])[1] or None
+
+        def change(event: Any) -> None:
+            self._texts[quantity][link] = event.value or ""
+            self._changed()
+
+        cell = ui.input(value=self._texts[quantity][link], on_change=change, validation=wrong)
+        cell.props("dense outlined hide-bottom-space inputmode=decimal").classes("fem-cell")
+        return cell.props(f"data-testid={quantity}-{link + 1}")
+
+    def _fill(self, quantity: str, text: str) -> None:
+        """Give all links the values of the first."""
+        if not text:
+            return
+        self._is_filling = True
+        for cell in self._rows[quantity]:
+            cell.value = text
+        self._is_filling = False
+        self._changed()
+
+    def _turn(self, link: int, angle: float) -> None:
+        """Take over the angle of a joint that was dragged."""
+        self._rows["angle"][link].value = f"{angle:g}"
+
+    # ------------------------------------------------------------------------------------------ what it describes
+    def _numbers(self, quantity: str) -> list[float] | None:
+        """Of all links; None where one is wrong."""
+        read = [read_number(text, CHECKS[quantity])[0] for text in self._texts[quantity]]
+        return None if None in read else [value for value in read if value is not None]
+
+    def _asked(self) -> Pendulum:
+        """What the form describes. CommandError: something is wrong with it."""
+        for field in (self._links, self._stiffness, self._gravity, self._time, self._dt):
+            if field.wrong:
+                raise CommandError(f"{field.label}: {field.wrong}")
+        for quantity in QUANTITIES:
+            for link, text in enumerate(self._texts[quantity], 1):
+                if wrong := read_number(text, CHECKS[quantity])[1]:
+                    raise CommandError(f"{quantity} of link {link}: {wrong}")
+        columns = [tuple(self._numbers(quantity) or ()) for quantity in QUANTITIES]
+        time, dt = self._time.value or 0.0, self._dt.value or 0.0
+        if time / dt > MOST_INCREMENTS:
+            raise CommandError(f"{time / dt:.3g} increments: at most {MOST_INCREMENTS:,}; raise dt or shorten the time")
+        speeds = columns[3] if any(columns[3]) else ()
+        body, stiffness, gravity = str(self._body.value), self._stiffness.value, self._gravity.value or 0.0
+        start = columns[0], columns[1], columns[2], speeds, bool(self._absolute.value)
+        return Pendulum(*start, body, stiffness, gravity, time, dt, str(self._integrator.value))
+
+    def _changed(self, *_: object) -> None:
+        """Say what is wrong, and draw what can be drawn."""
+        if self._is_filling:
+            return
+        lengths, angles = self._numbers("length"), self._numbers("angle")
+        if lengths and angles:
+            self._drawing.show(lengths, angles, bool(self._absolute.value))
+        try:
+            self._asked()
+            others = [field for field in (self._offset, self._over) if self._two.value and field.wrong]
+            wrong = f"{others[0].label}: {others[0].wrong}" if others else ""
+        except CommandError as error:
+            wrong = str(error)
+        self._wrong.text = wrong
+        self._run.set_enabled(not wrong)
+        self._exponent.set_enabled(not wrong)
+
+    # ------------------------------------------------------------------------------------------ runs
+    def _write(self, pendulum: Pendulum, name: str = "") -> Path:
+        """The deck in a folder of its own."""
+        name = name or f"pendulum_{pendulum.links}"
+        deck = self._workplace.new_folder(name) / f"{name}.inp"
+        deck.write_text(deck_text(pendulum), encoding="utf-8", newline="")
+        return deck
+
+    def _start(self) -> None:
+        if self._outcome.is_running:
+            return
+        pendulum = self._asked()
+        decks = [self._write(pendulum)]
+        if self._two.value:
+            first, *others = pendulum.angles
+            # Relative angles of the others go with the first link: all of the chain is turned.
+            decks.append(self._write(replace(pendulum, angles=(first + (self._offset.value or 0.0), *others)), "other"))
+        runs = [self._workplace.solve(deck, deck.parent / "results") for deck in decks]
+        self._outcome.show([deck.parent / "results" for deck in decks], runs, decks[0])
+        self._follow()
+
+    def _follow(self) -> None:
+        """While it runs, nothing else is started here."""
+        self._run.set_enabled(not self._outcome.is_running and not self._wrong.text)
+
+    async def _lyapunov(self) -> None:
+        """``fem lyapunov`` of what the form describes; asked for again, it stops."""
+        if self._computing is not None:
+            self._computing.stop()
+            return
+        pendulum = self._asked()
+        deck = self._write(pendulum)
+        self._said.visible, self._said.text = True, "computing the largest Lyapunov exponent ..."
+        command = ["lyapunov", str(deck), "--error", "none", "--output", str(deck.parent / "exponent")]
+        command += ["--time", repr(self._over.value)]
+        self._computing = process = self._workplace.command(command, deck.parent)
+        self._exponent.text = "Stop computing"
+        while process.is_running:
+            await asyncio.sleep(0.3)
+        self._computing, self._exponent.text = None, "Lyapunov exponent"
+        lines = [line for line in process.said.splitlines() if not line.startswith("written")]
+        self._said.text = "stopped" if process.is_asked_to_stop else process.failure or "\n".join(lines)
+
+
+SIZE = 460
+MARGIN = 26
+REACH = 18
+"""Pixels of the drawing from a joint at which it is taken."""
+
+
+class Drawing:
+    """Joints in a square with the fixed one in its middle; ``on_drag`` is told the link (from 0) and its angle."""
+
+    def __init__(self, on_drag: Callable[[int, float], Any]) -> None:
+        self._on_drag = on_drag
+        self._lengths: list[float] = []
+        self._angles: list[float] = []
+        self._is_absolute = False
+        self._held: int | None = None
+        self._image = ui.interactive_image(size=(SIZE, SIZE), sanitize=False)
+        self._image.classes("fem-drawing").props("data-testid=drawing")
+        self._image.on("svg:pointerdown", self._take)
+        self._image.on("svg:pointermove", self._move, throttle=0.03)
+        self._image.on("svg:pointerup", self._leave)
+        self._image.on("svg:pointerleave", self._leave)
+
+    def show(self, lengths: Sequence[float], angles: Sequence[float], is_absolute: bool) -> None:
+        """Redraw with other numbers."""
+        self._lengths, self._angles, self._is_absolute = list(lengths), list(angles), is_absolute
+        self._image.content = self._content()
+
+    @property
+    def _scale(self) -> float:
+        """Pixels of a length of one."""
+        return (SIZE / 2 - MARGIN) / (sum(self._lengths) or 1.0)
+
+    def _pixels(self) -> list[tuple[float, float]]:
+        places = joints_of(self._lengths, self._angles, self._is_absolute)
+        return [(SIZE / 2 + self._scale * x, SIZE / 2 - self._scale * z) for x, z in places]
+
+    def _content(self) -> str:
+        """SVG: the reach, the vertical, links, joints."""
+        middle, pixels = SIZE / 2, self._pixels()
+        reach = middle - MARGIN
+        parts = [
+            f'<rect width="{SIZE}" height="{SIZE}" fill="transparent" pointer-events="all" style="touch-action:none"/>',
+            f'<circle class="fem-reach" cx="{middle}" cy="{middle}" r="{reach}"/>',
+            f'<line class="fem-reach" x1="{middle}" y1="{middle}" x2="{middle}" y2="{middle + reach}"/>',
+        ]
+        for (x1, y1), (x2, y2) in pairwise(pixels):
+            parts.append(f'<line class="fem-link" x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"/>')
+        size = min(7.0, max(3.0, 0.3 * self._scale * min(self._lengths)))
+        for joint, (x, y) in enumerate(pixels[1:], 1):
+            parts.append(f'<circle class="fem-joint" id="joint-{joint}" cx="{x:.2f}" cy="{y:.2f}" r="{size:.1f}"/>')
+        x, y = pixels[0]
+        parts.append(f'<path class="fem-fixed" d="M{x} {y} l-9 -14 h18 z"/>')
+        return "".join(parts)
+
+    def _place(self, event: Any) -> tuple[float, float]:
+        """Where the pointer is, as lengths."""
+        x, y = float(event.args["image_x"]), float(event.args["image_y"])
+        return (x - SIZE / 2) / self._scale, (SIZE / 2 - y) / self._scale
+
+    def _take(self, event: Any) -> None:
+        places = joints_of(self._lengths, self._angles, self._is_absolute)
+        self._held = nearest_joint(places, *self._place(event), REACH / self._scale)
+
+    def _move(self, event: Any) -> None:
+        if self._held is not None and self._held <= len(self._lengths):
+            place = self._place(event)
+            angle = dragged(self._lengths, self._angles, self._is_absolute, self._held, *place)
+            self._on_drag(self._held - 1, angle)
+
+    def _leave(self, _: Any) -> None:
+        self._held = None

@@ -1,0 +1,509 @@
+"""What the page draws, as numbers: the scene of the player (a run at some instants, or a model not yet run), charts."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.checking.bars import collect_bars
+from fem.checking.findings import supports
+from fem.errors import CommandError
+from fem.model import Model
+from fem.model.mesh import BARS, REEVED
+from fem.model.quantities import ELEMENTAL, NODAL, Quantity
+from fem.runs.frames import says_si, unit_of
+from fem.runs.read import Missing, Results, Table, extremes, open_results
+from fem.show.animate import even_times
+from fem.show.curves import energy_curves
+from fem.show.links import angles_of, frame_of, joint_forces, read_links
+from fem.show.motion import (
+    NODES,
+    Motion,
+    Pick,
+    bars_of,
+    break_times,
+    field_values,
+    plane_of,
+    table_values,
+    tension_scale,
+    whole_motion,
+)
+from fem.show.scenery import planes_of, upright
+from fem.show.style import AXES, moving, some_of
+
+MOST_NUMBERS = 3_000_000
+"""Coordinates that are sent to the browser: 12 MB."""
+MOST_FRAMES, LEAST_FRAMES = 1_000, 20
+VALUES = {"T": ("T", "force"), "N": ("N", "force"), "E": ("strain", "")}
+"""What colours bars: name -> array of the fields, formula of its unit."""
+
+
+def packed(numbers: Any, kind: str = "<f4") -> str:
+    """Numbers as the browser takes them: bytes of single precision, or ``<i4``, in base64."""
+    return base64.b64encode(np.ascontiguousarray(numbers, kind).tobytes()).decode()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """k instants of n nodes and m elements.
+
+    time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
+    rest      (n, 3) positions without displacements, for magnifying these; None: there are none
+    axes      two of the plane in which everything stays, or all three; up: the one against gravity
+    unit      as ``Results.symbol``
+    values    name -> (k, bars), NaN where unknown;  extremes: name -> least and greatest of the whole run, also
+              between the instants;  breaks (bars,) times at which bars go
+    supports, traced  node indices;  loads: node index -> direction;  planes: height, colour, is_bottom
+    sets      name -> node indices
+    """
+
+    time: Floats
+    x: Floats
+    labels: Sequence[object]
+    elements: Sequence[object]
+    ends: Ints
+    axes: Sequence[int]
+    unit: Callable[[str], str]
+    up: int = 2
+    values: Mapping[str, Floats] = field(default_factory=dict)
+    dashed: int = 0
+    supports: Sequence[int] = ()
+    traced: Sequence[int] = ()
+    loads: Mapping[int, Sequence[float]] = field(default_factory=dict)
+    planes: Sequence[Sequence[Any]] = ()
+    breaks: Floats | None = None
+    extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    sets: Mapping[str, Ints] = field(default_factory=dict)
+    rest: Floats | None = None
+
+    def text(self) -> bytes:
+        """The scene as JSON, which the player reads."""
+        scales = {}
+        for name, part in self.values.items():
+            if np.isfinite(part).any():
+                colours, slack = tension_scale(part)
+                low, high = colours.get_clim()
+                formula = VALUES[name][1]
+                scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
+                least, most = self.extremes.get(name, (float(np.nanmin(part)), float(np.nanmax(part))))
+                scales[name] |= {"least": least, "most": most}
+                scales[name]["unit"] = self.unit(formula) if formula else ""
+        plain = {name: list(getattr(self, name)) for name in ("axes", "supports", "traced", "planes")}
+        plain |= {name: [str(label) for label in getattr(self, name)] for name in ("labels", "elements")}
+        bars, breaks = len(self.ends) - self.dashed, self.breaks
+        content = plain | {"nodes": len(self.labels), "bars": bars, "up": self.up, "values": scales}
+        content |= {"time": packed(self.time, "<f8"), "x": packed(self.x), "ends": packed(self.ends, "<i4")}
+        content["rest"] = None if self.rest is None else packed(self.rest)
+        content["loads"] = {str(node): list(load) for node, load in self.loads.items()}
+        content["sets"] = {name: indices.tolist() for name, indices in self.sets.items()}
+        content["breaks"] = None if breaks is None or not np.isfinite(breaks).any() else packed(breaks)
+        content["units"] = {"time": self.unit("time"), "length": self.unit("length")}
+        return json.dumps(content, allow_nan=False).encode()
+
+
+def motion_of(results: Results) -> tuple[Motion, Pick]:
+    """The whole motion, at so many instants as a browser can hold. Missing: there is none, or too large a model."""
+    count = len(results.mesh.node_labels)
+    frames = min(MOST_FRAMES, MOST_NUMBERS // (3 * max(count, 1)))
+    if frames < LEAST_FRAMES:
+        raise Missing(f"{count} nodes are too many to be shown in a browser: ParaView opens {results.name}.pvd")
+    pick = even_times(results.boundaries, frames)
+    return whole_motion(results, pick), pick
+
+
+def scene_of(results: Results) -> bytes:
+    """The motion of a run. Missing: there is none."""
+    mesh = results.mesh
+    motion, pick = motion_of(results)
+    bars, labels = bars_of(mesh)
+    lines = mesh.ends[:, 0] != mesh.ends[:, 1]
+    others = lines & ~mesh.is_bar
+    held = still(motion.values["U"])
+    up = upright(results)
+    return Scene(
+        motion.time,
+        mesh.coordinates + motion.values["U"],
+        mesh.node_labels.tolist(),
+        [*labels, *mesh.element_labels[others].tolist()],
+        np.concatenate([bars, mesh.ends[others]]),
+        plane_of(results),
+        results.symbol,
+        up=up,
+        values=values_of(results, motion, pick, labels),
+        dashed=int(others.sum()),
+        supports=np.flatnonzero(held & used(mesh.legs[0], len(held))).tolist(),
+        traced=free_ends(bars, held),
+        planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
+        breaks=break_times(results),
+        extremes={} if motion.keys is None else extremes_of(results.elements, labels),
+        rest=mesh.coordinates,
+    ).text()
+
+
+def still(u: Floats) -> Flags:
+    """(n,) nodes that stay where they are; u (k, n, 3). None of them where nothing has moved yet."""
+    found = np.asarray((u == u[0]).all(axis=(0, 2)))
+    return found & ~found.all()
+
+
+def used(ends: Ints, count: int) -> Flags:
+    """(n,) nodes at which an element ends."""
+    return np.asarray(np.isin(np.arange(count), ends))
+
+
+def free_ends(bars: Ints, held: Flags, most: int = 4) -> list[int]:
+    """Nodes at which a single bar ends and that move: their trails are drawn."""
+    count = np.bincount(bars.ravel(), minlength=len(held))
+    free: list[int] = np.flatnonzero((count == 1) & ~held).tolist()
+    return free[-most:]
+
+
+def extremes_of(table: Table, labels: list[int]) -> dict[str, tuple[float, float]]:
+    """Least and greatest of T, N and E of some labels over all lines of a table."""
+    names = [name for name in VALUES if name in table.columns]
+    ends = dict.fromkeys(names, (np.inf, -np.inf))
+    for block in table.blocks([table.columns[3], *names]) if names else ():
+        rows = block[np.isin(block[:, 0], labels)]
+        for place, name in enumerate(names, 1):
+            known = rows[:, place][np.isfinite(rows[:, place])]
+            if len(known):
+                ends[name] = min(ends[name][0], float(known.min())), max(ends[name][1], float(known.max()))
+    return {name: both for name, both in ends.items() if both[0] <= both[1]}
+
+
+def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -> dict[str, Floats]:
+    """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars)."""
+    if motion.keys is None:
+        elements = results.mesh.bars[1]
+        return field_values(results, pick, {name: (array, elements) for name, (array, _) in VALUES.items()})[1]
+    table = results.elements
+    names = [name for name in VALUES if name in table.columns]
+    found = table_values(table, names, labels, motion.keys) if names else None
+    return {} if found is None else {name: found[:, :, place] for place, name in enumerate(names)}
+
+
+MOST_NODES = 20_000
+FLAT = 1e-9
+
+
+def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
+    """The mesh as it is in the deck; tension (bars,) colours one without pulleys. Missing: it has too many nodes."""
+    mesh = model.mesh
+    if len(mesh.node_labels) > MOST_NODES:
+        raise Missing(f"{len(mesh.node_labels)} nodes are too many to be shown here before a run")
+    ends, elements = mesh.legs
+    lines, is_bar = ends[:, 0] != ends[:, 1], mesh.is_of(*BARS, *REEVED)[elements]
+    bars, others = np.flatnonzero(lines & is_bar), np.flatnonzero(lines & ~is_bar)
+    order = np.concatenate([bars, others])
+    axes, held = model_plane(model), np.zeros((len(mesh.node_labels), 3), bool)
+    for each in supports(model):
+        held[mesh.nodes_of(each.target), each.dof - 1] = True
+    fixed = np.flatnonzero(held[:, axes].all(axis=1)).tolist()
+    is_si = says_si(model.heading)
+    sets = mesh.element_sets.items()
+    of_elements = {f"{name} (elements)": np.unique(ends[np.isin(elements, each)]) for name, each in sets}
+    return Scene(
+        np.zeros(1),
+        mesh.coordinates[None],
+        mesh.node_names.tolist(),
+        mesh.element_names[elements[order]].tolist(),
+        ends[order],
+        axes,
+        lambda formula: unit_of(formula, is_si) if is_si else "",
+        up=mesh.up,
+        values={} if tension is None else {"T": tension[None]},
+        dashed=len(others),
+        supports=fixed,
+        loads=point_loads(model),
+        planes=model_levels(model),
+        sets=mesh.node_sets | of_elements,
+    ).text()
+
+
+def model_plane(model: Model) -> tuple[int, ...]:
+    """Axes of the plane in which the mesh lies, with the vertical; all three where there is none."""
+    x = model.mesh.coordinates
+    extent = np.ptp(x, axis=0) if len(x) else np.zeros(3)
+    flat = extent <= FLAT * max(float(extent.max()), np.finfo(float).tiny)
+    for axis in (1, 0, 2):
+        if flat[axis] and axis != model.mesh.up:
+            return tuple(j for j in range(3) if j != axis)
+    return (0, 1, 2)
+
+
+def point_loads(model: Model) -> dict[int, list[float]]:
+    """Node index -> direction of what pulls at it in the first step, weights of all apart."""
+    if not model.steps or not model.steps[0].nodal_loads:
+        return {}
+    step = model.steps[0]
+    loads = np.zeros((len(model.mesh.node_labels), 3))
+    for load in step.nodal_loads:
+        loads[model.mesh.nodes_of(load.target), load.dof - 1] += load.value
+    return {int(node): loads[node].tolist() for node in np.flatnonzero(loads.any(axis=1))}
+
+
+def model_levels(model: Model) -> list[tuple[float, str, bool]]:
+    """The surface of the water, and level bottoms."""
+    found = [(model.water.level, "#56B4E9", False)] if model.water else []
+    return found + [(bed.elevation, "#a08050", True) for bed in model.seabeds]
+
+
+def bar_tensions(model: Model) -> Floats:
+    """(bars,) T of bars with ENGINEERING strain where they are, from their rest lengths; 0 where they are slack."""
+    bars = collect_bars(model)
+    x = model.mesh.coordinates[bars.connectivity]
+    length = np.linalg.norm(x[:, 1] - x[:, 0], axis=1)
+    return np.asarray(np.maximum(bars.young * bars.area * (length / bars.length0 - 1.0), 0.0))
+
+
+REST = "natural length from the anchor"
+
+
+def along(model: Model, tension: Floats) -> Panel:
+    """T of the bars over the natural length, from the first end."""
+    length = collect_bars(model).length0
+    middle = np.cumsum(length) - 0.5 * length
+    return Panel("tension at rest", "N", (("T", np.column_stack([middle, tension])),))
+
+
+def said_of(model: Model) -> str:
+    """Lengths and tensions in words, as the reader of decks tells them; in m and N."""
+    return "\n".join(notice for notice in model.notices if "natural length" in notice)
+
+
+MOST_POINTS = 1_200
+"""Of a curve: the least and the largest of equal shares, as on paper."""
+MOST_LINKS = 20
+MOST_CURVES = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """One chart: curves (name, points (k, 2): time and value) over time."""
+
+    title: str
+    unit: str
+    curves: tuple[tuple[str, Floats], ...]
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Charts that belong together; ``reason``: why there are none."""
+
+    name: str
+    panels: tuple[Panel, ...] = ()
+    reason: str = ""
+
+
+def points(time: Floats, values: Floats) -> Floats:
+    """(k, 2) what is drawn of a curve: its extremes stay."""
+    rows = np.column_stack([time, values])
+    rows = rows[np.isfinite(values)]
+    return extremes(rows, -(-2 * len(rows) // MOST_POINTS)) if len(rows) > MOST_POINTS else rows
+
+
+def curves(time: Floats, values: Floats, names: list[str]) -> tuple[tuple[str, Floats], ...]:
+    """values (k, p)."""
+    return tuple((name, points(time, values[:, place])) for place, name in enumerate(names))
+
+
+def energies(results: Results) -> list[Panel]:
+    """Energies of the model, and the error of their balance."""
+    time, error, unit = results.increments[:, 2], results.increments[:, 10], results.symbol("energy")
+    lines = [
+        (f"{name} (less {start:.4g})" if start else name, points(time, values - start))
+        for name, values, start in energy_curves(results)
+    ]
+    return [Panel("energy", unit, tuple(lines)), Panel("error of the balance", unit, (("error", points(time, error)),))]
+
+
+def newton(results: Results) -> list[Panel]:
+    """Iterations and residuals of the increments."""
+    time, count, residual = results.increments[:, 2:5].T
+    shown = np.where(residual > 0.0, residual, np.nan)
+    return [
+        Panel("iterations of an increment", "", (("iterations", points(time, count)),)),
+        Panel("relative residual", "", (("residual", points(time, shown)),), is_log=True),
+    ]
+
+
+def angles(results: Results) -> list[Panel]:
+    """Angles of the links of a chain over time."""
+    found = read_links(results, ("U", "V"), MOST_LINKS)
+    down, across, name = frame_of(results)
+    angle, speed = angles_of(found, down, across)
+    names = [f"link {label}" for label in found.labels]
+    rate = f"degrees/{results.unit('time')}"
+    panels = [Panel(f"angle from {name}", "degrees", curves(found.time, np.degrees(angle), names))]
+    return panels + ([] if speed is None else [Panel("its rate", rate, curves(found.time, np.degrees(speed), names))])
+
+
+def links(results: Results) -> list[Panel]:
+    """Position, velocity and acceleration of the centres of the links of a chain."""
+    found = read_links(results, ("U", "V", "A"), MOST_LINKS)
+    names = [f"link {label}" for label in found.labels]
+    panels = []
+    for quantity, values in found.centre.items():
+        word = "position" if quantity == "U" else NODES[quantity].field
+        for axis in plane_of(results):
+            title, unit = f"{word} {AXES[axis]} of the centre", results.unit(NODES[quantity].unit)
+            panels.append(Panel(title, unit, curves(found.time, values[..., axis], names)))
+    return panels
+
+
+def joints(results: Results) -> list[Panel]:
+    """Force on each link at its joint nearer to the support."""
+    found = joint_forces(results, MOST_LINKS)
+    names, unit = [f"link {label}" for label in found.labels], results.unit("force")
+    parts = [(f"joint force {AXES[axis]}", found.force[..., axis]) for axis in moving(found.force)]
+    parts += [("joint force, size", np.linalg.norm(found.force, axis=2))]
+    parts += [] if found.tension is None else [("force along the link T", found.tension)]
+    return [Panel(title, unit, curves(found.time, values, names)) for title, values in parts]
+
+
+def nodes(results: Results) -> list[Panel]:
+    """Charts of printed quantities of nodes."""
+    return printed(results, results.nodes, "node", NODAL)
+
+
+def elements(results: Results) -> list[Panel]:
+    """Charts of printed quantities of elements."""
+    return printed(results, results.elements, "element", ELEMENTAL[::-1])
+
+
+def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quantity]) -> list[Panel]:
+    """Columns of a table, of some of its labels. Missing: nothing is printed over time."""
+    labels = [label for label, lines in table.lines_of.items() if lines > 1]
+    labels = [labels[place] for place in some_of(labels, MOST_CURVES)]
+    found = [(column, of.field, of.unit) for of in quantities for column in of.columns if column in table.columns]
+    if not labels or not found:
+        raise Missing(f"nothing of {kind}s is printed over time: request *{'NODE' if kind == 'node' else 'EL'} PRINT")
+    rows = table.curves([column for column, _, _ in found], labels)
+    panels = []
+    for place, (column, word, unit) in enumerate(found, start=3):
+        lines = tuple((f"{kind} {label}", points(rows[label][:, 2], rows[label][:, place])) for label in labels)
+        lines = tuple((name, part) for name, part in lines if len(part) and part[:, 1].any())
+        if lines:
+            shown = column if word == column else f"{word} {column}"
+            panels.append(Panel(shown, results.unit(unit) if unit else "", lines))
+    return panels
+
+
+GROUPS: dict[str, Callable[[Results], list[Panel]]] = {"Energies": energies, "Links": links, "Angles": angles}
+GROUPS |= {"Joint forces": joints, "Nodes": nodes, "Elements": elements, "Solver": newton}
+
+
+def group_of(results: Results, name: str) -> Group:
+    """The charts of a group, or why there are none."""
+    try:
+        panels = tuple(GROUPS[name](results))
+    except (Missing, CommandError) as missing:
+        return Group(name, (), str(missing))
+    return Group(name, panels, "" if panels else "nothing but zeros")
+
+
+DISTANCE = "Distance"
+LARGE = 0.1
+"""Fraction of the largest distance at which two motions no longer part evenly."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parting:
+    """time (k,), distance (k,): root of the sum of squares over all nodes; rate of its growth until it is large."""
+
+    time: Floats
+    distance: Floats
+    rate: float
+
+    def said(self, time: str, length: str) -> str:
+        """In words, with the symbols of units."""
+        first, last = self.distance[0], self.distance.max()
+        unit = f" {length}" if length else ""
+        text = f"apart by {first:.3g}{unit} at the start, by {last:.3g}{unit} at most"
+        if not math.isfinite(self.rate) or self.rate <= 0.0:
+            return f"{text}: they did not part"
+        return f"{text}; ten times as far every {math.log(10.0) / self.rate:.3g} {time}".rstrip()
+
+
+def parting_of(one: Results, other: Results) -> Parting:
+    """Of two runs of one model. Missing: they have no instants in common."""
+    first, second = motion_of(one)[0], motion_of(other)[0]
+    _, here, there = np.intersect1d(first.time, second.time, return_indices=True)
+    if len(here) < 3 or one.mesh.coordinates.shape != other.mesh.coordinates.shape:
+        raise Missing("the two runs have too few instants in common")
+    x = one.mesh.coordinates + first.values["U"][here]
+    y = other.mesh.coordinates + second.values["U"][there]
+    distance = np.sqrt(np.square(x - y).sum(axis=(1, 2)))
+    time = first.time[here]
+    return Parting(time, distance, growth(time, distance))
+
+
+def growth(time: Floats, distance: Floats) -> float:
+    """Rate of the exponential that goes from the first distance to where it is first large; NaN: it never is."""
+    large = np.flatnonzero(distance >= LARGE * distance.max())
+    if not len(large) or distance[0] <= 0.0 or time[large[0]] <= time[0]:
+        return math.nan
+    return float(np.log(distance[large[0]] / distance[0]) / (time[large[0]] - time[0]))
+
+
+def distances(found: Parting, length: str) -> Group:
+    shown = np.where(found.distance > 0.0, found.distance, np.nan)
+    curve = ("distance", points(found.time, shown))
+    return Group(DISTANCE, (Panel("distance of the two runs", length, (curve,), is_log=True),))
+
+
+SMALL = 30_000_000
+"""Bytes of tables of which all groups of charts are read at once."""
+
+
+class Seen:
+    """Some groups of charts, the unit of time; where they are asked for, a scene of each folder, and remarks."""
+
+    def __init__(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> None:
+        results = [open_results(folder) for folder in folders]
+        self.groups = {name: group_of(results[0], name) for name in names if name in GROUPS}
+        self.unit = results[0].symbol("time")
+        self.scenes: list[bytes] = []
+        self.remarks: list[str] = []
+        if has_scenes:
+            self._show(results)
+
+    def _show(self, results: list[Results]) -> None:
+        try:
+            self.scenes = [scene_of(each) for each in results]
+            if len(results) == 2:
+                self._compare(results)
+        except (Missing, CommandError) as missing:
+            self.remarks.append(f"no motion is shown: {missing}")
+            self.groups |= {DISTANCE: Group(DISTANCE, (), str(missing))} if len(results) == 2 else {}
+
+    def _compare(self, results: list[Results]) -> None:
+        found = parting_of(*results)
+        length = results[0].symbol("length")
+        self.groups[DISTANCE] = distances(found, length)
+        self.remarks.append(found.said(self.unit, length))
+
+
+def read(folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> Seen | None:
+    """None: of no folder, where nothing is written yet, or the folder is being cleared."""
+    try:
+        return Seen(folders, names, has_scenes) if folders else None
+    except (CommandError, OSError):
+        return None
+
+
+def is_small(folder: Path) -> bool:
+    """All charts of it are read at once."""
+    try:
+        return sum(path.stat().st_size for path in folder.glob("*.csv")) < SMALL
+    except OSError:
+        return True

@@ -1,1 +1,0 @@
-"""Parts of the page that several places share."""

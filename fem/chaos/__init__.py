@@ -1,1 +1,0 @@
-"""Questions asked of a motion: Lyapunov exponents, stroboscopic sections, periods, bifurcation diagrams."""

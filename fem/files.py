@@ -1,0 +1,448 @@
+"""Files that are whole or not there, that grow, that only the user may write; names, marks and locks of files.
+
+A pipe without a writer, a terminal or a device would be waited for without end: only regular files are opened. Names
+are bytes to the system and text to every record and list. Pictures and films are drawn anywhere, also into folders
+without a record: they say in their own description that they are of this program, and from which deck. One of our
+names without the mark is not ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import errno
+import hashlib
+import io
+import json
+import os
+import platform
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from fem.errors import CommandError, tell_once
+
+PART = ".fem-part"
+"""Ending of a file that is being written beside its final name."""
+
+
+def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
+    """Write a file beside its final name, then rename: whole or not at all, and never through a link.
+
+    Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
+    OSError names the file.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    try:
+        part.unlink(missing_ok=True)
+        with part.open("xb") as file:
+            file.write(content)
+        for attempt in range(attempts):
+            try:
+                part.replace(path)
+                return
+            except PermissionError:
+                if os.name != "nt" or attempt == attempts - 1:
+                    raise
+                time.sleep(0.05)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)
+        raise
+
+
+def write_new(path: Path, content: bytes, force: bool) -> Path:
+    """Write a file that a command makes. CommandError: the file is there and holds something else."""
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; --output names the deck to write")
+    if os.path.lexists(path):
+        if path.is_file() and path.read_bytes() == content:
+            return path
+        if not force:
+            where = "--output FILE.inp says where to write, --force writes over it"
+            raise CommandError(f"{path} exists and holds another deck; {where}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, content)
+    return path
+
+
+def lines_of(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Lines of CSV; a cell never holds a line end."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode(errors="backslashreplace")
+
+
+class GrowingFile:
+    """A file that grows by whole pieces: what a full disk cuts short is taken back, and nothing comes after it.
+
+    size       bytes in it;  is_broken: a piece had no room
+    """
+
+    def __init__(self, path: Path, size: int | None = None, is_new: bool = True) -> None:
+        """``size``: cut it back to so many bytes. OSError: there is a file of that name, and it ought to be new.
+
+        CommandError: it does not have so many bytes.
+        """
+        self._path = path
+        self._file = path.open("xb" if is_new and size is None else "ab", buffering=0)
+        self.size = os.fstat(self._file.fileno()).st_size
+        if size is not None:
+            if self.size < size:
+                self._file.close()
+                raise CommandError(f"{path} is shorter than it was at the checkpoint: start without --continue")
+            self._file.truncate(size)
+            self.size = size
+        self.is_broken = False
+
+    def add(self, content: bytes | memoryview) -> None:
+        """Append all of it. OSError names the file."""
+        left = memoryview(b"" if self.is_broken else content)
+        try:
+            while left:
+                count = self._file.write(left)
+                self.size += count
+                left = left[count:]
+        except OSError as error:
+            self.is_broken = True
+            with contextlib.suppress(OSError):
+                self._file.truncate(self.size - (len(content) - len(left)))
+            error.filename = str(self._path)
+            raise
+
+    def close(self) -> None:
+        self._file.close()
+
+
+NONBLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+def open_regular(path: Path, flags: int = 0) -> BinaryIO:
+    """Opened to be read, without waiting; links are followed. OSError: it cannot be, or is no regular file."""
+    number = os.open(path, os.O_RDONLY | NONBLOCKING | flags)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+MARK = "made by fem, deck "
+REPORT = "report.html"
+"""What ``fem report`` writes into a folder of results: stale once the command that filled it runs again."""
+
+
+def as_bytes(name: str) -> bytes:
+    """A name the system gave, or one from a record."""
+    return name.encode(errors="surrogateescape")
+
+
+def on_disk(name: str) -> str:
+    """A name from a record, whose text is UTF-8, as this system asks for it."""
+    try:
+        return os.fsdecode(as_bytes(name))
+    except UnicodeEncodeError:  # no system gave that
+        return name
+
+
+def mark_of(deck: str) -> str:
+    """The mark of pictures from the results of a deck, by its name; the same in every format, and ASCII."""
+    return MARK + hashlib.sha256(as_bytes(deck)).hexdigest()[:16]
+
+
+def is_marked(path: Path, mark: str = MARK) -> bool:
+    """A file that exists and bears the mark (of any deck, if none is given)."""
+    try:
+        return path.is_file() and mark.encode() in path.read_bytes()
+    except OSError:
+        return False
+
+
+ROOM = 32_768
+"""Bytes for a record and what a list of fields grows by between two writings of it."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+LISTS = 3
+"""A list is written beside its final name, so two of it must fit, the new one longer."""
+
+
+class Room:
+    """Bytes of an open file that are given up when they are needed; of no file, there are none."""
+
+    def __init__(self, file: int | None = None) -> None:
+        """OSError: not even the first bytes are there."""
+        self._file, self._size, self._start = file, 0, 0
+        if file is not None:
+            self._start = os.fstat(file).st_size
+            self._take(ROOM)
+
+    def keep(self, listed: int) -> None:
+        """Grow with a list of ``listed`` bytes; on a full disk it stays what it was."""
+        wanted = ROOM + LISTS * listed
+        if self._file is not None and self._size and wanted > self._size:
+            with contextlib.suppress(OSError):
+                self._take(max(wanted, 2 * self._size))
+
+    def replace(self, path: Path, content: bytes) -> None:
+        """``replace_file``, at the cost of the room where there is no other."""
+        try:
+            replace_file(path, content)
+        except OSError as error:
+            if error.errno not in FULL or not self._size:
+                raise
+            self.give()
+            replace_file(path, content)
+
+    def give(self) -> None:
+        if self._file is not None and self._size:
+            os.ftruncate(self._file, self._start)
+        self._size = 0
+
+    def _take(self, size: int) -> None:
+        """OSError on a full disk, which then has what it had."""
+        assert self._file is not None
+        end = self._start + self._size
+        os.lseek(self._file, end, os.SEEK_SET)
+        left = memoryview(bytes(size - self._size))
+        try:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except OSError:
+            os.ftruncate(self._file, end)
+            raise
+        self._size = size
+
+
+LOCK = ".fem-lock"
+LONGEST = 1000
+TRIES = 100
+"""The file may be removed by its last owner between opening and locking it; then another try finds it gone."""
+CANNOT = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""Answers of file systems that have no locks: there the process named in the file decides."""
+
+
+class FolderLock:
+    """The right to write in a folder, from ``acquire`` to ``release``; its file also keeps room on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._path = folder, folder / LOCK
+        self._file: int | None = None
+        self.room = Room()
+        """What the file keeps free on the disk, while it is locked."""
+
+    def acquire(self) -> None:
+        """Take the lock, over from a dead process if need be. CommandError: a living one has it."""
+        for _ in range(TRIES):
+            # never through a link, which may lead to a file of the user's
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+            try:
+                if self._is_mine(file):
+                    self._file = file
+                    os.ftruncate(file, 0)
+                    os.lseek(file, 0, os.SEEK_SET)
+                    os.write(file, (json.dumps(process()) + "\n").encode())
+                    self.room = Room(file)
+                    return
+            finally:
+                if self._file is None:
+                    os.close(file)
+        raise CommandError(f"{self._folder} is in use: {LOCK} in it changes all the time")
+
+    def release(self) -> None:
+        """Let others in; the file goes while it is still locked, so none of theirs is removed."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        if os.name != "nt":
+            self._path.unlink(missing_ok=True)
+        os.close(file)
+        if os.name == "nt":  # there an open file stays, also one that another process has opened since
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def _is_mine(self, file: int) -> bool:
+        """Lock the open file; False where it is not the one in the folder any more."""
+        from filelock import lock_descriptor
+
+        can_lock = True
+        try:
+            if not lock_descriptor(file, blocking=False):
+                raise self._taken(holder_of(start_of(file)))
+        except OSError as error:
+            if error.errno not in CANNOT:
+                raise
+            can_lock = False
+        if not self._path.exists() or not os.path.samestat(os.fstat(file), self._path.stat()):
+            return False
+        content = start_of(file)
+        holder = holder_of(content)
+        if content.strip(b"\0") and not holder:
+            raise CommandError(f"{self._path} is not a lock of this program; it was not touched: remove or rename it")
+        here = holder.get("host", platform.node()) == platform.node()
+        if not here or (not can_lock and is_alive(holder.get("pid"))):
+            raise self._taken(holder)
+        return True
+
+    def _taken(self, holder: dict[str, Any]) -> CommandError:
+        who = f"process {holder['pid']} on {holder['host']}, since {holder['start']}" if holder else "another process"
+        elsewhere = holder and holder["host"] != platform.node()
+        hint = f"; if that process has ended, remove {self._path}" if elsewhere else ""
+        return CommandError(
+            f"{self._folder} is being written by another run ({who}); nothing was touched: wait for its end, "
+            f"or choose a folder with --output DIR{hint}"
+        )
+
+
+def free(folder: Path) -> None:
+    """Remove a lock whose process was killed after its last file; that of a living one stays."""
+    if (folder / LOCK).exists():
+        with contextlib.suppress(CommandError, OSError):
+            lock = FolderLock(folder)
+            lock.acquire()
+            lock.release()
+
+
+def start_of(file: int) -> bytes:
+    """The first bytes of an open lock; nothing where another process keeps them from being read (Windows)."""
+    os.lseek(file, 0, os.SEEK_SET)
+    with contextlib.suppress(PermissionError):
+        return os.read(file, LONGEST)
+    return b""
+
+
+def process() -> dict[str, Any]:
+    """Who we are, for others to read."""
+    return {"pid": os.getpid(), "host": platform.node(), "start": time.strftime("%Y-%m-%d %H:%M:%S")}
+
+
+def holder_of(content: bytes) -> dict[str, Any]:
+    """The process named in a lock; empty where none is."""
+    try:
+        found = json.loads(content.split(b"\n")[0])
+        return {"pid": int(found["pid"]), "host": str(found["host"]), "start": str(found["start"])}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def is_alive(pid: Any) -> bool:
+    """A process of this machine that has not ended."""
+    if not isinstance(pid, int) or pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
+    return True
+
+
+LARGEST = 1 << 26
+"""Bytes: the largest unit has a few hundred thousand, so nothing longer is ours."""
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def is_safe(status: os.stat_result) -> bool:
+    """Only the user or root may write it. Where the system knows no owners (Windows) the user's folders are private."""
+    return not hasattr(os, "getuid") or (status.st_uid in (0, os.getuid()) and not status.st_mode & OTHERS)
+
+
+def is_safe_folder(path: Path) -> bool:
+    """A folder, not a link to one, that only the user or root may write."""
+    status = path.lstat()
+    return stat.S_ISDIR(status.st_mode) and is_safe(status)
+
+
+def is_own_folder(path: Path) -> bool:
+    """A safe folder that belongs to the user."""
+    return is_safe_folder(path) and (not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid())
+
+
+def make_folder(path: Path) -> bool:
+    """A folder for the user alone, with those above it; whether it was made now."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        return False
+    return True
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a plain file that only the user or root may write, up to ``LARGEST`` bytes.
+
+    Raises OSError for anything else: links, pipes, folders, files of other users.
+    """
+    with open_regular(path, getattr(os, "O_NOFOLLOW", 0)) as file:
+        if not is_safe(os.fstat(file.fileno())):
+            raise PermissionError(f"{path} is not a file that the user alone may write")
+        return file.read(LARGEST)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """A whole file or none; it takes the place of whatever stood there, except a folder with something in it.
+
+    Raises OSError, and leaves nothing behind then.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        with contextlib.suppress(OSError):
+            path.rmdir()
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+TURNS = "lock"
+PATIENCE = 300.0
+"""Seconds after which a process that waits compiles for itself: ten times what everything takes on two processors."""
+WAITING = "another process is compiling the solver: waiting for it, {seconds:g} s at most"
+TIRED = "the other process has not finished compiling: compiling here"
+
+
+@cache
+def _lock(folder: Path) -> Any:
+    from filelock import FileLock  # only who compiles needs it
+
+    return FileLock(folder / TURNS, mode=0o600)
+
+
+_threads = threading.RLock()
+
+
+@contextmanager
+def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Compile while no other process does; one that has died holds nothing, as the system then frees its lock.
+
+    Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself.
+    """
+    from filelock import Timeout
+
+    with _threads:
+        lock = _lock(folder)
+        try:
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                tell_once(WAITING.format(seconds=patience))
+                lock.acquire(timeout=patience)
+        except Timeout:
+            tell_once(TIRED)
+        except (OSError, NotImplementedError):
+            pass
+        held = lock.is_locked
+        try:
+            yield
+        finally:
+            if held:
+                lock.release()

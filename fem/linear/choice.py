@@ -1,0 +1,280 @@
+"""Which linear solver a step takes, and why; in which order it eliminates: trees and paths, narrow bands, the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.equations import Equations
+from fem.assembly.system import System
+from fem.compiled import kernel
+from fem.linear.factors import PARDISO, SUPERLU, library_for
+
+# Linear solvers
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
+CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
+
+LEAF, FIRST = 1, 2
+
+
+class Tree(NamedTuple):
+    """Elimination order of a forest.
+
+    sequence (n,)  nodes, leaves first
+    parent   (n,)  node that takes over the equations of a node, -1 at a root
+    link     (n,)  bar between a node and its parent, -1 at a root, or where pairs alone join the two
+    sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
+    child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
+    sibling  (n,)  the next child of the same parent, -1 for none (likewise)
+    pair     (n,)  the first pair of ``Tangent.pairs`` between a node and its parent, -1 for none (empty: no pairs)
+    further  (p,)  the next pair between the same two nodes, -1 for none
+    role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
+    """
+
+    sequence: Ints
+    parent: Ints
+    link: Ints
+    sign: Floats
+    child: Ints
+    sibling: Ints
+    pair: Ints
+    further: Ints
+    role: Ints
+
+
+BAND_WORK = 3e6
+"""Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""
+IN_CACHE = 50_000
+"""Nodes of a chain whose arrays (some 600 bytes each in an elimination) are mostly found in a cache."""
+
+
+@kernel
+def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Ints, parent: Ints, via: Ints) -> None:
+    """Breadth-first over all components, from ``roots`` in order: sequence, parents and the bars to them."""
+    reached = 0
+    for r in range(roots.shape[0]):
+        root = roots[r]
+        if parent[root] != -2:
+            continue
+        parent[root] = -1
+        via[root] = -1
+        head = reached
+        sequence[reached] = root
+        reached += 1
+        while head < reached:
+            i = sequence[head]
+            head += 1
+            for k in range(first[i], first[i + 1]):
+                j = neighbour[k]
+                if parent[j] == -2:
+                    parent[j] = i
+                    via[j] = link[k]
+                    sequence[reached] = j
+                    reached += 1
+
+
+def find_tree(system: System, free: Ints) -> Tree | None:
+    """Elimination order where bars and pairs form a forest (paths, trees) and no equations couple nodes; else None.
+
+    Pairs may stand beside one bar, or alone between two nodes.
+
+    The root lies half-way along the longest path from a supported node (or the first node): two independent
+    eliminations then meet in the middle, which a processor overlaps. With more than ``IN_CACHE`` nodes it waits for
+    memory, and one end alone is faster. Rods are followed to a supported node: what hangs on the outer end of a rod
+    then is free to move along it, and nothing but masses is added up on the way.
+    """
+    if system.equations:
+        return None
+    count, nodes, pairs = len(system.labels), system.bars.nodes, system.pairs
+    is_there = np.ones(len(nodes), np.bool_)
+    is_there[system.gone_bars] = False
+    if len(pairs):
+        alone = _alone(pairs, nodes[is_there], count)
+        nodes, is_there = np.concatenate([nodes, alone]), np.concatenate([is_there, np.ones(len(alone), np.bool_)])
+    (present,) = is_there.nonzero()
+    ends = np.concatenate([nodes[present, 0], nodes[present, 1]])
+    others = np.concatenate([nodes[present, 1], nodes[present, 0]])
+    links = np.concatenate([present, present])
+    order = ends.argsort(kind="stable")
+    first = np.zeros(count + 1, np.int64)
+    np.bincount(ends, minlength=count).cumsum(out=first[1:])
+    roots = free.reshape(-1, 3).sum(axis=1).argsort(kind="stable")
+    sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
+    _spread(first, others[order], links[order], roots, sequence, parent, via)
+    if len(present) != np.count_nonzero(via >= 0):
+        return None
+    if count <= IN_CACHE and len(system.bars.rods) == 0:
+        roots = np.concatenate([[_middle(sequence, parent)], roots])
+        sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
+        _spread(first, others[order], links[order], roots, sequence, parent, via)
+    (linked,) = (via >= 0).nonzero()
+    sign = np.full(count, -1.0)
+    sign[linked[nodes[via[linked], 0] == linked]] = 1.0
+    leaves_first = np.ascontiguousarray(sequence[::-1])
+    nobody = np.zeros(0, np.int64)
+    children = _lists(parent, count) if len(system.bars.rods) else (nobody, nobody)
+    child = np.where(parent[pairs[:, 0]] == pairs[:, 1], pairs[:, 0], pairs[:, 1])
+    joining = _lists(child, count) if len(pairs) else (nobody, nobody)
+    bar = np.where(via < len(system.bars.nodes), via, -1)
+    return Tree(leaves_first, parent, bar, sign, *children, *joining, _roles(leaves_first, parent))
+
+
+def _alone(pairs: Ints, bars: Ints, count: int) -> Ints:
+    """(k, 2) nodes that pairs join and no bar does, each two of them once."""
+    numbers = [each.min(axis=1) * count + each.max(axis=1) for each in (pairs, bars)]
+    return np.column_stack(np.divmod(np.setdiff1d(*numbers), count))
+
+
+def _roles(sequence: Ints, parent: Ints) -> Ints:
+    """Which nodes have no children, and which are the first child of their parent in the sequence."""
+    role = np.full(len(parent), LEAF, np.int64)
+    children = sequence[parent[sequence] >= 0]
+    role[parent[children]] = 0
+    first = np.full(len(parent), -1, np.int64)
+    first[parent[children[::-1]]] = children[::-1]  # the last that is written stays
+    role[first[first >= 0]] |= FIRST
+    return role
+
+
+def _lists(owner: Ints, count: int) -> tuple[Ints, Ints]:
+    """What has an owner (-1: none) as lists: the first one of each of ``count`` owners, the next one of the same.
+
+    -1: no more.
+    """
+    first, further = np.full(count, -1, np.int64), np.full(len(owner), -1, np.int64)
+    (owned,) = np.nonzero(owner >= 0)
+    owned = owned[np.argsort(owner[owned], kind="stable")]
+    is_first = np.diff(owner[owned], prepend=-1) != 0
+    first[owner[owned[is_first]]] = owned[is_first]
+    (later,) = np.nonzero(~is_first)
+    further[owned[later - 1]] = owned[later]
+    return first, further
+
+
+def _middle(sequence: Ints, parent: Ints) -> int:
+    """Half-way between the root and the node reached last: eliminated from there, a path has two ends to start at."""
+    steps = [int(sequence[-1])]
+    while parent[steps[-1]] >= 0:
+        steps.append(int(parent[steps[-1]]))
+    return steps[len(steps) // 2]
+
+
+def narrow_order(pairs: Ints, count: int) -> Ints:
+    """Nodes of a graph, whose edges are pairs (p, 2), in an order with a narrow band: reverse Cuthill-McKee."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
+    return np.asarray(reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True), np.int64)
+
+
+def number_band(system: System, free: Ints) -> tuple[Ints, int]:
+    """Equation numbers by reverse Cuthill-McKee, and the half bandwidth.
+
+    (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod).
+    """
+    pairs = np.concatenate([system.bars.nodes, system.pairs])
+    # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
+    rods, count = system.bars.rods, len(system.labels)
+    behind = count + np.arange(len(rods))
+    for end in range(2):
+        pairs = np.concatenate([pairs, np.column_stack([system.bars.nodes[rods, end], behind])])
+    total = count + len(rods)
+    order = narrow_order(pairs, total)
+    used = np.concatenate([free == 1, np.tile([True, False, False], len(rods))])
+    unknowns = (3 * order[:, None] + np.arange(3)).ravel()
+    unknowns = unknowns[used[unknowns]]
+    number = np.full(3 * total, -1, np.int64)
+    number[unknowns] = np.arange(len(unknowns))
+    equation = np.full(system.size + len(system.bars.nodes), -1, np.int64)
+    equation[: system.size] = number[: system.size]
+    equation[system.size + rods] = number[system.size :: 3]
+    width = 0
+    table = number.reshape(-1, 3)
+    low = np.where(table >= 0, table, np.iinfo(np.int64).max).min(axis=1)
+    high = table.max(axis=1)
+    for i, j in ((0, 1), (1, 0), (0, 0)):
+        if len(pairs):
+            both = (high[pairs[:, i]] >= 0) & (high[pairs[:, j]] >= 0)
+            width = max(width, int((high[pairs[:, i]] - low[pairs[:, j]])[both].max(initial=0)))
+    alone = high >= 0
+    width = max(width, int((high - low)[alone].max(initial=0)))
+    return equation, width
+
+
+NAMES = {
+    EXTERNAL: "direct",
+    CHAIN: "chain",
+    BAND: "band",
+    CG: "conjugate gradients",
+    BICGSTAB: "stabilised biconjugate gradients",
+    NO_SOLVE: "none",
+    UNSYMMETRIC_CHAIN: "chain",
+}
+"""Names of linear solvers in messages."""
+UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
+"""What takes their place where the tangent is not symmetric."""
+DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
+SOLVERS = ("AUTO", "CHAIN", "BAND", "CG", *DIRECT_SOLVERS)
+"""Values of the option; DIRECT leaves the choice of the library to us."""
+
+NOTHING = np.zeros(0, np.int64)
+NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+"""For solvers that follow no elimination order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
+
+    library, remark  what direct solves use, and its name in the record
+    """
+
+    solver: int
+    tree: Tree
+    equation: Ints
+    width: int
+    reason: str
+    library: str
+    remark: str
+
+    @property
+    def text(self) -> str:
+        """The choice as the record of the run has it."""
+        remark = f" ({self.remark})" if self.solver == EXTERNAL else ""
+        return f"{NAMES[self.solver]}{remark}: {self.reason}"
+
+
+def choose_solver(
+    system: System, free: Ints, equations: Equations, may_iterate: bool, wanted: str, is_static: bool
+) -> Choice:
+    """Chain elimination for paths and trees in motion, a narrow band otherwise; nets in motion iterate.
+
+    Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
+    """
+    count = int(np.count_nonzero(free == 1))
+    direct = Choice(EXTERNAL, NO_TREE, NOTHING, 0, "asked for", *library_for(wanted, count))
+    if wanted in DIRECT_SOLVERS:
+        return direct
+    if len(equations.slave):
+        return replace(direct, reason="equations couple dofs")
+    if wanted == "CG" and may_iterate:
+        return replace(direct, solver=CG)
+    if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
+        tree = find_tree(system, free)
+        if tree is not None:
+            if len(system.pairs):
+                reason = "bars and what else couples nodes form paths or trees"
+                return replace(direct, solver=UNSYMMETRIC_CHAIN, tree=tree, reason=reason)
+            return replace(direct, solver=CHAIN, tree=tree, reason="bars form paths or trees")
+    if count == 0:
+        return replace(direct, reason="nothing is free to move")
+    equation, width = number_band(system, free)
+    if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
+        return replace(direct, solver=BAND, equation=equation, width=width, reason=f"narrow band, half width {width}")
+    if may_iterate:
+        return replace(direct, solver=CG, reason=f"half bandwidth {width}, symmetric, with inertia")
+    return replace(direct, reason=f"half bandwidth {width} is too wide")

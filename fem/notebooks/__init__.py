@@ -1,1 +1,0 @@
-"""What Python asks for beside commands: results read back, frequencies, models put together without a deck."""

@@ -1,1 +1,0 @@
-"""Reports: one HTML page, whole in itself, of what is in a folder of results."""

@@ -1,0 +1,204 @@
+"""What a run goes on from, in one file, and whether it fits the run that takes it up.
+
+Arrays are kept as NumPy's ``.npz`` has them, everything else as one JSON text. Nothing in such a file is executed:
+arrays are numbers, and of objects only their fields are kept, under names that the reader maps to types of its own. A
+seal over all of it shows damage.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.errors import CommandError
+from fem.files import replace_file
+from fem.model import Model
+
+FORMAT = 5
+"""Of the file; raised when what is in it changes its meaning."""
+NAME = "checkpoint.npz"
+HEAD, SEAL = "head", "seal"
+ANEW = "start without --continue"
+
+
+def write_checkpoint(path: Path, tree: Mapping[str, Any], versions: Mapping[str, str | None]) -> None:
+    """A tree of dicts, sequences, numbers, texts, arrays, dataclasses and named tuples; whole or not at all."""
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps({"format": FORMAT, "versions": dict(versions), "tree": flattened(tree, arrays)})
+    arrays[HEAD] = np.frombuffer(text.encode(), np.uint8)
+    content = io.BytesIO()
+    np.savez(content, **arrays, **{SEAL: np.frombuffer(seal_of(arrays), np.uint8)})  # type: ignore[arg-type]
+    replace_file(path, content.getvalue())
+
+
+def read_checkpoint(
+    path: Path, versions: Mapping[str, str | None], types: Mapping[str, type], otherwise: str = ANEW
+) -> dict[str, Any]:
+    """The tree; sequences come back as tuples. ``types``: what the names of dataclasses and named tuples mean.
+
+    otherwise  what to do without it
+
+    CommandError: it is damaged, or of another version of this program or of what it computes with.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+        seal = arrays.pop(SEAL).tobytes()
+        if seal != seal_of(arrays):
+            raise ValueError("the seal is not of this content")
+        head = json.loads(arrays.pop(HEAD).tobytes())
+        refuse_version(path, head, versions, otherwise)
+        tree = restored(head["tree"], arrays, types)
+    except CommandError:
+        raise
+    except Exception as why:  # what readers of ZIP, NumPy and JSON raise for damage has no end
+        raise CommandError(f"{path} is damaged ({' '.join(str(why).split())}): {otherwise}") from why
+    assert isinstance(tree, dict)
+    return tree
+
+
+def refuse_version(path: Path, head: Mapping[str, Any], versions: Mapping[str, str | None], otherwise: str) -> None:
+    """CommandError: another program wrote it, or would go on with it in other digits."""
+    known = {"format": FORMAT, **versions}
+    given = {"format": head["format"], **head["versions"]}
+    other = [name for name, value in known.items() if given.get(name) != value]
+    wrong = [f"{name} {given.get(name)} in place of {known[name]}" for name in other]
+    if wrong:
+        raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
+
+
+def seal_of(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """SHA-256 over names, kinds, shapes and bytes."""
+    seal = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        seal.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        seal.update(array.tobytes())
+    return seal.digest()
+
+
+def digest_of(tree: Any) -> str:
+    """SHA-256 of a tree, whatever its arrays are."""
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps(flattened(tree, arrays))
+    return hashlib.sha256(text.encode() + seal_of(arrays)).hexdigest()
+
+
+def flattened(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """A tree as JSON has it; its arrays go into ``arrays`` by number. TypeError for what cannot be kept."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        name = str(len(arrays))
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, Mapping):
+        return {"dict": {str(key): flattened(item, arrays) for key, item in value.items()}}
+    if names := names_of(value):
+        inside = {name: flattened(getattr(value, name), arrays) for name in names}
+        return {"type": type(value).__name__, "fields": inside}
+    if isinstance(value, (list, tuple)):
+        return [flattened(item, arrays) for item in value]
+    raise TypeError(f"{type(value).__name__} cannot be kept")
+
+
+def names_of(value: Any) -> tuple[str, ...]:
+    """Fields of a dataclass or a named tuple; none of anything else."""
+    if is_dataclass(value):
+        return tuple(field.name for field in fields(value))
+    return tuple(getattr(value, "_fields", ()))
+
+
+def restored(value: Any, arrays: Mapping[str, np.ndarray], types: Mapping[str, type]) -> Any:
+    if isinstance(value, list):
+        return tuple(restored(item, arrays, types) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "dict" in value:
+        return {key: restored(item, arrays, types) for key, item in value["dict"].items()}
+    inside = {name: restored(item, arrays, types) for name, item in value["fields"].items()}
+    return types[value["type"]](**inside)
+
+
+SET = "set "
+
+
+def parts_of(model: Model) -> dict[str, Any]:
+    """What may not change between a run and one that goes on from its state, under names for messages.
+
+    Everything but steps, amplitudes, time points and what only says where the model came from.
+    """
+    mesh = model.mesh
+    parts: dict[str, Any] = {"*NODE": (mesh.node_labels, mesh.coordinates), "*ELEMENT": mesh.blocks}
+    parts |= {f"{SET}{name}": members for name, members in {**mesh.node_sets, **mesh.element_sets}.items()}
+    parts |= {f"*MATERIAL, NAME={name}": material for name, material in model.materials.items()}
+    parts |= {
+        "*SOLID SECTION": model.sections,
+        "*SPRING": model.springs,
+        "*DASHPOT": model.dashpots,
+        "*MASS": model.masses,
+        "*NONSTRUCTURAL MASS": model.nonstructural,
+        "*REST LENGTH": model.rest_lengths,
+        "*PULLEY": model.pulleys,
+        "*AQUA": (model.water,),
+        "*WIND": (model.wind,),
+        "*WAVE": model.waves,
+        "*DRAG LAW": model.drag_laws,
+        "*MARINE GROWTH": model.growths,
+        "*SEABED": model.seabeds,
+        "*RIGID CYLINDER": model.cylinders,
+        "*EQUATION": model.equations,
+        "*MPC": model.links,
+        "*STOP PLANE": model.planes,
+        "*INITIAL CONDITIONS": model.initial_conditions,
+        "*BOUNDARY before the first step": model.boundaries,
+    }
+    return parts
+
+
+def changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Names of parts that differ; sets may come and go, materials that nothing is made of, too."""
+    found = [name for name in before if name in now and before[name] != now[name]]
+    fixed = ("*NODE", "*ELEMENT")
+    return sorted(found, key=lambda name: (name not in fixed, name))
+
+
+def digests_of(model: Model) -> dict[str, str]:
+    """Of the parts of a model that stay as they are from one run to the next."""
+    return {name: digest_of(part) for name, part in parts_of(model).items()}
+
+
+def deck_of(model: Model) -> dict[str, Any]:
+    """What shows whether a deck has changed: its digest, its parameters, the digest of each of its files."""
+    folder = Path(os.path.realpath(model.source)).parent
+    files = {}
+    for file in model.files:
+        with contextlib.suppress(OSError, ValueError):
+            files[Path(os.path.relpath(file, folder)).as_posix()] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return {"sha256": model.digest, "parameters": dict(model.parameters), "files": files}
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What of a deck has changed: parameters (``--set``) and files by name."""
+    names = [f"<{name}>" for name in differing(before["parameters"], now["parameters"])]
+    if before["sha256"] != now["sha256"]:
+        names += differing(before["files"], now["files"]) or ["its text"]
+    return names
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Names whose values are not the same."""
+    return [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]

@@ -1,0 +1,270 @@
+"""One plain line per increment (fewer on a terminal, with a progress bar below a long run), and the summary."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import textwrap
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from fem.model import Model
+from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
+from fem.runs.run_record import COMPLETED, Totals
+from fem.runs.schedule import Schedule
+
+LINES_AT_ONCE = 5_000
+WIDTH = 100
+KEPT = "\N{NO-BREAK SPACE}"
+"""A space at which no line is broken."""
+SHOWN = 50
+"""A terminal shows at most about so many increments of a step, and so many of its cut-backs; files have all."""
+BAR_AFTER = 2.0
+"""Seconds after which a run counts as long."""
+LONGEST_LABEL = 8
+FIXED_COLUMNS = (("step", 4, "d"), ("increment", 9, "d"), ("time", 13, ".8g"))
+SOLVE_COLUMNS = (("iterations", 10, "d"), ("residual", 9, ".2e"))
+STEP_SIZE = (("dt", 10, ".3g"),)
+
+
+class ConsoleSink(SilentSink):
+    """Prints a run; goes silent when nobody reads any more (``| head``)."""
+
+    def __init__(self, model: Model, stream: TextIO | None = None) -> None:
+        self._model = model
+        self._stream = stream or sys.stdout
+        self._node: int | None = None
+        self._line = ""
+        self._columns: list[str] = []
+        self._owed = ""
+        periods = [step.procedure.period for step in model.steps]
+        self._periods = periods
+        self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
+        self._thinner = Thinner() if self._stream.isatty() else None
+
+    def begin(self, start: StepStart) -> None:
+        name = f" '{start.name}'" if start.name else ""
+        title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
+        if start.procedure == "FREQUENCY":
+            self._print(title + "\n")
+            return
+        if start.procedure == "STEADY STATE DYNAMICS":
+            names = f"{'frequency':>14} {'iterations':>10} {'residual':>9} {'largest |U|':>12}"
+            self._print(f"{title}, {start.increments} frequencies\n{names}\n")
+            return
+        self._node = Schedule(self._model, start.step - 1, start.time, start.increments).shown_node
+        heads = ["largest |u|"]
+        if self._node is not None:
+            label = self._model.mesh.named(int(self._model.mesh.node_labels[self._node]))
+            label = label if len(label) <= LONGEST_LABEL else f"..{label[2 - LONGEST_LABEL :]}"
+            heads = [f"U{axis}({label})" for axis in (1, 2, 3)]
+        size = STEP_SIZE if start.increments is None else ()
+        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *((head, 12, ".5e") for head in heads)]
+        self._columns = ["increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
+        self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
+        self._before = sum(self._periods[: start.step - 1]) - start.time
+        known = "automatic increments" if start.increments is None else f"{start.increments} increments"
+        if self._thinner is not None:
+            known += self._thinner.begin(start)
+        title += f", period {start.period:.6g}, {known}\n"
+        self._print(title + " ".join(f"{head:>{width}}" for head, width, _ in columns) + "\n")
+
+    def rows(self, rows: Rows) -> None:
+        columns: list[list[Any]] = [[rows.step] * len(rows.increment)]
+        columns += [getattr(rows, name).tolist() for name in self._columns]
+        if self._node is None:
+            columns.append(rows.largest_u.tolist())
+        else:
+            place = int(np.searchsorted(rows.nodes, self._node))
+            columns += rows.of_nodes(self._model)["U"][:, place, :].T.tolist()
+        if self._thinner is not None and len(rows.increment):
+            last = self._line % tuple(column[-1] for column in columns)
+            shown = self._thinner.shown(rows)
+            columns = [[column[row] for row in shown] for column in columns]
+            self._owed = "" if shown and shown[-1] == len(rows.increment) - 1 else last
+        for first in range(0, len(columns[0]), LINES_AT_ONCE):
+            # One format string for many lines: several times faster than a call per line.
+            lines = [column[first : first + LINES_AT_ONCE] for column in columns]
+            cells = [cell for line in zip(*lines, strict=True) for cell in line]
+            self._print(self._line * len(lines[0]) % tuple(cells))
+        if self._bar is not None and len(rows.time):
+            text = f"step {rows.step}/{len(self._model.steps)}, energy error {rows.energy_error[-1]:.2e}"
+            self._bar.move(self._before + float(rows.time[-1]), text)
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        if start is not None:
+            self.begin(start)
+        totals = checkpoint["totals"]["sums"]
+        self._print(f"going on after {totals['increments']} increments, from time {totals['time']:.8g}\n")
+
+    def event(self, event: Event) -> None:
+        if event.event == "cutback" and (self._thinner is None or self._thinner.shows_cutback()):
+            self._print(f"{event.step:4d} {event.increment:9d} {event.time:12.6g} cut back: smaller increment\n")
+
+    def modes(self, modes: Modes) -> None:
+        lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
+        table = zip(modes.number, modes.frequency, modes.omega, modes.generalized_mass, strict=True)
+        lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
+        self._print("".join(lines))
+
+    def response(self, response: Response) -> None:
+        size = np.abs(response.motion[0]).max(initial=0.0)
+        self._print(f"{response.frequency:14.7g} {response.iterations:10d} {response.residual:9.2e} {size:12.5e}\n")
+
+    def notice(self, text: str) -> None:
+        self._print(as_note(text) + "\n")
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        self._print(self._owed)  # where the run ended early
+        self._owed = ""
+
+    def summary(self, totals: Totals, verdict: str, seconds: float, folder: Path, files: Sequence[str]) -> None:
+        """The last lines of a run."""
+        named = ((name.replace("_", " "), value) for name, value in totals.energies.items() if name != "energy_error")
+        steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
+        entries = [
+            ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
+            ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
+            ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
+            ("residual", f"largest {totals.largest_residual_norm:.3g}"),
+            ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
+            ("", f"largest |energy error| {totals.largest_energy_error:.3g}{_taken(totals)}"),
+            ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),
+            ("wall time", f"{seconds:.2f} s"),
+            ("written", f"in {folder}: {', '.join(files)}"),
+        ]
+        lines = [in_lines(f"{name:<11}{text}", 11) for name, text in entries if text]
+        self._print("\n" + "\n".join(lines) + "\n")
+
+    def _print(self, text: str) -> None:
+        show(text, self._stream, self._bar)
+
+
+def _taken(totals: Totals) -> str:
+    """What numerical damping has taken of the energy error, and what of it is left at the end: drift."""
+    taken, drift = totals.numerical_dissipation, totals.energy_drift
+    return f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{drift:.3g}" if taken else ""
+
+
+def as_note(text: str) -> str:
+    """A notice in lines of the console."""
+    return in_lines(f"note: {text}", 6)
+
+
+def in_lines(text: str, indent: int) -> str:
+    """Lines as wide as the console's; those after the first begin with spaces."""
+    filled = textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return filled.replace(KEPT, " ")
+
+
+class Thinner:
+    """Which increments of a step a terminal shows: evenly spread in their number, else in time, and the last one."""
+
+    def begin(self, start: StepStart) -> str:
+        """What the head of the table says of it."""
+        self._start, self._place, self._cutbacks = start.time, -1, 0
+        if start.increments is None:
+            self._every, self._spacing = 0, start.period / SHOWN
+            return f", at most {SHOWN} of them shown here"
+        steps = (factor * 10**power for power in range(12) for factor in (1, 2, 5))
+        self._every = next(step for step in steps if start.increments <= SHOWN * step)
+        return f", one in {self._every} shown here" if self._every > 1 else ""
+
+    def shown(self, rows: Rows) -> list[int]:
+        """Places among the rows."""
+        if self._every:
+            places = rows.increment // self._every
+        else:
+            places = np.floor((rows.time - self._start) / self._spacing + 1e-9).astype(np.int64)
+        is_due = np.diff(places, prepend=self._place) != 0
+        is_due[-1] |= rows.is_end
+        self._place = int(places[-1])
+        return [int(row) for row in np.flatnonzero(is_due)]
+
+    def shows_cutback(self) -> bool:
+        """One more of them."""
+        self._cutbacks += 1
+        return self._cutbacks <= SHOWN
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """A line to whoever still reads."""
+    show(text + "\n", stream or sys.stdout)
+
+
+def show(text: str, stream: TextIO, bar: Bar | None = None) -> None:
+    """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
+    try:
+        if bar is not None and bar.is_shown:
+            bar.print(text)
+        else:
+            stream.write(text)
+            stream.flush()
+    except OSError as error:
+        # Windows reports a pipe that nobody reads as EINVAL.
+        if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
+            error.filename = error.filename or "standard output"
+            raise
+        stop_writing(stream)
+
+
+def stop_writing(stream: TextIO) -> None:
+    """The reader has gone: send the rest nowhere, so that neither we nor the interpreter's exit trip over it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+class Bar:
+    """Progress of a long run on a terminal, below the lines. ``rich`` is imported when it first shows."""
+
+    def __init__(self, stream: TextIO, total: float) -> None:
+        self._stream = stream
+        self._total = total
+        self._begun = time.monotonic()
+        self._progress: Any = None
+        self._task: Any = None
+
+    @property
+    def is_shown(self) -> bool:
+        return self._progress is not None
+
+    def move(self, done: float, text: str) -> None:
+        """Total time reached; shows the bar once the run has become long."""
+        if self._progress is None and time.monotonic() - self._begun > BAR_AFTER:
+            self._show()
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done, description=text)
+
+    def print(self, text: str) -> None:
+        """Lines above the bar, as they are."""
+        self._progress.console.out(text, end="", highlight=False)
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+        )
+        console = Console(file=self._stream)
+        self._progress = Progress(*columns, console=console, transient=True, refresh_per_second=4)
+        self._task = self._progress.add_task("", total=self._total)
+        self._progress.start()

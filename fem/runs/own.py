@@ -1,0 +1,278 @@
+"""A folder for results: what in it is ours, what may be replaced, and what belongs to the user.
+
+Ours is what the record of an earlier start of the same command says (``run.json``: the deck, the files), and pictures
+that bear our mark. Files that a deck is read from are never written over, through whatever link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from fem.errors import CommandError
+from fem.files import LOCK, PART, REPORT, FolderLock, Room, is_marked, on_disk, open_regular
+from fem.model.quantities import NODAL
+
+NAMED = 3
+"""So many files are named in a message."""
+FORCE = "--force (force=True)"
+FIGURES = (
+    *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
+    *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
+    *("tension", "envelope", "shapes", "touchdown", "response"),
+    *("modes", "load_factor"),
+)
+FORMATS = ("png", "svg", "pdf")
+FILM = "motion"
+FILMS = ("gif", "mp4", "html")
+PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
+"""What ``run --plot`` draws."""
+PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
+PICTURES += (REPORT,)
+"""Everything that is drawn into a folder of results: stale once the deck runs again."""
+POSTED = ".", r"(rainflow|range)_[A-Z]+[1-3]?_.+\.(csv|png)"
+"""Folder and names of what ``fem post`` writes beside the tables of a run: stale once the deck runs again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Files below a folder, as posix names.
+
+    listed   one by one
+    series   (folder below, pattern of names in it): those numbered while they are written
+    pictures ours where they bear the mark
+    """
+
+    listed: frozenset[str] = frozenset()
+    series: tuple[tuple[str, str], ...] = ()
+    pictures: tuple[str, ...] = ()
+
+    def among(self, folder: Path) -> set[str]:
+        """Those that are in a folder, as whatever they are there."""
+        found = {name for name in self.listed if os.path.lexists(folder / name)}
+        found |= {name for name in self.pictures if is_marked(folder / name)}
+        for below, pattern in self.series:
+            with contextlib.suppress(OSError):
+                names = [path.name for path in (folder / below).iterdir() if re.fullmatch(pattern, path.name)]
+                found |= {str(PurePosixPath(below, name)) for name in names}
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The deck that results come from. ``inputs``: all files it was read from."""
+
+    path: Path
+    digest: str
+    inputs: tuple[Path, ...] = ()
+
+    def seen_from(self, folder: Path) -> str:
+        """Where the deck lies, from the folder of its results: both may move together."""
+        try:
+            place = os.path.relpath(os.path.realpath(self.path.parent), os.path.realpath(folder))
+        except ValueError:  # another drive of Windows
+            place = os.path.realpath(self.path.parent)
+        return Path(place).as_posix()
+
+    def is_of(self, record: Mapping[str, Any], folder: Path) -> bool:
+        """The record is of this deck file, with this text or another."""
+        found = record.get("deck")
+        if not isinstance(found, Mapping) or on_disk(str(found.get("file"))) != self.path.name:
+            return False
+        return found.get("sha256") == self.digest or record.get("deck_folder") == self.seen_from(folder)
+
+    def read_among(self, paths: Iterable[Path]) -> list[Path]:
+        """Those that are files the deck was read from, or links that lead to one, by the identity of the file."""
+        inputs = {identity for path in self.inputs if (identity := identity_of(path))}
+        return [path for path in paths if identity_of(path) in inputs]
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """What a file and all links to it have in common."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
+    """The files a record lists: names below its folder, nothing else."""
+    files = record.get("files")
+    names = [on_disk(name) for name in files if isinstance(name, str)] if isinstance(files, list) else []
+    paths = ((name, PurePosixPath(name)) for name in names if "\\" not in name)
+    return frozenset(name for name, path in paths if path.parts and ".." not in path.parts and not path.is_absolute())
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """The record in a folder; None where there is none, empty where it cannot be read."""
+    try:
+        with open_regular(path) as file:
+            found = json.loads(file.read().decode("utf-8"))
+        return found if isinstance(found, dict) else {}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+@dataclass(slots=True)
+class OwnFolder:
+    """A folder one command writes into.
+
+    path    may be absent or empty, or hold what the same deck file gave before; anything else is refused
+    record  name of the record
+    names   what will be written
+    owned   what a record says is ours
+    force   replace files of these names in a folder that is not ours, too; inputs of the deck never
+    """
+
+    path: Path
+    record: str
+    origin: Origin
+    names: Names
+    owned: Callable[[Mapping[str, Any]], Names] = lambda record: Names(listed_names(record), pictures=(REPORT,))
+    force: bool = False
+    _lock: FolderLock | None = field(default=None, init=False)
+    _is_new: bool = field(default=False, init=False)
+
+    def check(self) -> None:
+        """Touches nothing. CommandError: the folder cannot be used, and why."""
+        usable_folder(self.path)
+        if not self.path.is_dir():
+            return
+        planned, ours = self.names.among(self.path), self._ours()
+        if read := self.origin.read_among(self.path / name for name in sorted(planned | ours)):
+            raise CommandError(f"{read[0]} is read by the deck and would be written over: {ELSEWHERE}")
+        self._check_kinds(planned)
+        if self.force:
+            return
+        found = read_record(self.path / self.record)
+        if found is None and (strangers := others(self.path)):
+            raise CommandError(f"{self.path} holds other files ({some(strangers)}): {ELSEWHERE}, or {REPLACE}")
+        if found is not None and not self.origin.is_of(found, self.path):
+            raise CommandError(f"{self.path} holds the results of another deck: {ELSEWHERE}, or {REPLACE}")
+        if strangers := sorted(planned - ours - {self.record}):
+            raise CommandError(f"{self.path} holds files that are not ours ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
+
+    def _check_kinds(self, planned: set[str]) -> None:
+        """No folder where a file is to be, and the other way round."""
+        if folders := sorted(name for name in planned if (self.path / name).is_dir()):
+            raise CommandError(f"{self.path / folders[0]} is a folder, and a file of that name is to be written")
+        for below in self._below():
+            if os.path.lexists(self.path / below) and not (self.path / below).is_dir():
+                raise CommandError(f"{self.path / below} is no folder, and files are to be written below it")
+
+    def _below(self) -> set[str]:
+        """Folders in the folder that files are written to."""
+        parents = {str(PurePosixPath(name).parent) for name in self.names.listed} - {"."}
+        return parents | {below for below, _ in self.names.series}
+
+    def open(self) -> None:
+        """Make the folder if need be, lock it, and look once more. CommandError: another run has it."""
+        self._is_new = not self.path.exists()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = FolderLock(self.path)
+        try:
+            self._lock.acquire()
+            self.check()
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError) and error.filename is None:
+                error.filename = str(self.path)
+            raise
+
+    def stale(self) -> frozenset[str]:
+        """Files of an earlier start, and those of names that will be written: what ``clear`` removes."""
+        return frozenset(self.names.among(self.path) | self._ours()) - {self.record}
+
+    def clear(self, names: Iterable[str]) -> None:
+        """Remove files and the folders below that this leaves empty; links go, what they lead to stays."""
+        names = list(names)
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+        for below in {".", *self._below(), *(str(PurePosixPath(name).parent) for name in names)}:
+            for part in (self.path / below).glob(f"*{PART}"):  # of a killed run
+                part.unlink(missing_ok=True)
+            if below != ".":
+                with contextlib.suppress(OSError):
+                    (self.path / below).rmdir()
+
+    def about(self) -> dict[str, Any]:
+        """What a record says of the folder besides the deck, where all names are written together."""
+        return {"deck_folder": self.origin.seen_from(self.path), "files": sorted(self.names.listed)}
+
+    def written(self) -> list[str]:
+        """The files of ours that are there: the list of the record."""
+        return sorted(self.names.among(self.path) | {self.record})
+
+    @property
+    def room(self) -> Room:
+        """Kept on the disk for what is written last."""
+        assert self._lock is not None, "the folder is not open"
+        return self._lock.room
+
+    def close(self) -> None:
+        """Let others in. A folder that was made for nothing goes."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+        if self._is_new:
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+
+    def __enter__(self) -> OwnFolder:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ours(self) -> set[str]:
+        """What is there and ours by the record."""
+        return self.owned(read_record(self.path / self.record) or {}).among(self.path)
+
+
+ELSEWHERE = "nothing was touched; choose a folder with --output DIR"
+REPLACE = f"replace files of our names in it with {FORCE}"
+
+
+def others(folder: Path) -> list[str]:
+    """What is in a folder, leftovers of our own apart."""
+    return sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.endswith(PART))
+
+
+def some(names: list[str]) -> str:
+    """The first names and how many more."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def usable_folder(folder: Path) -> Path:
+    """The folder, if it is one or can become one; nothing is created yet."""
+    place = folder.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        raise CommandError(f"cannot write results to {folder}: {place} is not a folder")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise CommandError(f"cannot write results to {folder}: no permission to write in {place}")
+    return folder
+
+
+def check_file(path: Path, inputs: Iterable[Path], force: bool, is_ours: bool) -> None:
+    """A single file that is to be written. CommandError: it is there and not ours, or an input."""
+    if not os.path.lexists(path):
+        return
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; --output names a file")
+    if Origin(path, "", tuple(inputs)).read_among([path]):
+        raise CommandError(f"{path} is read here and would be written over; nothing was touched: choose another name")
+    if not (force or is_ours):
+        raise CommandError(f"{path} exists and is not ours; nothing was touched: choose another name, or --force")

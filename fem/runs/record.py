@@ -1,0 +1,322 @@
+"""What a run gives while it goes: the only language between the increment loop and everything that writes.
+
+The loop calls, for every step: ``begin``, then ``rows`` and ``frame`` as they come (increment 0 first), ``event``
+and ``notice`` when there is one, ``modes`` in a frequency step. ``close`` comes once, also after a failure.
+``keep`` comes between chunks: everybody adds to a checkpoint what a later ``resume`` with it needs, which comes first,
+before anything else but notices; with the step that goes on, if one does.
+
+``Acting`` is what acts on a model in one step, bars apart, as ``run.json`` keeps it: with the motion in the tables it
+gives every force that a tree of bars passes on, whatever the law of the bars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fem.arrays import Complexes, Floats, Ints, frozen
+from fem.model import Amplitude, Model
+from fem.model.curves import Constant, Curve, Follow, Ramp, combined
+from fem.model.quantities import ELEMENTAL, NODAL, Values
+
+MOST_SHOWN = 8
+"""Frequencies in the text of modes."""
+
+
+@frozen
+class StepStart:
+    """A step begins.
+
+    step        number, from 1
+    procedure   ``STATIC``, ``DYNAMIC`` or ``FREQUENCY``
+    time        total time at its start
+    period      its length in time (0 for FREQUENCY)
+    increments  expected number, None where increments are automatic
+    solver      the linear solver chosen, and why
+    acting      gives masses, loads and springs; None for FREQUENCY
+    """
+
+    step: int
+    name: str | None
+    procedure: str
+    time: float
+    period: float
+    increments: int | None
+    solver: str = ""
+    acting: Callable[[], Acting] | None = None
+
+
+@frozen
+class Rows:
+    """k increments of one step, in order: increments, and the recorded nodes and elements.
+
+    An explicit step leaves out some of those nobody asked for.
+
+    increment, iterations, cutbacks (k,) int; time, dt, residual_norm, largest_u and the energies (k,)
+    nodes     (p,)        node indices recorded; motion (k, r, p, 3): the recorded quantities of nodes, at them
+    elements  (q,)        element indices recorded; element_values (k, q, s): those of elements
+    is_end    the last row is the last increment of its step
+    """
+
+    step: int
+    increment: Ints
+    time: Floats
+    dt: Floats
+    iterations: Ints
+    residual_norm: Floats
+    cutbacks: Ints
+    kinetic: Floats
+    strain: Floats
+    potential: Floats
+    external_work: Floats
+    dissipated: Floats
+    energy_error: Floats
+    numerical_dissipation: Floats
+    largest_u: Floats
+    nodes: Ints
+    motion: Floats
+    elements: Ints
+    element_values: Floats
+    is_end: bool = False
+    load_factor: Floats | None = None
+
+    def of_nodes(self, model: Model) -> Values:
+        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
+
+    def of_elements(self, model: Model) -> Values:
+        return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
+
+
+@frozen
+class Frame:
+    """The whole field at one increment.
+
+    motion          (r, n, 3)  recorded quantities of nodes
+    element_values  (m, s)     and of elements
+    is_end          the last increment of its step
+    for_vtk         a VTK output is due (frames at step ends always come, for the tables)
+    """
+
+    step: int
+    increment: int
+    time: float
+    motion: Floats
+    element_values: Floats
+    is_end: bool
+    for_vtk: bool
+
+    def of_nodes(self, model: Model) -> Values:
+        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time)
+
+    def of_elements(self, model: Model) -> Values:
+        return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
+
+
+@frozen
+class Event:
+    """A change of regime: taut, slack, impact, cutback, or snap, a line that becomes taut in an increment too long to
+    show it. ``element`` and ``node`` are labels, 0 for none.
+
+    node: the one that meets or leaves a plane
+    """
+
+    step: int
+    increment: int
+    time: float
+    element: int
+    event: str
+    energy_loss: float = 0.0
+    node: int = 0
+
+
+@frozen
+class Modes:
+    """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
+    frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
+    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero.
+    """
+
+    step: int
+    time: float
+    number: Ints
+    frequency: Floats
+    omega: Floats
+    generalized_mass: Floats
+    shapes: Floats
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{value:.6g}" for value in self.frequency[:MOST_SHOWN])
+        more = ", ..." if len(self.frequency) > MOST_SHOWN else ""
+        return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
+
+
+@frozen
+class Response:
+    """Harmonic motion at one frequency [cycles/time], x(t) = Re(x e^(2 pi i frequency t)): complex amplitudes.
+
+    motion    (4, p, 3) of U, V, A, RF, at ``nodes`` (p,), indices;  values (q, 4) of E, S, N, T, of ``elements`` (q,)
+    iterations  solves;  residual: largest force that nothing balances over the largest that acts
+    """
+
+    step: int
+    frequency: float
+    iterations: int
+    residual: float
+    nodes: Ints
+    motion: Complexes
+    elements: Ints
+    values: Complexes
+
+    def of_nodes(self, model: Model) -> Values:
+        """U, V, A, RF of the recorded nodes."""
+        return Values(NODAL, model, self.nodes, self.motion)
+
+    def of_elements(self, model: Model) -> Values:
+        """E, S, N, T of the recorded elements."""
+        return Values(ELEMENTAL, model, self.elements, self.values.T)
+
+
+class SilentSink:
+    """What takes in a run, and ignores all of it; sinks override what they need."""
+
+    def begin(self, start: StepStart) -> None: ...
+    def rows(self, rows: Rows) -> None: ...
+    def frame(self, frame: Frame) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def modes(self, modes: Modes) -> None: ...
+    def response(self, response: Response) -> None: ...
+    def notice(self, text: str) -> None: ...
+    def keep(self, checkpoint: dict[str, Any]) -> None: ...
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None: ...
+    def close(self) -> None: ...
+
+
+Sink: TypeAlias = SilentSink
+
+
+NUMBERS = ("damping", "springs", "constants", "labels")
+MOST_ELEMENTS = 1000
+"""Models of more elements are kept only where the accelerations of most nodes are printed, which takes more room."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Acting:
+    """n nodes, k elements, s springs between dofs.
+
+    mass, damping (k,)  of each element, and its mass-proportional damping; half of both belongs to either end
+    forces              (forces on nodes (n, 3), forces on elements (k, 3), their curve of total time)
+    springs (s, 2)      dofs, -1 for the ground;  constants (s, 2): stiffness, viscosity;  labels (s,) of the elements
+    is_middle           A and RF of an increment belong to its middle, with the means of loads, positions, velocities
+    obstacle            what acts besides, so that nothing follows; empty: nothing does
+    """
+
+    mass: Floats
+    damping: Floats
+    forces: tuple[tuple[Floats, Floats, Curve], ...]
+    springs: Ints
+    constants: Floats
+    labels: Ints
+    is_middle: bool
+    obstacle: str = ""
+
+    def loads(self, time: Floats) -> tuple[Floats, Floats]:
+        """Forces on nodes (t, n, 3) and on elements (t, k, 3) at given times."""
+        on_nodes = [(forces, curve) for forces, _, curve in self.forces]
+        on_elements = [(forces, curve) for _, forces, curve in self.forces]
+        shapes = (on_nodes[0][0].shape, on_elements[0][0].shape) if self.forces else ((1, 3), (1, 3))
+        return combined(on_nodes, time, shapes[0]), combined(on_elements, time, shapes[1])
+
+    @property
+    def is_constant(self) -> bool:
+        return all(isinstance(curve, Constant) for _, _, curve in self.forces)
+
+
+def as_record(acting: Acting | None, prints: bool) -> dict[str, Any] | None:
+    """For JSON, every array as one line of text; None where it is too much. prints: A of most nodes is printed."""
+    if acting is None or (len(acting.mass) > MOST_ELEMENTS and not prints):
+        return None
+    loads = [
+        {"nodes": rows_of(nodes), "elements": rows_of(elements), "curve": {type(curve).__name__: asdict(curve)}}
+        for nodes, elements, curve in acting.forces
+    ]
+    arrays = {name: text_of(getattr(acting, name)) for name in ("mass", *NUMBERS)}
+    return {**arrays, "loads": loads, "is_middle": acting.is_middle, "obstacle": acting.obstacle}
+
+
+def from_record(record: Mapping[str, Any], nodes: int) -> Acting:
+    """What ``as_record`` made of a model with so many nodes. ValueError, KeyError, TypeError: it is none."""
+    mass = numbers_of(record["mass"])
+    forces = tuple(
+        (full(load["nodes"], nodes), full(load["elements"], len(mass)), curve_of(load["curve"]))
+        for load in record["loads"]
+    )
+    damping, springs, constants, labels = (numbers_of(record[name]) for name in NUMBERS)
+    pairs = springs.astype(np.int64).reshape(-1, 2), constants.reshape(-1, 2), labels.astype(np.int64)
+    return Acting(mass, damping, forces, *pairs, bool(record["is_middle"]), str(record["obstacle"]))
+
+
+def curve_of(record: Mapping[str, Any]) -> Curve:
+    """A curve from its name and fields."""
+    ((name, fields),) = record.items()
+    if name != Follow.__name__:
+        return Ramp(**fields) if name == Ramp.__name__ else Constant(**fields)
+    given = dict(fields["amplitude"])
+    for pairs in ("points", "fourier"):
+        given[pairs] = tuple((float(a), float(b)) for a, b in given[pairs])
+    return Follow(Amplitude(**given), float(fields["origin"]))
+
+
+def text_of(array: Any) -> str:
+    """Numbers with all their digits, in one line."""
+    return " ".join(map(repr, np.ravel(array).tolist()))
+
+
+def numbers_of(text: str) -> Floats:
+    return np.array(text.split(), float)
+
+
+def rows_of(array: Floats) -> list[str]:
+    """The rows (r, 3) that are not zero: their numbers, and behind each other what they hold."""
+    (rows,) = np.nonzero(array.any(axis=1))
+    return [text_of(rows), text_of(array[rows])]
+
+
+def full(rows: list[str], count: int) -> Floats:
+    """(count, 3) from ``rows_of``."""
+    array = np.zeros((count, 3))
+    array[numbers_of(rows[0]).astype(np.int64)] = numbers_of(rows[1]).reshape(-1, 3)
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What the first step begins with, and where that comes from, for the record."""
+
+    state: dict[str, Any]
+    named: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is asked of a run besides its model.
+
+    solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
+    record_all  rows carry every node and element, not only the printed ones
+    fields      False: no whole fields but those at the ends of steps
+    earlier     the run whose state the first step begins with
+    """
+
+    solver: str = "AUTO"
+    record_all: bool = False
+    fields: bool = True
+    earlier: EarlierRun | None = None
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        return self.earlier.state if self.earlier else None
+
+
+NO_WISHES = Wishes()

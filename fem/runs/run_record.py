@@ -1,0 +1,241 @@
+"""``run.json``: what was run, with which settings, and how it ended. Equal runs give equal bytes, ``timing`` apart."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fem
+from fem.arrays import Floats
+from fem.compiled.choice import installed
+from fem.files import as_bytes, on_disk
+from fem.model import Model, Step, outputs_in_force
+from fem.model.quantities import ENERGIES
+from fem.runs.own import Origin
+from fem.runs.record import Event, Rows, SilentSink, StepStart, as_record
+from fem.runs.schedule import target_indices, union
+
+RESULTS = Path("results")
+RUN_RECORD = "run.json"
+PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
+RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over a run; ``energies`` are those of the last increment, ``energy_drift`` its energy error beyond what
+    numerical damping has taken."""
+
+    steps: int = 0
+    increments: int = 0
+    iterations: int = 0
+    cutbacks: int = 0
+    largest_residual_norm: float = 0.0
+    largest_energy_error: float = 0.0
+    numerical_dissipation: float = 0.0
+    energy_drift: float = 0.0
+    time: float = 0.0
+    energies: dict[str, float] = field(default_factory=dict)
+    events: dict[str, int] = field(default_factory=dict)
+
+
+class Timing:
+    """Wall-clock seconds of the stages; ``write`` is time the solver spends on the console and waits for the
+    thread that writes files, taken off the others."""
+
+    def __init__(self) -> None:
+        self._begun = self._mark = time.perf_counter()
+        self._seconds = dict.fromkeys(("read", "assemble", "solve", "write"), 0.0)
+
+    def mark(self, stage: str) -> None:
+        """The time since the last mark belongs to this stage."""
+        now = time.perf_counter()
+        self._seconds[stage] += now - self._mark
+        self._mark = now
+
+    def total(self) -> float:
+        return time.perf_counter() - self._begun
+
+    def block(self) -> dict[str, float]:
+        seconds = {**self._seconds, "total": self.total()}
+        return {stage: round(spent, 6) for stage, spent in seconds.items()}
+
+
+class TotalsSink(SilentSink):
+    """Adds up a run as it goes."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.totals = Totals()
+        self.notices: list[str] = []
+        self.linear_solvers: list[str] = []
+        self.acting: list[dict[str, Any] | None] = []
+        self._increment = 0
+
+    def begin(self, start: StepStart) -> None:
+        self._increment = 0
+        self.totals.steps = start.step
+        self.linear_solvers.append(start.solver)
+        requests = outputs_in_force(self._model.steps, start.step - 1)
+        prints = [each for each in requests if each.kind == "NODE PRINT" and "A" in each.variables]
+        chosen = union([target_indices(self._model.mesh, request) for request in prints])
+        acting = start.acting() if start.acting else None
+        self.acting.append(as_record(acting, 2 * len(chosen) > len(self._model.mesh.node_labels)))
+
+    def rows(self, rows: Rows) -> None:
+        totals = self.totals
+        if not len(rows.increment):
+            return
+        # Rows may leave out increments nobody asked for.
+        totals.increments += int(rows.increment[-1]) - self._increment
+        self._increment = int(rows.increment[-1])
+        totals.iterations += int(rows.iterations.sum())
+        totals.cutbacks += int(rows.cutbacks.sum())
+        totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
+        totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
+        totals.numerical_dissipation = float(rows.numerical_dissipation[-1])
+        totals.energy_drift = float(rows.energy_error[-1] + rows.numerical_dissipation[-1])
+        totals.time = float(rows.time[-1])
+        totals.energies = {name: float(getattr(rows, name)[-1]) for name in ENERGIES}
+
+    def event(self, event: Event) -> None:
+        self.totals.events[event.event] = self.totals.events.get(event.event, 0) + 1
+
+    def notice(self, text: str) -> None:
+        if text not in self.notices:
+            self.notices.append(text)
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        lists = {name: list(getattr(self, name)) for name in LISTS}
+        checkpoint["totals"] = {"sums": asdict(self.totals), "increment": self._increment, **lists}
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        state = checkpoint["totals"]
+        self.totals, self._increment = Totals(**state["sums"]), state["increment"]
+        for name in LISTS:
+            setattr(self, name, list(state[name]))
+
+
+LISTS = ("notices", "linear_solvers", "acting")
+
+
+def largest(values: Floats) -> float:
+    """Largest magnitude; NaN where nothing is a number."""
+    finite = np.abs(values[~np.isnan(values)])
+    return float(finite.max()) if finite.size else math.nan
+
+
+def record_of(
+    folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, float]
+) -> dict[str, Any]:
+    """What ``run.json`` holds, the list of files apart."""
+    return {
+        "acting": progress.acting,
+        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters},
+        "deck_folder": origin_of(model).seen_from(folder),
+        "extensions": list(model.extensions),
+        "linear_solvers": progress.linear_solvers,
+        "notices": [*model.notices, *progress.notices],
+        "settings": settings(model, solver),
+        "timing": dict(timing),
+        "totals": asdict(progress.totals),
+        "verdict": verdict,
+        "versions": versions(),
+    }
+
+
+def as_json(record: Mapping[str, Any]) -> bytes:
+    """A record as the bytes of its file."""
+    text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode(errors="backslashreplace")
+
+
+def deck_name(model: Model) -> str:
+    """``stem_of`` its file."""
+    return stem_of(model.source)
+
+
+def stem_of(file: str) -> str:
+    """Name of a deck in files of results, without folder and ending; bytes that are not UTF-8 count as Latin-1."""
+    stem = Path(file).stem or "model"
+    if stem.isascii():
+        return stem
+    name = as_bytes(stem)
+    try:
+        return on_disk(name.decode())
+    except UnicodeDecodeError:
+        return on_disk(name.decode("latin-1"))
+
+
+def origin_of(model: Model) -> Origin:
+    """The deck of a model, and all files it was read from."""
+    return Origin(Path(model.source or "model"), model.digest, tuple(map(Path, model.files)))
+
+
+def settings(model: Model, solver: str) -> dict[str, Any]:
+    """How the deck was understood: sizes, properties, and every step with all its defaults filled in."""
+    mesh = model.mesh
+    return {
+        "heading": model.heading,
+        **({"water": asdict(model.water)} if model.water else {}),
+        "solver": solver,
+        "nodes": len(mesh.node_labels),
+        **({"instances": [each._asdict() for each in mesh.instances]} if mesh.instances else {}),
+        "elements": {block.kind: len(block.labels) for block in mesh.blocks},
+        "materials": [asdict(material) for material in model.materials.values()],
+        **{name: list(map(asdict, getattr(model, name))) for name in PROPERTIES},
+        **({"stops": stops_of(model)} if stops_of(model) else {}),
+        **({"planes": list(map(asdict, model.planes_at_rest))} if model.planes else {}),
+        "updates": "halved where the residual does not fall" if model.seabeds or model.cylinders else "whole",
+        "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
+    }
+
+
+def stops_of(model: Model) -> list[int]:
+    """Labels of the elements that push or let go, which figures do not take for slack ropes."""
+    ways = {name: each.is_inextensible and each.tension_ratio == 0.0 for name, each in model.materials.items()}
+    sets = [model.mesh.element_sets[section.element_set] for section in model.sections if ways[section.material]]
+    return [label for elements in sets for label in model.mesh.element_labels[elements].tolist()]
+
+
+def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
+    """One step; loads and supports as counts, output requests as they hold in it."""
+    step = steps[index]
+    gravity = [load for load in step.distributed_loads if load.kind == "GRAV"]
+    as_they_are = ("name", "nlgeom", "max_increments", "extrapolation", "replaced")
+    lists = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
+    return {
+        **{name: getattr(step, name) for name in as_they_are},
+        "procedure": {"kind": type(step.procedure).__name__.upper(), **asdict(step.procedure)},
+        "controls": asdict(step.controls),
+        "gravity": [[load.value * axis for axis in load.direction] for load in gravity],
+        "outputs": [asdict(request) for request in outputs_in_force(steps, index)],
+        **{name: len(getattr(step, name)) for name in lists},
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of what can change a digit."""
+    others = {package: installed(package) or None for package in ("numpy", "scipy", "numba")}
+    return {"fem": fem.__version__, "python": platform.python_version(), **others}
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: sets sorted, arrays as lists, numbers that are none as their name."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

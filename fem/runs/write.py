@@ -1,0 +1,350 @@
+"""The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
+
+A run that goes on takes up the folder of the one before: files are cut back to its checkpoint, and grow from there.
+The console is written to at once, files through a thread of their own, while the solver goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from queue import Queue
+from types import FrameType
+from typing import Any
+
+from fem.commands.signals import handled_by, stop
+from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
+from fem.files import process
+from fem.model import Frequency, Model
+from fem.runs import run_record
+from fem.runs.checkpoint import ANEW, NAME, changes, deck_of, digests_of, read_checkpoint, write_checkpoint
+from fem.runs.fields import VtkSink, field_name, field_patterns
+from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record
+from fem.runs.record import Rows, SilentSink, Sink, Wishes
+from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
+from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
+
+RECORD_EVERY = 2.0
+"""Seconds between two records of a run that goes on."""
+TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
+TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
+FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
+"""Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
+
+
+class RunFiles:
+    """All files of one run. They appear when the first step begins: a deck that cannot be solved leaves none."""
+
+    def __init__(
+        self,
+        output: str | Path | None,
+        model: Model,
+        wishes: Wishes,
+        plot: bool,
+        force: bool,
+        kinds: Mapping[str, type] | None = None,
+    ) -> None:
+        """kinds: it goes on from the checkpoint in the folder, if there is one, whose objects are of these types.
+
+        CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
+        """
+        self.folder = run_record.RESULTS / deck_name(model) if output is None else Path(output)
+        self.progress = ProgressSink(model, self._note_progress)
+        self.verdict = RUNNING
+        self.is_open = False
+        self._model, self._wishes = model, wishes
+        names = planned_names(model, wishes.fields, plot)
+        self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
+        self._own.check()
+        self._fields: VtkSink | None = None
+        self.is_complete = False
+        self.before: dict[str, Any] | None = None
+        if kinds is not None:
+            self.is_complete = self._is_complete()
+            self.before = None if self.is_complete else self._checkpoint(kinds)
+
+    def open(self) -> list[Sink]:
+        """Clear what an earlier run left, write the first ``run.json``, and give the sinks that write the rest."""
+        self._own.open()
+        stale = self._own.stale() if self.before is None else self._beyond(self.before)
+        self._record({}, stale)
+        self.is_open = True
+        self._own.clear(stale)
+        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
+        if has_responses(self._model):
+            sinks.append(ResponseSink(self.folder, self._model, self.before))
+        if self._wishes.fields:
+            self._fields = VtkSink(self.folder, deck_name(self._model), self._model, self._own.room, self.before)
+            sinks.append(self._fields)
+        return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
+
+    def finish(self, verdict: str, timing: Timing) -> None:
+        """The last ``run.json``."""
+        self.verdict = verdict
+        if verdict in FINAL and self._model.restart_every is None:
+            with contextlib.suppress(OSError):
+                (self.folder / NAME).unlink(missing_ok=True)
+        try:
+            self._record(timing.block())
+        except OSError as error:
+            if verdict == COMPLETED:
+                raise from_system(error, "cannot write") from error
+
+    def close(self) -> None:
+        """Leave the folder to others."""
+        self._own.close()
+
+    def names(self) -> list[str]:
+        """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
+        name = deck_name(self._model)
+        lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
+        wanted = [*TABLES, *(lists if self._wishes.fields else []), *PLOTTED, RUN_RECORD, NAME]
+        return [file for file in wanted if (self.folder / file).is_file()]
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What the command asks for besides the deck and changes files."""
+        wishes = self._wishes
+        asked = {"--solver": wishes.solver.lower(), "--no-vtk": not wishes.fields}
+        return asked | ({"--from": wishes.earlier.named} if wishes.earlier else {})
+
+    def _is_complete(self) -> bool:
+        """The folder holds all that this deck gives."""
+        record = read_record(self.folder / RUN_RECORD) or {}
+        deck = {"file": Path(self._model.source).name, "sha256": self._model.digest}
+        found = record.get("deck")
+        same = isinstance(found, dict) and found == {**deck, "parameters": run_record.plain(self._model.parameters)}
+        return same and record.get("verdict") == COMPLETED
+
+    def _checkpoint(self, kinds: Mapping[str, type]) -> dict[str, Any] | None:
+        """What to go on from; None where nothing was kept. CommandError: it is not of this run, or damaged."""
+        path = self.folder / NAME
+        if not path.exists():
+            return None
+        before = read_checkpoint(path, run_record.versions(), kinds)
+        if changed := changes(before["deck"], deck_of(self._model)):
+            raise CommandError(f"{path} is of another deck: {', '.join(changed)} changed since; {ANEW}")
+        for option, value in self._asked.items():
+            if before["asked"].get(option) != value:
+                raise CommandError(f"{path} is of a run with {option} {before['asked'].get(option)}: {ANEW}")
+        return before
+
+    def _beyond(self, before: Mapping[str, Any]) -> set[str]:
+        """Fields that came after the checkpoint. CommandError: some that it counts are missing."""
+        there = Names(frozenset(), field_patterns(deck_name(self._model))[:1]).among(self.folder)
+        count = len(before["fields"]["entries"]) if self._wishes.fields else 0
+        counted = {field_name(deck_name(self._model), number) for number in range(count)}
+        if missing := sorted(counted - there):
+            raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
+        return there - counted
+
+    def _note_progress(self) -> None:
+        if self.is_open:
+            self._record({})
+
+    def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
+        """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
+        solver, earlier = self._wishes.solver, self._wishes.earlier
+        record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
+        record |= {"earlier": earlier.named} if earlier else {}
+        if self.verdict == RUNNING:
+            record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
+        else:
+            fields = {field_name(deck_name(self._model), number) for number in range(len(self._fields or ()))}
+            record |= {"files": [name for name in self._own.written() if name not in fields], "fields": len(fields)}
+        self._own.room.replace(self.folder / RUN_RECORD, run_record.as_json(record))
+
+
+class ProgressSink(TotalsSink):
+    """Totals, which are noted in the record every few seconds."""
+
+    def __init__(self, model: Model, note: Callable[[], None]) -> None:
+        super().__init__(model)
+        self._note, self._noted = note, time.monotonic()
+
+    def rows(self, rows: Rows) -> None:
+        super().rows(rows)
+        if time.monotonic() - self._noted > RECORD_EVERY:
+            self._note()
+            self._noted = time.monotonic()
+
+
+class CheckpointSink(SilentSink):
+    """Writes checkpoints that others have filled."""
+
+    def __init__(self, path: Path, model: Model, asked: Mapping[str, Any]) -> None:
+        self._path, self._model, self._asked = path, model, asked
+        self._own: dict[str, Any] = {}
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        if not self._own:
+            self._own = {"deck": deck_of(self._model), "asked": self._asked, "model": digests_of(self._model)}
+        write_checkpoint(self._path, {**checkpoint, **self._own}, run_record.versions())
+
+
+def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
+    """What a run may write."""
+    name = deck_name(model)
+    modes = [step for step, at in enumerate(model.steps, 1) if isinstance(at.procedure, Frequency)]
+    kept = {"touchdown.csv": bool(model.seabeds), "waves.csv": bool(model.waves), "frequencies.csv": bool(modes)}
+    kept |= {f"{name}.csv": has_responses(model) for name in RESPONSES}
+    tables = [table for table in TABLES if kept.get(table, True)]
+    lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
+    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME))
+    return Names(listed, field_patterns(name) if vtk else ())
+
+
+def owned_names(record: Mapping[str, Any]) -> Names:
+    """What a run wrote by its record, and what was made of it; how many fields is known when it has ended only."""
+    deck, fields = record.get("deck"), record.get("fields", 0)
+    name = run_record.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
+    if fields is None:
+        return Names(listed_names(record), (*field_patterns(name), POSTED), PICTURES)
+    numbered = {field_name(name, number) for number in range(fields)} if isinstance(fields, int) else set()
+    return Names(listed_names(record) | numbered, (POSTED,), PICTURES)
+
+
+WAITING = 4
+"""Messages (rows of a chunk, fields) that may wait for the writer: bounds the memory; then the solver waits too."""
+
+
+class Relay(SilentSink):
+    """A sink that hands everything on as the name of a method and its arguments."""
+
+    def _pass(self, method: str, *what: Any) -> None:
+        raise NotImplementedError
+
+
+def relayed(method: str) -> Callable[..., None]:
+
+    def hand_on(self: Relay, *what: Any) -> None:
+        self._pass(method, *what)
+
+    return hand_on
+
+
+for _method in ("begin", "rows", "frame", "event", "modes", "response", "notice", "keep", "resume"):
+    setattr(Relay, _method, relayed(_method))
+
+
+class Writer(Relay):
+    """Hands a run to sinks in a thread of its own.
+
+    Signals reach the main thread only, so a file is never left half written. After an error the thread writes no
+    more; the error is raised at the next call, at the latest by ``close``.
+    """
+
+    def __init__(self, sinks: Sequence[Sink]) -> None:
+        self._sinks = sinks
+        self._error: Exception | None = None
+        self._queue: Queue[tuple[Any, ...] | None] = Queue(WAITING)
+        self._thread = threading.Thread(target=self._write, name="fem writer", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Wait until everything is written, and close the sinks."""
+        self._queue.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _pass(self, method: str, *what: Any) -> None:
+        if self._error is not None:
+            raise self._error
+        self._queue.put((method, *what))
+
+    def _write(self) -> None:
+        while (message := self._queue.get()) is not None:
+            if self._error is None:
+                for sink in self._sinks:
+                    self._try(getattr(sink, message[0]), *message[1:])
+            del message
+        for sink in self._sinks:
+            self._try(sink.close)
+
+    def _try(self, act: Callable[..., None], *what: Any) -> None:
+        try:
+            act(*what)
+        except Exception as error:
+            self._error = self._error or error
+
+
+class InterruptGuard:
+    """Ctrl-C and its like stop the solver at once, but wait while files are being written, so that lines stay whole.
+
+    The first one ends the run; others that come while it ends change nothing. While ``is_patient`` the first one waits
+    until the state of the run is kept, a second one does not.
+    """
+
+    def __init__(self) -> None:
+        self.is_busy = self.is_patient = False
+        self._pending = 0
+
+    def watching(self) -> AbstractContextManager[None]:
+        """It has the signals inside."""
+        return handled_by(self._interrupt, (signal.default_int_handler, stop))
+
+    def release(self) -> None:
+        """Writing is done: let a waiting signal through."""
+        self.is_busy = False
+        if self.is_asked and not self.is_patient:
+            self._stop(self._pending)
+
+    @property
+    def is_asked(self) -> bool:
+        return self._pending != 0
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.is_busy or (self.is_patient and not self._pending):
+            self._pending = self._pending or number
+        else:
+            self._stop(number)
+
+    def _stop(self, number: int) -> None:
+        self.is_busy = True
+        stop(number, None)
+
+
+class FanOut(Relay):
+    """Passes a run on to several sinks; those that write files are made when the first step begins."""
+
+    def __init__(
+        self, sinks: Sequence[Sink], open_files: Callable[[], list[Sink]], timing: Timing, guard: InterruptGuard
+    ) -> None:
+        self._sinks = list(sinks)
+        self._open_files: Callable[[], list[Sink]] | None = open_files
+        self._timing, self._guard = timing, guard
+        self._stage = "assemble"
+
+    def close(self) -> None:
+        """Close every sink, once."""
+        self._pass("close")
+        self._sinks = []
+
+    def abandon(self) -> None:
+        """Close after a failure: every sink gets its chance, and no second error hides the first."""
+        sinks, self._sinks = self._sinks, []
+        self._guard.is_busy = True
+        for sink in sinks:
+            with contextlib.suppress(Exception):
+                sink.close()
+
+    def _pass(self, method: str, *what: Any) -> None:
+        self._timing.mark(self._stage)
+        self._guard.is_busy = True
+        try:
+            if method in ("begin", "resume") and self._open_files is not None:
+                self._sinks += self._open_files()
+                self._open_files, self._stage = None, "solve"
+            for sink in self._sinks:
+                getattr(sink, method)(*what)
+        except OSError as error:
+            raise from_system(error, "cannot write") from error
+        finally:
+            self._timing.mark("write")
+        self._guard.release()

@@ -1,0 +1,426 @@
+"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields.
+
+Also the colours of T, and when ropes are slack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model.quantities import NODAL
+from fem.runs.fields import FieldMesh, read_field
+from fem.runs.read import LEAST_INSTANTS, MOST_NUMBERS, Missing, Results, Table, instant_keys
+from fem.runs.tables import chains_of
+
+NODES = {quantity.name: quantity for quantity in NODAL}
+Pick: TypeAlias = Callable[[Floats], Ints]
+"""Times (k,) -> places of those that are wanted."""
+SAMPLES = 40
+"""Fields looked at to find what moves and what is supported."""
+REST = 1e-9
+"""Smaller than this fraction of the largest counts as nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """k instants of p nodes and q elements.
+
+    nodes: their labels; time (k,); values: U, V, A, RF -> (k, p, 3), those that were written; tension (k, q) or None
+    source  empty for the tables; for the fields what to request to get more
+    keys    (k,) of the tables' instants (``instant_keys``), None for the fields
+    """
+
+    nodes: list[int]
+    time: Floats
+    values: dict[str, Floats]
+    tension: Floats | None
+    source: str
+    keys: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """What some fields of a run show, n nodes, m elements.
+
+    moved    (n, 3)  components of nodes that leave their first place
+    reaction (n, 3)  largest magnitudes of RF, zeros without it
+    low, high (3,)   box around all positions
+    """
+
+    moved: Flags
+    reaction: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def at_rest(self) -> Flags:
+        """(n,) nodes that are in their first place in all fields."""
+        return np.asarray(~self.moved.any(axis=1))
+
+
+@lru_cache(maxsize=1)
+def overview(results: Results) -> Overview:
+    """Look at up to ``SAMPLES`` fields. Missing: there are none."""
+    mesh = results.mesh
+    chosen = np.unique(np.linspace(0, len(results.fields) - 1, SAMPLES).round().astype(int))
+    moved = np.zeros(mesh.coordinates.shape, bool)
+    reaction = np.zeros(mesh.coordinates.shape)
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for k in chosen:
+        field = read_field(results.fields[k][1], ("displacement", "reaction"))
+        u = field.get("displacement", np.zeros_like(mesh.coordinates))
+        moved |= u != 0.0
+        if "reaction" in field:
+            reaction = np.maximum(reaction, np.abs(field["reaction"]))
+        low = np.minimum(low, (mesh.coordinates + u).min(axis=0))
+        high = np.maximum(high, (mesh.coordinates + u).max(axis=0))
+    return Overview(moved, reaction, low, high)
+
+
+def plane_of(results: Results) -> tuple[int, ...]:
+    """Axes of the coordinate plane in which everything stays; all three where there is none.
+
+    A motion along one axis is shown with the vertical.
+    """
+    look = overview(results)
+    return plane_within(look.low, look.high, results.gravity)
+
+
+def plane_within(low: Floats, high: Floats, gravity: Floats | None) -> tuple[int, ...]:
+    """As ``plane_of``, of what stays in a box (3,); ``gravity`` (3,) is its direction, None without."""
+    extent = high - low
+    flat = extent <= REST * extent.max()
+    down = -1 if gravity is None else int(np.argmax(np.abs(gravity)))
+    for axis in (1, 2, 0):
+        if flat[axis] and (axis != down or flat.sum() == 1):
+            return tuple(j for j in range(3) if j != axis)
+    return (0, 1, 2)
+
+
+def places_of(labels: Sequence[int], known: Ints) -> Ints:
+    """Where labels stand among all there are."""
+    order = np.argsort(known)
+    return order[np.searchsorted(known[order], labels)]
+
+
+def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
+    """Indices of node labels in the mesh."""
+    return places_of(labels, results.mesh.node_labels)
+
+
+def read_motion(
+    results: Results,
+    nodes: Sequence[int],
+    variables: Sequence[str],
+    elements: Sequence[int] | None = None,
+    pick: Pick | None = None,
+    required: Sequence[str] = (),
+) -> Motion:
+    """U and the ``variables`` that were written, of node labels, with T of element labels.
+
+    Of the tables and the fields the one with more variables is taken, then the one with more instants; of those that
+    have all that is ``required`` the one with more instants. ``pick`` chooses among the times there are; without it
+    all, or so many that memory is bounded, evenly spread. Missing: neither has three instants of U (and T, and what is
+    required).
+    """
+    wanted = tuple(dict.fromkeys(("U", *variables)))
+    found = [
+        source(results, nodes, wanted, elements, pick or within_memory(len(nodes)))
+        for source in (from_tables, from_fields)
+    ]
+    usable = [motion for motion in found if motion is not None and len(motion.time) >= LEAST_INSTANTS]
+    usable = [motion for motion in usable if set(required) <= set(motion.values)]
+    if not usable:
+        wanted = tuple(dict.fromkeys(("U", *(required or variables))))
+        request = f"*NODE PRINT of {', '.join(wanted)} of both ends of every bar" if len(nodes) > 1 else "*NODE PRINT"
+        request += "" if elements is None else " and *EL PRINT of T"
+        raise Missing(f"neither the tables nor the fields hold their motion: request {request}, or run with fields")
+    if required:
+        return max(usable, key=lambda motion: len(motion.time))
+    return max(usable, key=lambda motion: (len(motion.values), len(motion.time)))
+
+
+def within_memory(nodes: int) -> Pick:
+    """All instants, or evenly spread ones."""
+
+    def pick(time: Floats) -> Ints:
+        most = min(len(time), max(MOST_NUMBERS // (15 * nodes), 1000))
+        return np.linspace(0, len(time) - 1, most).round().astype(np.int64)
+
+    return pick
+
+
+def from_tables(
+    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
+) -> Motion | None:
+    """Motion of nodes that are all printed (or never move); None where they are not."""
+    table = results.nodes
+    printed = [label for label in nodes if label in table.lines_of]
+    still = set(nodes) - set(printed)
+    if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
+        return None
+    written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
+    instants = table.instants(printed[0])
+    keys = instant_keys(instants)[pick(instants[:, 2])]
+    curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
+    keys = common([curves[label] for label in printed])
+    tension = None
+    if elements is not None:
+        if "T" not in results.elements.columns or set(elements) - set(results.elements.lines_of):
+            return None
+        forces = results.elements.curves(["T"], elements, keys)
+        keys = np.intersect1d(keys, common(list(forces.values())))
+        tension = np.stack([at_keys(forces[label], keys)[:, 3] for label in elements], axis=1)
+        if np.isnan(tension).all():
+            return None
+    if len(keys) == 0:
+        return None
+    rows = {label: at_keys(curve, keys) for label, curve in curves.items()}
+    time = rows[printed[0]][:, 2]
+    values = np.zeros((len(time), len(nodes), 3 * len(written)))
+    for place, label in enumerate(nodes):
+        if label in rows:
+            values[:, place] = rows[label][:, 3:]
+    split = dict(zip(written, np.split(values, len(written), axis=2), strict=True))
+    kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
+    return Motion(list(nodes), time, kept, tension, "", keys) if "U" in kept else None
+
+
+def common(curves: Sequence[Floats]) -> Floats:
+    """Instants that all curves have, as keys."""
+    keys = np.unique(instant_keys(curves[0]))
+    for curve in curves[1:]:
+        keys = np.intersect1d(keys, instant_keys(curve))
+    return keys
+
+
+def at_keys(curve: Floats, keys: Floats) -> Floats:
+    """The rows of a curve at given instants; the first where one was printed twice."""
+    own, first = np.unique(instant_keys(curve), return_index=True)
+    return curve[first[np.searchsorted(own, keys)]]
+
+
+def table_values(table: Table, names: Sequence[str], labels: Sequence[int], keys: Floats | None) -> Floats | None:
+    """(k, p, names) what a table has of labels at the instants ``keys``; None where it lacks some of it, or without."""
+    if keys is None or not labels or set(names) - set(table.columns) or set(labels) - set(table.lines_of):
+        return None
+    curves = table.curves(names, labels, keys)
+    if len(common(list(curves.values()))) < len(keys):
+        return None
+    return np.stack([at_keys(curves[label], keys)[:, 3:] for label in labels], axis=1)
+
+
+def from_fields(
+    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
+) -> Motion | None:
+    """Motion at the times of the fields; variables that one of them lacks are left out."""
+    if not results.fields:
+        return None
+    places = nodes_at(results, nodes)
+    cells = places_of(elements or [], results.mesh.element_labels)
+    source = {name: (NODES[name].field, places) for name in wanted} | {"T": ("T", cells)}
+    time, found = field_values(results, pick, source)
+    tension = found.pop("T", None)
+    if "U" not in found or (elements is not None and tension is None):
+        return None
+    remark = f"the {len(time)} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+    return Motion(list(nodes), time, found, None if elements is None else tension, remark)
+
+
+def field_values(
+    results: Results, pick: Pick, source: Mapping[str, tuple[str, Ints | Flags]]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Times (k,) of some fields, and name -> (k, ...) rows of an array in them; without what one of them lacks."""
+    times = np.array([time for time, _ in results.fields])
+    chosen = pick(times)
+    parts: dict[str, list[Any]] = {name: [] for name in source}
+    for place in chosen.tolist():
+        field = read_field(results.fields[place][1], [array for array, _ in source.values()])
+        for name, (array, rows) in source.items():
+            if array in field:
+                parts[name].append(field[array][rows])
+    return times[chosen], {name: np.stack(part) for name, part in parts.items() if 0 < len(part) == len(chosen)}
+
+
+def neighbours(mesh: FieldMesh, elements: Ints) -> dict[int, list[tuple[int, int]]]:
+    """Node -> the elements that end there, each with the node at its other end."""
+    beside: dict[int, list[tuple[int, int]]] = {}
+    for element, (i, j) in zip(elements.tolist(), mesh.ends[elements].tolist(), strict=True):
+        beside.setdefault(i, []).append((element, j))
+        beside.setdefault(j, []).append((element, i))
+    return beside
+
+
+def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int], list[int]]:
+    """Node labels (p + 1) and element labels (p) along a chain of bars, from its supported end; a rope over a pulley
+    counts twice.
+
+    members  (m,) which elements it is made of; None: all
+    Missing: the bars are a net, a tree, a ring or several chains.
+    """
+    mesh = results.mesh
+    ends, elements = mesh.bars
+    bars = np.arange(len(ends)) if members is None else np.flatnonzero(members[elements])
+    chains = list(chains_of(ends, bars))
+    if len(chains) != 1 or len(chains[0][1]) < len(bars):
+        raise Missing("the bars are not one chain from end to end")
+    (nodes, links), look = chains[0], overview(results)
+    # A held end is the first; where both are, or neither, the one with the smaller label.
+    rank = [(not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]) for node in nodes[[0, -1]]]
+    way = 1 if rank[0] < rank[1] else -1
+    return mesh.node_labels[nodes[::way]].tolist(), mesh.element_labels[elements[links[::way]]].tolist()
+
+
+NOTE = "displacements are drawn {:g} times as large as they are"
+
+
+def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
+    """Positions (..., n, 3) of nodes at ``coordinates`` (n, 3) that move by ``scale`` times u (..., n, 3)."""
+    return coordinates + scale * u
+
+
+def magnified_title(title: str, scale: float) -> str:
+    return title if scale == 1.0 else f"{title} (displacements x {scale:g})"
+
+
+PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))
+PUSHED = LinearSegmentedColormap.from_list("pushed", ("#b4b4b4", "#E69F00", "#D55E00", "#5a2300"))
+"""Tension from grey to dark blue, compression from grey to brown: apart also for colour-blind readers."""
+BEYOND = 0.5
+"""Percent of the values at either end that have the colour of the end of the scale: one spike would hide all others."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensions:
+    """T of q bars at k instants: labels (q,), time (k,), values (k, q); source: what to request to get more."""
+
+    labels: list[int]
+    time: Floats
+    values: Floats
+    source: str = ""
+
+
+def read_tensions(results: Results) -> Tensions:
+    """Of all bars of which T is printed at three instants or more; else of all bars in the fields. Missing: neither."""
+    table = results.elements
+    labels = [label for label, lines in table.lines_of.items() if lines >= LEAST_INSTANTS]
+    if labels and "T" in table.columns:
+        instants = table.instants(labels[0])
+        curves = table.curves(["T"], labels, instant_keys(instants)[within_memory(len(labels))(instants[:, 2])])
+        keys = common(list(curves.values()))
+        rows = np.stack([at_keys(curves[label], keys) for label in labels], axis=1)
+        (printed,) = np.nonzero(~np.isnan(rows[:, :, 3]).any(axis=0))
+        if len(keys) >= LEAST_INSTANTS and len(printed):
+            return Tensions([labels[place] for place in printed], rows[:, 0, 2], rows[:, printed, 3])
+    mesh = results.mesh
+    bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
+    time, found = field_values(results, within_memory(len(bars) or 1), {"T": ("T", bars)})
+    if not len(bars) or len(time) < LEAST_INSTANTS or not found:
+        raise Missing("neither elements.csv nor the fields hold T at three instants: request *EL PRINT of T")
+    remark = f"the {len(time)} fields in vtu/; *EL PRINT of T gives every increment"
+    return Tensions(mesh.element_labels[bars].tolist(), time, found["T"], remark)
+
+
+def break_times(results: Results) -> Floats:
+    """(q,) total times at which bars break; infinite for those that do not."""
+    labels = bars_of(results.mesh)[1]
+    broken = {event.element: event.time for event in results.events if event.event == "break"}
+    return np.array([broken.get(label, np.inf) for label in labels])
+
+
+def slack_spells(results: Results, first: float, last: float) -> dict[int, list[tuple[float, float]]]:
+    """Rope -> begin and end of every time in which it is slack between two times, from ``events.csv``.
+
+    Spells that cannot be told apart in a figure are one. Ropes without events are left out: T says what they are.
+    Stops and planes are never slack.
+    """
+    never = {0, *results.settings.get("stops", [])}
+    spells: dict[int, list[tuple[float, float]]] = {}
+    since: dict[int, float | None] = {}
+    for event in results.events:
+        if event.event not in ("slack", "taut", "impact") or event.element in never:
+            continue
+        rope, time = event.element, event.time
+        begun = since.get(rope, first)  # slack from the start where the first that happens is a pull
+        if event.event == "slack":
+            since[rope] = time if since.get(rope) is None else begun
+            spells.setdefault(rope, [])
+        elif begun is not None:
+            add_spell(spells.setdefault(rope, []), begun, time, last - first)
+            since[rope] = None
+    for rope, begun in since.items():
+        if begun is not None:
+            add_spell(spells[rope], begun, last, last - first)
+    return {rope: found for rope, found in sorted(spells.items()) if found}
+
+
+def slack_bar(found: Tensions, column: int) -> dict[int, list[tuple[float, float]]]:
+    """As ``slack_spells``, of an elastic bar: where its T is zero at two instants or more; of bars that never push."""
+    slack = REST * float(np.abs(found.values).max())
+    if found.values.min() < -slack:
+        return {}
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], found.values[:, column] <= slack, [0]])))
+    spells: list[tuple[float, float]] = []
+    for first, last in zip(edges[::2], edges[1::2] - 1, strict=True):
+        if last > first:
+            begin, end = float(found.time[first]), float(found.time[last])
+            add_spell(spells, begin, end, float(found.time[-1] - found.time[0]))
+    return {found.labels[column]: spells} if spells else {}
+
+
+def add_spell(spells: list[tuple[float, float]], begin: float, end: float, whole: float) -> None:
+    """One more, joined to the one before where the gap is not seen."""
+    if spells and begin - spells[-1][1] < 2e-4 * whole:
+        begin = spells.pop()[0]
+    spells.append((begin, end))
+
+
+def bars_of(mesh: FieldMesh) -> tuple[Ints, list[int]]:
+    """(q, 2) node indices and labels of all bars, as ``whole_motion`` has them; a rope over a pulley is two."""
+    ends, elements = mesh.bars
+    return ends, mesh.element_labels[elements].tolist()
+
+
+def whole_motion(results: Results, pick: Pick) -> Motion:
+    """All nodes, with T of all bars where it was written."""
+    mesh = results.mesh
+    bars = bars_of(mesh)[1]
+    labels = mesh.node_labels.tolist()
+    try:
+        return read_motion(results, labels, (), bars or None, pick)
+    except Missing:
+        return read_motion(results, labels, (), None, pick)
+
+
+def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
+    """Colours of T on one linear scale through grey at zero; and the size below which a bar is slack.
+
+    Where every bar is pulled all the time by nearly the same force, the scale begins at the smallest one.
+    """
+    least, most = float(np.nanmin(tension)), float(np.nanmax(tension))
+    slack = REST * max(most, -least)
+    low = float(np.nanpercentile(tension, BEYOND, method="lower"))
+    high = float(np.nanpercentile(tension, 100.0 - BEYOND, method="higher"))
+    if not 0.5 * high < low < 0.999 * high:
+        low, high = min(0.0, low) if low < -slack else 0.0, max(0.0, high)
+    high = high if high > low else 1.0
+    values = np.linspace(low, high, 512)
+    fraction = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
+    colours = ListedColormap(np.where((values >= 0.0)[:, None], PULLED(fraction), PUSHED(fraction)))
+    is_cut = least < low - slack, most > high + slack
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
+    colours.colorbar_extend = extend.get(is_cut, "neither")  # type: ignore[assignment]
+    return ScalarMappable(Normalize(low, high), colours), slack
+
+
+def nearest(time: Floats, wanted: Floats) -> Ints:
+    """Places of the times closest to those wanted."""
+    return np.asarray(np.searchsorted(0.5 * (time[1:] + time[:-1]), wanted), np.int64)

@@ -1,0 +1,119 @@
+"""``fem plot``: the figures of a run, from its files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from matplotlib.figure import Figure
+
+from fem.arrays import Say
+from fem.errors import CommandError
+from fem.files import is_marked
+from fem.runs.own import check_file, others, some, usable_folder
+from fem.runs.read import Missing, Results, open_results
+from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response
+from fem.show.links import angles, joints, links, phase, phase_angles
+from fem.show.shapes import envelope, modes, shapes, tension, touchdown
+from fem.show.style import UNDATED, save
+
+Drawing: TypeAlias = Callable[[Results], Figure]
+WHAT: dict[str, tuple[Drawing, ...]] = {
+    "energy": (energies,),
+    "iterations": (iterations,),
+    "nodes": MOTIONS,
+    "links": (angles, links),
+    "reactions": (reactions, joints),
+    "phase": (phase, phase_angles),
+    "tension": (tension, envelope, shapes),
+    "touchdown": (touchdown,),
+    "response": (response,),
+    "modes": (modes,),
+    "load_factor": (load_factor,),
+}
+"""What ``--what`` offers; a figure has the name of its function."""
+MAGNIFIED: dict[Drawing, Callable[[Results, float], Figure]] = {shapes: shapes, modes: modes}
+"""Figures of shapes, which take the scale of displacements, too."""
+
+
+def write_plots(folder: Path) -> None:
+    """What ``run --plot`` draws: energies, iterations, displacements, as far as the run has them."""
+    results = open_results(folder)
+    for draw in (energies, iterations, displacements):
+        with contextlib.suppress(Missing):
+            save(draw(results), folder / f"{draw.__name__}.png", results.mark)
+
+
+def plot(
+    folder: str | Path,
+    what: str | None = None,
+    *,
+    format: str = "png",
+    output: str | Path | None = None,
+    scale: float = 1.0,
+    force: bool = False,
+    say: Say = lambda text: None,
+) -> list[Path]:
+    """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
+
+    folder  of the results of a run (``fem.run(deck, output=folder)``)
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response,
+            modes, load_factor
+    format  png, svg or pdf
+    output  folder of the figures; None: that of the run
+    scale   so many times as large are displacements drawn in the figures of shapes and modes
+    force   write among files that are not ours, and over them
+    say     is told what is written, what is not, and why
+
+    Raises
+    ------
+    CommandError  no results, nothing of what was asked for can be drawn, or files that are not ours are in the way.
+
+    >>> _ = fem.run("inputs/sdnl100.inp", output="results/plotted")
+    >>> [path.name for path in plot("results/plotted", "energy")]
+    ['energies.png']
+    """
+    for name, value, known in (("figure", what or "energy", WHAT), ("format", format, UNDATED)):
+        if value not in known:
+            raise CommandError(f"there is no {name} {value!r}; there are {', '.join(known)}")
+    results = open_results(Path(folder))
+    target = Path(output or folder)
+    drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
+    if scale != 1.0 and not set(drawings) & set(MAGNIFIED):
+        raise CommandError(f"--scale magnifies displacements of shapes (--what tension) and modes, not of {what}")
+    check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
+    if results.remark:
+        say(f"note: {results.remark}")
+    reasons, written = [], []
+    for draw in drawings:
+        try:
+            figure = MAGNIFIED[draw](results, scale) if draw in MAGNIFIED else draw(results)
+        except Missing as missing:
+            reasons.append(f"no {draw.__name__.replace('_', ' ')}: {missing}")
+        else:
+            target.mkdir(parents=True, exist_ok=True)
+            path = target / f"{draw.__name__}.{format}"
+            save(figure, path, results.mark)
+            written.append(path)
+            source = figure.get_label()
+            say(f"{path} (from {source})" if source else str(path))
+    if len(reasons) == len(drawings):
+        raise CommandError("\n".join(reasons))
+    for reason in reasons:
+        say(reason)
+    return written
+
+
+def check_target(target: Path, names: Sequence[str], results: Results, force: bool) -> None:
+    """CommandError: pictures would be written over files that are not ours, or among them."""
+    is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
+    strangers = [name for name in others(target) if not is_marked(target / name)] if is_elsewhere else []
+    if strangers and not force:
+        raise CommandError(
+            f"{target} holds other files ({some(strangers)}); nothing was drawn: choose a folder with "
+            "--output FOLDER, or draw among them with --force"
+        )
+    for name in names:
+        check_file(target / name, (), force, is_marked(target / name, results.mark))

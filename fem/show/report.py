@@ -1,0 +1,599 @@
+"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed.
+
+A report is sections of facts, tables, figures and texts; ``page.html.jinja`` makes HTML of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from fem.arrays import Columns, Say
+from fem.errors import CommandError, lacks
+from fem.files import REPORT, is_marked, mark_of, replace_file
+from fem.model.quantities import ENERGIES
+from fem.runs.frames import as_svg, si_unit
+from fem.runs.own import check_file, listed_names, read_record, usable_folder
+from fem.runs.read import Missing, Results, open_results
+from fem.runs.run_record import COMPLETED, RUNNING
+from fem.show import style
+from fem.show.animate import animate
+from fem.show.motion import overview, plane_of
+from fem.show.plot import WHAT
+from fem.show.scenery import draw_scenery, with_scenery
+from fem.show.shapes import draw_bars, dress
+from fem.show.style import MOST_CURVES, curve, legend_beside, panels, some_of, tidy
+
+RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")
+
+
+def report(
+    folder: str | Path, output: str | Path | None = None, *, force: bool = False, say: Say = lambda text: None
+) -> Path:
+    """Write the report of a run, a sweep, exponents, sections or a validation. The file that was written.
+
+    folder  of the results
+    output  file of the page; None: ``report.html`` in the folder
+    force   write over a file that is not ours
+    say     is told what is written
+
+    Raises
+    ------
+    CommandError  no results, jinja2 is not installed (extra ``report``), or a file that is not ours is in the way.
+
+    >>> _ = fem.run("inputs/sdnl100.inp", output="results/told")
+    >>> fem.report("results/told").name
+    'report.html'
+    """
+    page = page_of(Path(folder))
+    path = Path(output) if output is not None else Path(folder) / REPORT
+    check_file(path, (), force, is_marked(path, page.mark))
+    usable_folder(path.parent)
+    text = page.html()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, text.encode(errors="replace"))
+    say(f"{path} ({len(text) / 1e6:.1f} MB)")
+    return path
+
+
+def page_of(folder: Path) -> Page:
+    """What is in a folder, by its record. CommandError: nothing that is ours."""
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist")
+    found = [name for name in RECORDS if (folder / name).is_file()]
+    if not found:
+        raise CommandError(f"{folder} holds no results: there is none of {', '.join(RECORDS)} in it")
+    kind = found[0].removesuffix(".json")
+    if kind == "run":
+        pass
+
+        return page_of_run(folder)
+    pass
+
+    if kind == "sweep":
+        return page_of_sweep(folder)
+    return page_of_validation(folder) if kind == "validation" else page_of_one(folder, kind)
+
+
+FRAMES, FPS = 72, 12.0
+"""Of the film: six seconds, one or two megabytes."""
+
+
+def page_of_run(folder: Path) -> Page:
+    """What ``fem report`` shows of a run, also of one that goes on or has failed."""
+    results = open_results(folder)
+    record, settings = results.record, results.settings
+    verdict = str(record.get("verdict", RUNNING))
+    heading = [str(line).strip() for line in settings.get("heading") or []]
+    said = f"Verdict: {verdict}" + (f" ({results.remark})" if results.remark else "")
+    page = Page(results.heading, heading[1:], said, verdict == COMPLETED, results.mark)
+    page.add("Summary", summary(results), figure_of_mesh(results))
+    page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
+    page.add("Motion", film(results))
+    add_figures(page, results)
+    page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
+    page.add("Frequencies", table_of(folder / "frequencies.csv"))
+    counted = Counter(event.event for event in results.events)
+    page.add("Events", facts(counted), table_of(folder / "events.csv") if counted else None)
+    page.add("Settings as understood", *understood(settings, record))
+    page.add("Made with", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))
+    page.add("Deck", *deck_text(results))
+    return page
+
+
+def summary(results: Results) -> Facts | None:
+    """What ran, how large, how far."""
+    record, settings = results.record, results.settings
+    totals, deck = record.get("totals") or {}, record["deck"]
+    counts = ("steps", "increments", "iterations", "cutbacks")
+    return facts(
+        {
+            "deck": deck["file"],
+            "parameters": deck.get("parameters"),
+            "nodes": settings.get("nodes"),
+            "elements": settings.get("elements"),
+            **{name: totals.get(name) for name in counts},
+            "time reached": f"{totals.get('time', 0.0):.6g} {results.symbol('time')}".strip(),
+            "largest relative residual": totals.get("largest_residual_norm"),
+            "largest |energy error|": f"{totals.get('largest_energy_error', 0.0):.4g} {results.symbol('energy')}",
+            **snaps_of(totals),
+            "SHA-256 of the deck": deck.get("sha256"),
+        }
+    )
+
+
+def snaps_of(totals: dict[str, Any]) -> dict[str, str]:
+    """The mark of peaks that come from snaps in increments that are too long to show them."""
+    count = (totals.get("events") or {}).get("snap", 0)
+    return (
+        {"peaks of tension": f"may be wrong: lines snap taut in {count} increments too long to show it"}
+        if count
+        else {}
+    )
+
+
+def figure_of_mesh(results: Results) -> Any:
+    """The model before it moves; None without fields."""
+    try:
+        return picture(mesh_figure(results), "The model at the start; squares: nodes that stay where they are.")
+    except Missing:
+        return None
+
+
+def film(results: Results) -> Words:
+    """The page of the player, or why there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            path = animate(results.folder, Path(folder) / "motion.html", frames=FRAMES, fps=FPS)
+        except CommandError as error:
+            return Words(items=(str(error),))
+        return Words(path.read_text(encoding="utf-8"), kind="film")
+
+
+def energy_table(results: Results) -> Grid | None:
+    """Each energy at the start and at the end, its extremes and when."""
+    try:
+        rows = results.increments
+    except Missing:
+        return None
+    unit = f" [{results.unit('energy')}]" if results.is_si else ""
+    lines = []
+    for name, values in zip(ENERGIES, rows[:, 5:].T, strict=True):
+        if np.isnan(values).all():
+            continue
+        low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
+        ends = values[0], values[-1], values[low], rows[low, 2], values[high], rows[high, 2]
+        lines.append((name.replace("_", " "), *map(float, ends)))
+    return grid((f"energy{unit}", "start", "end", "least", "at time", "greatest", "at time"), lines)
+
+
+def add_figures(page: Page, results: Results) -> None:
+    """All figures that the run has data for, and why the others are not there."""
+    reasons = []
+    for name, drawings in WHAT.items():
+        found = []
+        for draw in drawings:
+            try:
+                figure = draw(results)
+            except Missing as missing:
+                reasons.append(f"No {draw.__name__.replace('_', ' ')}: {missing}")
+            else:
+                source = figure.get_label()
+                found.append(picture(figure, f"From {source}." if source else ""))
+        if name == "energy":
+            page.add("Energy balance", energy_table(results), *found)
+        else:
+            page.add(name.replace("_", " ").capitalize(), *found)
+    page.add("Figures left out", Words(items=tuple(reasons)) if reasons else None)
+
+
+def extremes(results: Results, name: str) -> Grid | None:
+    """Of every printed quantity the least and the greatest value, where and when; those that are zero are left out."""
+    table = results.nodes if name == "nodes" else results.elements
+    columns = table.columns[4:]
+    found: dict[tuple[str, str], tuple[float, str, float]] = {}
+    for block in table.blocks((*table.columns[2:4], *columns)) if columns else ():
+        for place, column in enumerate(columns, start=2):
+            values = block[:, place]
+            if np.isnan(values).all():
+                continue
+            for which, row in (("least", int(np.nanargmin(values))), ("greatest", int(np.nanargmax(values)))):
+                best = found.get((column, which))
+                if best is None or (values[row] - best[0]) * (1.0 if which == "greatest" else -1.0) > 0.0:
+                    found[column, which] = float(values[row]), f"{block[row, 1]:.0f}", float(block[row, 0])
+    lines = []
+    for column in columns:
+        low, high = found.get((column, "least")), found.get((column, "greatest"))
+        if low and high and (low[0] or high[0]):
+            unit = si_unit(column) if results.is_si else ""
+            lines.append((f"{column} [{unit}]" if unit else column, *low, *high))
+    item = name.removesuffix("s")
+    still = "" if len(lines) == len(columns) else "Quantities that are zero or not printed are left out."
+    return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)
+
+
+def table_of(path: Path) -> Grid | None:
+    """A small table as it is, its numbers in fewer digits."""
+    if not path.is_file():
+        return None
+    with path.open(newline="", errors="replace") as file:
+        head, *rows = csv.reader(file) or [[]]
+    return grid(head, [[number_or_text(cell) for cell in row] for row in rows if len(row) == len(head)], path.name)
+
+
+def number_or_text(cell: str) -> float | str:
+    """A whole number stays as it is written."""
+    try:
+        return cell if cell.lstrip("-").isdigit() else float(cell)
+    except ValueError:
+        return cell
+
+
+def understood(settings: dict[str, Any], record: dict[str, Any]) -> list[Any]:
+    """Materials and properties, then each step with its defaults filled in."""
+    names = ("materials", "sections", "springs", "dashpots", "masses", "seabeds", "cylinders")
+    lists = [settings.get(name) or [] for name in names]
+    solvers = [*record.get("linear_solvers", []), *[""] * len(settings.get("steps", []))]
+    steps = []
+    for number, (step, solver) in enumerate(zip(settings.get("steps", []), solvers, strict=False), start=1):
+        procedure = dict(step["procedure"])
+        loads = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
+        acting = {name: step.get(name) or None for name in loads}
+        row = {"step": number, "name": step.get("name"), "procedure": procedure.pop("kind"), "parameters": procedure}
+        row |= {"NLGEOM": step["nlgeom"], "acting": acting, "controls": step["controls"], "linear solver": solver}
+        steps.append(row)
+    others = {"water": settings.get("water"), "updates": settings.get("updates"), "solver": settings.get("solver")}
+    others["extensions used"] = record.get("extensions")
+    return [*map(records, lists), records(steps), facts(others)]
+
+
+def deck_text(results: Results) -> list[Any]:
+    """The text of the deck, where it still is what ran; else where it was."""
+    try:
+        content = results.deck.read_bytes()
+    except OSError:
+        return [Words(items=(f"The deck is no longer at {results.deck}.",))]
+    text = Words(content.decode(errors="replace"), kind="text")
+    if hashlib.sha256(content).hexdigest() == results.record["deck"].get("sha256"):
+        return [text]
+    return [Words(items=("The deck is read from more than this file, or has changed since it ran.",)), text]
+
+
+NAMED = 12
+"""Nodes have their labels up to so many, dots up to ten times as many."""
+
+
+def mesh_figure(results: Results) -> Figure:
+    """The elements between the places of the nodes at the start. Missing: there are no fields."""
+    mesh, axes = results.mesh, plane_of(results)
+    x = mesh.coordinates[:, axes]
+    used = np.unique(mesh.legs[0])
+    low, high = with_scenery(results, axes, x[used].min(axis=0), x[used].max(axis=0))
+    middle, half = 0.5 * (low + high), 0.56 * np.maximum(high - low, 0.2 * (high - low).max() or 1.0)
+    is_space = len(axes) == 3
+    kind: dict[str, Any] = {"projection": "3d"} if is_space else {"aspect": "equal"}
+    height = 6.0 if is_space else float(np.clip(style.WIDTH * half[1] / half[0], 2.4, 6.0))
+    width = style.WIDTH if is_space else float(np.clip(height * half[0] / half[1] + 1.2, 3.0, style.WIDTH))
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panel: Any = figure.add_subplot(**kind)
+    draw_scenery(results, panel, axes, middle - half, middle + half)
+    lines = mesh.ends[:, 0] != mesh.ends[:, 1]
+    draw_bars(panel, x[mesh.bars[0]], None, None)
+    for ends in x[mesh.ends[~mesh.is_bar & lines]]:
+        panel.plot(*ends.T, color=style.OKABE_ITO[1], lw=1.0, ls=(0, (2, 1.5)))
+    held = overview(results).at_rest & np.isin(np.arange(len(x)), used)
+    if len(used) <= 10 * NAMED:
+        panel.plot(*x[used].T, ".", color=style.OKABE_ITO[0], ms=5)
+    panel.plot(*x[held].T, "s", color="#000000", ms=4)
+    if len(used) <= NAMED:
+        for node in used.tolist():
+            panel.text(*x[node], f" {mesh.node_labels[node]}", fontsize=style.SMALL, va="bottom")
+    dress(results, panel, axes, middle, half)
+    return figure
+
+
+SHOWN = (r"exponent_1", r"frequency_.*", r"T_.*_max", r"T_.*_min", r"U._.*_max", r"U._.*_min", "energy_error_largest")
+"""Columns of sweeps that are drawn: of each kind the one that varies most."""
+TEXTS = ("verdict", "case", "quantity", "kind", "source")
+"""Columns that hold no numbers."""
+COUNTED = ("point", "verdict", "increments_total", "iterations_total", "energy_error_largest")
+"""Columns that the table of a report has, beside the parameters and those that are drawn."""
+
+
+def page_of_sweep(folder: Path) -> Page:
+    """A table over parameters, curves of what came out; of exponents and sections their own figures, too."""
+    record = record_in(folder, "sweep.json")
+    table = read_columns(folder / "sweep.csv")
+    names = [name for name in record.get("grid", {}) if name in table]
+    verdicts, points = Counter(table["verdict"].tolist()), int(record.get("points", 0))
+    done = len(table["verdict"])
+    is_good = done == points and set(verdicts) == {COMPLETED}
+    told = f"{done} of {points} parameter sets computed: " + ", ".join(f"{n} {name}" for name, n in verdicts.items())
+    deck = record["deck"]
+    page = Page(f"Sweep of {deck['file']} over {', '.join(names)}", [], told, is_good, mark_of(deck["file"]))
+    values = {
+        name: f"{len(given)} values, {min(given):g} to {max(given):g}" for name, given in record.get("grid", {}).items()
+    }
+    held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
+    asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
+    page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
+    page.add("Figures", *pictures(folder, record), sweep_figure(table, names))
+    drawn_ones = shown_columns(table)
+    chosen = [name for name in table if name in (*names, *COUNTED, *drawn_ones)]
+    rows = zip(*(table[name].tolist() for name in chosen), strict=True)
+    left = len(table) - len(chosen)
+    note = f"{left} more columns are in sweep.csv." if left else ""
+    page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, "sweep.csv", note))
+    page.add("Made with", facts(record.get("versions") or {}))
+    return page
+
+
+def pictures(folder: Path, record: Mapping[str, Any]) -> list[Any]:
+    """The figures that a record lists."""
+    return [drawn(folder / name) for name in sorted(listed_names(record)) if name.endswith(".png")]
+
+
+def record_in(folder: Path, name: str) -> dict[str, Any]:
+    """The record of a folder. CommandError: it cannot be understood."""
+    record = read_record(folder / name) or {}
+    if not isinstance(record.get("deck"), dict) or "file" not in record["deck"]:
+        raise CommandError(f"{folder / name} cannot be read as a record of fem")
+    return record
+
+
+def read_columns(path: Path) -> Columns:
+    """A table; columns of numbers as such, empty cells NaN. CommandError: it is none."""
+    try:
+        with path.open(newline="", errors="replace") as file:
+            head, *rows = csv.reader(file)
+        cells = list(zip(*(row for row in rows if len(row) == len(head)), strict=True)) or [()] * len(head)
+        return Columns({name: column_of(name, column) for name, column in zip(head, cells, strict=True)})
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path} cannot be read as a table of fem: {error}") from None
+
+
+def column_of(name: str, cells: Sequence[str]) -> NDArray[Any]:
+    """Texts, whole numbers or numbers. ValueError: they are none."""
+    if name in TEXTS:
+        return np.array(cells, object)
+    if cells and all(cell.lstrip("-").isdigit() for cell in cells):
+        return np.array(list(map(int, cells)))
+    return np.array([float(cell or "nan") for cell in cells])
+
+
+def shown_columns(table: Columns) -> list[str]:
+    """Of each kind of ``SHOWN`` the column that varies most."""
+    found = []
+    for pattern in SHOWN:
+        spread = {}
+        for name in table:
+            if re.fullmatch(pattern, name) and np.isfinite(table[name]).any():
+                spread[name] = float(np.nanmax(table[name]) - np.nanmin(table[name]))
+        if spread and max(spread.values()) > 0.0:
+            found.append(max(spread, key=lambda name: spread[name]))
+    return found
+
+
+def sweep_figure(table: Columns, names: list[str]) -> Any:
+    """What came out over the parameter with most values, curves for some values of the next, others at their first."""
+    counts = {name: len(np.unique(table[name])) for name in names}
+    across = max(counts, key=lambda name: counts[name]) if counts else ""
+    shown = shown_columns(table)
+    if not across or counts[across] < 3 or not shown:
+        return None
+    others = sorted((name for name in names if name != across), key=lambda name: -counts[name])
+    fixed = np.ones(len(table[across]), bool)
+    for name in others[1:]:
+        fixed &= table[name] == table[name][0]
+    beside = np.unique(table[others[0]]) if others else np.zeros(1)
+    some = beside[some_of(range(len(beside)), MOST_CURVES)]
+    figure: Figure
+    figure, axes = panels(len(shown), f"Over {across}")
+    for [panel], column in zip(axes, shown, strict=True):
+        for place, value in enumerate(some.tolist()):
+            rows = np.flatnonzero(fixed & (table[others[0]] == value) if others else fixed)
+            rows = rows[np.argsort(table[across][rows], kind="stable")]
+            label = f"{others[0]} = {value:g}" if others else None
+            curve(panel, table[across][rows], table[column][rows], place, label)
+        panel.set_ylabel(column.replace("_", " "))
+        tidy(panel)
+    axes[-1][0].set_xlabel(across)
+    legend_beside(axes[0][0])
+    where = ", ".join(f"{name} = {table[name][0]:g}" for name in others[1:])
+    return picture(figure, f"At {where}." if where else "")
+
+
+def page_of_one(folder: Path, kind: str) -> Page:
+    """Exponents or a section of one model: settings, figures, the last line of the convergence."""
+    record = record_in(folder, f"{kind}.json")
+    deck = record["deck"]
+    what = {"lyapunov": "Lyapunov exponents", "sections": "Stroboscopic section"}[kind]
+    settings = {name.removeprefix(f"{kind} "): value for name, value in deck.items() if name.startswith(f"{kind} ")}
+    verdict, found = "", None
+    if kind == "lyapunov":
+        table = read_columns(folder / "convergence.csv")
+        count = sum(name.startswith("exponent_") for name in table)
+        pairs = [(n, float(table[f"exponent_{n}"][-1]), float(table[f"error_{n}"][-1])) for n in range(1, count + 1)]
+        verdict = str(record.get("in words", ""))
+        found = grid(("exponent", "value", "error"), pairs)
+    page = Page(f"{what} of {deck['file']}", [], verdict, True, mark_of(deck["file"]))
+    page.add("Result", found, *pictures(folder, record))
+    page.add("Settings", facts(settings))
+    page.add("Deck", facts({"deck": deck["file"], "SHA-256": deck.get("sha256"), **deck.get("parameters", {})}))
+    return page
+
+
+def page_of_validation(folder: Path) -> Page:
+    """Every case with its targets and figures, as ``report.md`` has them."""
+    table = read_columns(folder / "report.csv")
+    parts = re.split(r"^## ", (folder / "report.md").read_text(errors="replace"), flags=re.MULTILINE)[1:]
+    written = {part.partition(":")[0]: part for part in parts}
+    titles = {case: part.partition("\n")[0].partition(": ")[2] for case, part in written.items()}
+    missed = int(np.count_nonzero(table["verdict"] != "ok"))
+    cases = list(dict.fromkeys(table["case"].tolist()))
+    told = f"{len(cases)} cases, {len(table['case'])} targets, " + (f"{missed} missed" if missed else "all met")
+    page = Page("Validation", [], told, not missed, mark_of("validation"))
+    page.add("Cases", grid(("case", "title", "targets", "missed"), [
+        (case, titles.get(case, ""), int((table["case"] == case).sum()),
+         int(((table["case"] == case) & (table["verdict"] != "ok")).sum())) for case in cases]))  # fmt: skip
+    columns = ("quantity", "target", "computed", "ratio", "tolerance", "kind", "verdict", "source")
+    for case in cases:
+        rows = np.flatnonzero(table["case"] == case)
+        lines = [[told_exactly(table[name][row]) for name in columns] for row in rows]
+        figures = [drawn(folder / name) for name in re.findall(r"^!\[.*\]\((\w+\.png)\)$", written.get(case, ""), re.M)]
+        page.add(f"{case}: {titles.get(case, '')}".rstrip(": "), grid(columns, lines, "report.csv"), *figures)
+    return page
+
+
+def told_exactly(value: Any) -> str:
+    """Numbers with the digits that targets are judged by."""
+    return f"{value + 0.0:.12g}" if isinstance(value, float | np.floating) else str(value)
+
+
+LARGEST_SVG = 300_000
+"""Characters; figures of many bars are smaller, and faster to show, as pixels."""
+MOST_ROWS = 60
+"""Of a table; the file that it is from has the others."""
+DPI = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with texts."""
+
+    rows: tuple[tuple[str, str], ...]
+    kind: str = "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table; ``note``: what it leaves out."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    kind: str = "grid"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure, as text of ``<svg>`` or as address of the pixels in the page."""
+
+    svg: str = ""
+    pixels: str = ""
+    caption: str = ""
+    kind: str = "picture"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """``kind`` film: a page with a player; text: lines as they are; list: sentences."""
+
+    text: str = ""
+    items: tuple[str, ...] = ()
+    kind: str = "list"
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading and what is below it."""
+
+    title: str
+    blocks: list[Any] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Page:
+    """A whole report. is_good: it ended as it should; mark: whose it is."""
+
+    title: str
+    lines: list[str]
+    verdict: str
+    is_good: bool
+    mark: str
+    sections: list[Section] = field(default_factory=list)
+
+    def add(self, title: str, *blocks: Any) -> None:
+        """A section, if there is anything in it."""
+        kept = [block for block in blocks if block is not None]
+        if kept:
+            self.sections.append(Section(title, kept))
+
+    def html(self) -> str:
+        """The text of the file. CommandError: jinja2 is not installed."""
+        try:
+            from jinja2 import Environment, FileSystemLoader, StrictUndefined
+        except ImportError:
+            raise CommandError(f"a report needs jinja2: {lacks('jinja2', 'report')}") from None
+        loader = FileSystemLoader(Path(__file__).parent)
+        environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+        return environment.get_template("page.html.jinja").render(page=self)
+
+
+def facts(given: Mapping[str, Any]) -> Facts | None:
+    """Those that say something; None: none does."""
+    rows = tuple((name, shown(value)) for name, value in given.items() if shown(value))
+    return Facts(rows) if rows else None
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> Grid | None:
+    """A table of the first rows; None: there are none. source: the file with all of them; note: what to say below."""
+    found = [tuple(map(shown, row)) for row in rows]
+    if len(found) > MOST_ROWS:
+        note = f"The first {MOST_ROWS} of {len(found)} rows; {source} has all. {note}"
+    return Grid(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
+
+
+def records(found: Sequence[Mapping[str, Any]]) -> Grid | None:
+    """A table of records of equal form, without columns in which nothing stands."""
+    names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
+    names.sort(key=lambda name: name not in ("name", "element_set"))
+    return grid([name.replace("_", " ") for name in names], [[each[name] for name in names] for each in found])
+
+
+def shown(value: Any) -> str:
+    """For people: numbers in six digits, lists with commas, nothing for nothing."""
+    if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return f"{value + 0.0:.6g}"  # zero has no sign
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if shown(item))
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(shown, value)))
+    return str(value)
+
+
+def picture(figure: Figure, caption: str = "") -> Picture:
+    """A figure, with its source below."""
+    svg = as_svg(figure)
+    if len(svg) <= LARGEST_SVG:
+        return Picture(svg=svg, caption=caption)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DPI)
+    return Picture(pixels=address(content.getvalue()), caption=caption)
+
+
+def drawn(path: Path, caption: str = "") -> Picture | None:
+    """A PNG that is there; None: it is not."""
+    return Picture(pixels=address(path.read_bytes()), caption=caption or path.name) if path.is_file() else None
+
+
+def address(png: bytes) -> str:
+    """Of pixels in the page itself."""
+    return "data:image/png;base64," + base64.b64encode(png).decode()

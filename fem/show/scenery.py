@@ -1,0 +1,177 @@
+"""What a model stands in: the surface of the water, bottoms, planes and cylinders, behind the bars of a picture."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.patches import Circle, Polygon
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+from fem.arrays import Floats
+from fem.runs.read import Results
+
+WATER, BOTTOM, ROUND = "#56B4E9", "#a08050", "#808080"
+NEAR = 1.0
+"""A plane or a cylinder that is no farther from the model than so many of its sizes is within the picture."""
+ALONG = 1e-6
+"""Sine of the angle with the line of sight below which a cylinder is seen from its end."""
+FACETS = 48
+
+STEEPEST = 0.2
+"""Share of the normal of a plane that points up, below which it is a wall, which is not drawn."""
+
+
+class Plane(NamedTuple):
+    """Height ``height`` + ``rise`` . (x, y, z) of what is drawn in a colour, rise being 0 along the height;
+    ``is_bottom``: filled below."""
+
+    height: float
+    rise: tuple[float, ...]
+    colour: str
+    is_bottom: bool
+
+
+class Cylinder(NamedTuple):
+    """One without ends: a point of its axis, the direction of this (3,), of length 1, and its radius."""
+
+    point: tuple[float, ...]
+    axis: tuple[float, ...]
+    radius: float
+
+
+def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The box of a picture, with the planes and cylinders that are near."""
+    low, high = with_planes(results, axes, low, high)
+    size = float((high - low).max())
+    for cylinder in cylinders_of(results):
+        for place, axis in enumerate(axes):
+            if abs(cylinder.axis[axis]) <= ALONG:
+                first, last = cylinder.point[axis] - cylinder.radius, cylinder.point[axis] + cylinder.radius
+                if low[place] - NEAR * size < first and last < high[place] + NEAR * size:
+                    low[place], high[place] = min(low[place], first), max(high[place], last)
+    return low, high
+
+
+def draw_scenery(results: Results, panel: Any, axes: tuple[int, ...], low: Floats, high: Floats) -> None:
+    """Within the limits of a panel: planes, and outlines of cylinders."""
+    draw_planes(results, panel, axes, low, high)
+    for cylinder in cylinders_of(results):
+        if len(axes) == 3:
+            facets = facets_of(cylinder, low, high)
+            panel.add_collection3d(Poly3DCollection(facets, alpha=0.25, facecolors=ROUND, edgecolors="none"))
+            continue
+        look: dict[str, Any] = {"facecolor": f"{ROUND}40", "edgecolor": ROUND, "lw": 1.2, "zorder": 0.6}
+        outline = outline_of(cylinder, axes, low, high)
+        panel.add_patch(outline if isinstance(outline, Circle) else Polygon(outline, closed=True))
+        panel.patches[-1].set(**look)
+
+
+def cylinders_of(results: Results) -> list[Cylinder]:
+    """Those of ``run.json``."""
+    found = []
+    for each in results.settings.get("cylinders") or []:
+        way = np.array(each["other"], float) - np.array(each["point"], float)
+        found.append(Cylinder(tuple(each["point"]), tuple((way / np.linalg.norm(way)).tolist()), each["radius"]))
+    return list(dict.fromkeys(found))
+
+
+def outline_of(cylinder: Cylinder, axes: tuple[int, ...], low: Floats, high: Floats) -> Circle | Floats:
+    """In a picture of two axes: a circle where it is seen from its end, else (4, 2) the corners of a strip, which is
+    as wide as the cylinder and reaches through the box.
+    """
+    middle, way = np.array(cylinder.point)[list(axes)], np.array(cylinder.axis)[list(axes)]
+    size = float(np.linalg.norm(way))
+    if size <= ALONG:
+        return Circle((middle[0], middle[1]), cylinder.radius)
+    way /= size
+    aside = cylinder.radius * np.array([-way[1], way[0]])
+    nearest = middle + ((0.5 * (low + high) - middle) @ way) * way
+    reach = float(np.linalg.norm(high - low)) * way
+    return np.array(
+        [nearest - reach + aside, nearest + reach + aside, nearest + reach - aside, nearest - reach - aside]
+    )
+
+
+def facets_of(cylinder: Cylinder, low: Floats, high: Floats) -> Floats:
+    """(f, 4, 3) of the part of a cylinder whose axis is in a box; none where it passes by."""
+    point, axis = np.array(cylinder.point), np.array(cylinder.axis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.where(axis != 0.0, (np.stack([low, high]) - point) / axis, np.array([[-np.inf], [np.inf]]))
+    inside = (axis != 0.0) | ((low - cylinder.radius <= point) & (point <= high + cylinder.radius))
+    first, last = ends.min(axis=0).max(), ends.max(axis=0).min()
+    if first >= last or not inside.all():
+        return np.zeros((0, 4, 3))
+    aside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    aside /= np.linalg.norm(aside)
+    turns = np.linspace(0.0, 2.0 * np.pi, FACETS + 1)[:, None]
+    edge = cylinder.radius * (np.cos(turns) * aside + np.sin(turns) * np.cross(axis, aside))
+    near, far = (point + along * axis + edge for along in (first, last))
+    return np.stack([near[:-1], near[1:], far[1:], far[:-1]], axis=1)
+
+
+def planes_of(results: Results) -> list[Plane]:
+    """The water's surface at rest, the bottoms, and the planes at rest that are no walls, from ``run.json``."""
+    water, up = results.settings.get("water"), upright(results)
+    found = [Plane(water["level"], (0.0, 0.0, 0.0), WATER, False)] if water else []
+    for bed in results.settings.get("seabeds") or []:
+        steep, towards = math.tan(math.radians(bed["slope"])) if up == 2 else 0.0, math.radians(bed["uphill"])
+        rise = steep * math.cos(towards), steep * math.sin(towards), 0.0
+        found.append(Plane(bed["elevation"], rise, BOTTOM, True))
+    for plane in results.settings.get("planes", []):
+        normal = np.array(plane["normal"])
+        if normal[up] > STEEPEST * np.linalg.norm(normal):
+            rises = np.where(np.arange(3) == up, 0.0, -normal / normal[up])
+            at = results.mesh.coordinates[results.mesh.node_labels == plane["node"]][0]
+            found.append(Plane(float(at[up] - at @ rises), tuple(rises.tolist()), BOTTOM, True))
+    return list(dict.fromkeys(found))
+
+
+def upright(results: Results) -> int:
+    """The axis along which gravity acts."""
+    return 2 if results.gravity is None else int(np.argmax(np.abs(results.gravity)))
+
+
+def with_planes(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The box of a picture, with the planes that are near."""
+    up, low, high = upright(results), low.copy(), high.copy()
+    if up not in axes:
+        return low, high
+    place, size = axes.index(up), float((high - low).max())
+    for plane in planes_of(results):
+        z = corners_of(plane, up, axes, low, high)[:, up]
+        if low[place] - NEAR * size < z.min() and z.max() < high[place] + NEAR * size:
+            low[place], high[place] = min(low[place], z.min()), max(high[place], z.max())
+    return low, high
+
+
+def draw_planes(results: Results, panel: Any, axes: tuple[int, ...], low: Floats, high: Floats) -> None:
+    """Within the limits of a panel: lines in a plane, sheets in space; nothing of what is seen from above."""
+    up = upright(results)
+    if up not in axes:
+        return
+    place = axes.index(up)
+    for plane in planes_of(results):
+        corners = corners_of(plane, up, axes, low, high)
+        if corners[:, up].max() < low[place] or corners[:, up].min() > high[place]:
+            continue
+        if len(axes) == 3:
+            look: dict[str, Any] = {"facecolors": plane.colour, "edgecolors": plane.colour, "linewidths": 0.6}
+            panel.add_collection3d(Poly3DCollection([corners], alpha=0.25 if plane.is_bottom else 0.12, **look))
+            continue
+        line = corners[:2, axes]
+        panel.plot(*line.T, color=plane.colour, lw=1.2, zorder=1, scalex=False, scaley=False)
+        if plane.is_bottom and place == 1:
+            panel.fill_between(*line.T, min(low[1], line[:, 1].min()), color=plane.colour, alpha=0.25, lw=0, zorder=0.5)
+
+
+def corners_of(plane: Plane, up: int, axes: tuple[int, ...], low: Floats, high: Floats) -> Floats:
+    """(4, 3) of the part of a plane in a box; in a picture of two axes the first two are the ends of its line."""
+    edges = dict(zip(axes, zip(low, high, strict=True), strict=True))
+    first, second = sorted((axis for axis in range(3) if axis != up), key=lambda axis: axis not in axes)
+    corners = np.zeros((4, 3))
+    corners[:, first] = np.array(edges[first])[[0, 1, 1, 0]]
+    corners[:, second] = np.array(edges.get(second, (0.0, 0.0)))[[0, 0, 1, 1]]
+    corners[:, up] = plane.height + corners @ plane.rise
+    return corners

@@ -1,0 +1,308 @@
+"""Values over time, as the tables of a run have them: their statistics, the extremes to expect, cycles and fatigue.
+
+Cycles are found by rainflow counting, their damage by Miner's rule.
+Source: ASTM E1049-85 (2017), 5.4.4, three points at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Say
+from fem.errors import CommandError, unknown
+from fem.files import lines_of, replace_file
+from fem.model.notices import FOLLOW
+from fem.model.quantities import QUANTITIES
+from fem.runs.read import Table, open_results
+
+TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
+NAME = re.compile(r"([A-Za-z]+[1-3]?)_([en])(\d+)")
+EQUAL = 1e-6
+"""Times apart by less than this fraction of each other are evenly spaced."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """k values of one number.
+
+    name       as it was asked for, ``T_e12``
+    increment  (k,) numbers in their steps
+    time       (k,) total times, never falling
+    values     (k,)
+    snaps      increments of the run that are too long for a line that snaps taut in them (``run.json``)
+    """
+
+    name: str
+    increment: Floats
+    time: Floats
+    values: Floats
+    snaps: int = 0
+
+    @property
+    def notices(self) -> list[str]:
+        """What the values do not tell of the motion."""
+        found, skipped = [], np.diff(self.increment).max(initial=1.0)
+        if skipped > 1.0:
+            found = [f"{self.name} is printed up to {skipped:g} increments apart: what happens between is not seen"]
+        if self.snaps:
+            found.append(
+                f"peaks of {self.name} may be wrong: {self.snaps} increments of this run are too long for lines that "
+                f"snap taut in them (events.csv has their times); {FOLLOW}"
+            )
+        return found
+
+    @property
+    def weights(self) -> Floats:
+        """(k,) of the values in means: all alike at even times, else half of the time to either side."""
+        dt = np.diff(self.time)
+        if not len(dt) or np.ptp(dt) <= EQUAL * dt.max() or not dt.max() > 0.0:
+            return np.full(len(self.time), 1.0 / len(self.time))
+        weights = 0.5 * (np.append(dt, 0.0) + np.insert(dt, 0, 0.0))
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def mean(self) -> float:
+        return float(self.weights @ self.values)
+
+    @property
+    def std(self) -> float:
+        return float(np.sqrt(self.weights @ (self.values - self.mean) ** 2))
+
+
+def read_series(
+    folder: Path, what: str, labels: Sequence[int], step: int | None = None, start: float = -np.inf
+) -> list[Series]:
+    """A column (``T``, ``U3``) of elements or nodes in the tables of a folder, of one step or all, from a total time.
+
+    what  with the kind of the labels: ``T_e``, ``U3_n``
+    CommandError: there is no such column or label, or nothing at these times; it has the request that is missing.
+    """
+    column, _, kind = what.partition("_")
+    file, _, word = TABLES[kind]
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is not a folder with the tables of a run")
+    check_column(column, kind)
+    table, ask, snaps = Table(folder / file), missing(what), unresolved_snaps(folder)
+    if column not in table.columns:
+        raise CommandError(f"{table.path} holds no {column}: {ask}")
+    found = table.curves([column], labels, is_whole=True)
+    series = []
+    for label in labels:
+        rows = found[label][~np.isnan(found[label][:, 3])]
+        if not len(rows):
+            raise CommandError(f"{table.path} holds no {column} of {word} {label}: {ask}")
+        rows = rows[(rows[:, 2] >= start) & ((rows[:, 0] == step) | (step is None))]
+        if not len(rows):
+            raise CommandError(f"{table.path} holds {column} of {word} {label}, but not at these times or in this step")
+        series.append(Series(f"{what}{label}", rows[:, 1], rows[:, 2], rows[:, 3], snaps))
+    return series
+
+
+def unresolved_snaps(folder: Path) -> int:
+    """Increments of a run that are too long for a line that snaps taut in them; 0 where no record says so."""
+    try:
+        totals = open_results(folder).record.get("totals")
+    except CommandError:
+        return 0
+    return int(((totals or {}).get("events") or {}).get("snap", 0))
+
+
+def check_column(column: str, kind: str) -> None:
+    """CommandError: elements (e) or nodes (n) have no such number."""
+    known = [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
+    if column not in known:
+        raise CommandError(unknown(f"number of {TABLES[kind][2]}s", column, known).args[0])
+
+
+def missing(what: str) -> str:
+    """The request that prints a number, ``T_e`` or ``T_e12``."""
+    column, _, kind = what.partition("_")
+    return f"request {TABLES[kind[0]][1]}... with {column.rstrip('123')} in the deck, FREQUENCY=1"
+
+
+def number_of(name: str) -> tuple[str, str, int]:
+    """Column, kind (``e``, ``n``) and label that ``T_e12`` names. CommandError: it names no number."""
+    match = NAME.fullmatch(name.strip())
+    if not match:
+        form = "write T_e12 (element 12) or U3_n5 (node 5)"
+        raise CommandError(f"{name.strip()!r} names no number of a table: {form}")
+    column, kind, label = match.groups()
+    check_column(column.upper(), kind)
+    return column.upper(), kind, int(label)
+
+
+def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:
+    """Those that ``T_e12,U3_n5`` names. CommandError: not such names."""
+    series = []
+    for name in what.split(","):
+        column, kind, label = number_of(name)
+        series += read_series(folder, f"{column}_{kind}", [label], step, start)
+    return series
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
+    """Write a CSV table beside those of the run, and say where."""
+    replace_file(path, lines_of([columns, *rows]))
+    say(f"{path} ({len(rows)} row{'s' * (len(rows) != 1)})")
+
+
+EULER = 0.57722
+"""Mean of the standard Gumbel distribution."""
+
+
+def upcrossings(time: Floats, values: Floats) -> Floats:
+    """Times at which the values rise through zero, along straight lines between them."""
+    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
+    low, high = values[before], values[before + 1]
+    return np.asarray(time[before] - low * (time[before + 1] - time[before]) / (high - low))
+
+
+def crossing_period(series: Series) -> float:
+    """Tz: mean time between upward crossings of the mean; NaN where there are fewer than two."""
+    found = upcrossings(series.time, series.values - series.mean)
+    return float((found[-1] - found[0]) / (len(found) - 1)) if len(found) > 1 else math.nan
+
+
+def rayleigh_extreme(mean: float, std: float, period: float, duration: float) -> float:
+    """Most probable largest value of a Gaussian process of narrow band: mean + std sqrt(2 ln(D/Tz))."""
+    return mean + std * math.sqrt(2.0 * math.log(duration / period))
+
+
+def gumbel(largest: Floats) -> tuple[float, float]:
+    """Mode and scale beta of the Gumbel distribution of largest values, by their moments (std of the sample, n - 1)."""
+    beta = float(largest.std(ddof=1)) * math.sqrt(6.0) / math.pi
+    return float(largest.mean()) - EULER * beta, beta
+
+
+def block_maxima(series: Series, blocks: int) -> Floats:
+    """(blocks,) largest values of equal parts of the time. CommandError: one of them has no values."""
+    edges = np.linspace(series.time[0], series.time[-1], blocks + 1)
+    place = np.searchsorted(edges, series.time, side="right").clip(1, blocks) - 1
+    if len(np.unique(place)) < blocks:
+        raise CommandError(f"{series.name} has {len(series.time)} values, too few for {blocks} blocks")
+    return np.array([series.values[place == block].max() for block in range(blocks)])
+
+
+def stats(
+    folder: Path, what: str, step: int | None, start: float, duration: float | None, blocks: int | None, say: Say
+) -> None:
+    for series in chosen_series(folder, what, step, start):
+        for line in [*(f"note: {notice}" for notice in series.notices), *value_lines(series, duration, blocks)]:
+            say(line)
+
+
+def value_lines(series: Series, duration: float | None, blocks: int | None) -> list[str]:
+    """Lines of names and numbers. CommandError: no extremes follow from these values."""
+    time, values = series.time, series.values
+    low, high = int(values.argmin()), int(values.argmax())
+    period = crossing_period(series)
+    lines = [
+        f"{series.name}: {len(values)} values, time {time[0]:.9g} to {time[-1]:.9g}",
+        f"  mean  {series.mean!r}",
+        f"  std   {series.std!r}",
+        f"  min   {float(values[low])!r} at {time[low]:.9g}",
+        f"  max   {float(values[high])!r} at {time[high]:.9g}",
+        f"  Tz    {period!r}" if period > 0.0 else "  Tz    none: it rises through its average less than twice",
+    ]
+    if duration is not None:
+        if not duration > period:
+            raise CommandError(f"{series.name}: a duration longer than Tz is needed, got {duration:g} and {period:g}")
+        expected = rayleigh_extreme(series.mean, series.std, period, duration)
+        lines.append(f"  expected largest in {duration:g}, as of narrow band (Rayleigh): {expected!r}")
+    if blocks is not None:
+        mode, beta = gumbel(block_maxima(series, blocks))
+        span = float(time[-1] - time[0]) / blocks
+        lines.append(f"  Gumbel of the largest in {blocks} blocks of {span:.6g}: mode {mode!r}, beta {beta!r}")
+        if duration is not None:
+            longer = mode + beta * math.log(duration / span)
+            lines.append(f"  expected largest in {duration:g}, from these blocks (Gumbel): {longer!r}")
+    return lines
+
+
+COLUMNS = ("range", "mean", "count")
+
+
+def turning_points(values: Floats) -> Floats:
+    """First, last, and every value at which a rise ends or a fall."""
+    values = values[np.append(True, np.diff(values) != 0.0)]
+    rises = np.diff(values) > 0.0
+    turns = np.ones(len(values), bool)
+    turns[1:-1] = rises[1:] != rises[:-1]
+    return np.asarray(values[turns])
+
+
+def count_cycles(values: Floats) -> Floats:
+    """(c, 3) range, mean and count (1, or 0.5 for what does not close) of each cycle, as they end."""
+    found: list[tuple[float, float, float]] = []
+    points: list[float] = []
+
+    def note(first: float, second: float, count: float) -> None:
+        found.append((abs(second - first), 0.5 * (first + second), count))
+
+    for point in turning_points(values).tolist():
+        points.append(point)
+        while len(points) > 2 and abs(points[-1] - points[-2]) >= abs(points[-2] - points[-3]):
+            if len(points) == 3:  # the range begins where the history does: half a cycle
+                note(points[0], points[1], 0.5)
+                del points[0]
+            else:
+                note(points[-3], points[-2], 1.0)
+                del points[-3:-1]
+    for first, second in pairwise(points):
+        note(first, second, 0.5)
+    return np.array(found).reshape(-1, 3)
+
+
+def gathered(cycles: Floats, bins: int | None) -> Floats:
+    """Equal cycles as one, by range and mean; or those of ``bins`` equal parts of the largest range as one, with the
+    upper end of the part for their range and the mean of their means. Empty parts are left out.
+    """
+    if bins is None:
+        pairs, place = np.unique(cycles[:, :2], axis=0, return_inverse=True)
+        return np.column_stack([pairs, np.bincount(place.ravel(), cycles[:, 2], len(pairs))])
+    width = cycles[:, 0].max(initial=0.0) / bins
+    place = np.ceil(cycles[:, 0] / width).astype(np.int64).clip(1, bins)
+    count = np.bincount(place, cycles[:, 2], bins + 1)
+    (used,) = np.nonzero(count)
+    mean = np.bincount(place, cycles[:, 1] * cycles[:, 2], bins + 1)[used] / count[used]
+    return np.column_stack([used * width, mean, count[used]])
+
+
+def damage(cycles: Floats, slope: float, constant: float) -> float:
+    """Miner's sum of n/N with N = constant * range^-slope cycles to failure."""
+    return float(cycles[:, 2] @ cycles[:, 0] ** slope / constant)
+
+
+def rainflow(
+    folder: Path, slope: float | None, constant: float | None, bins: int | None, say: Say, **chosen: Any
+) -> None:
+    """``fem post rainflow``: a table of cycles for each number that ``chosen_series`` finds, and what they do."""
+    if (slope is None) != (constant is None):
+        raise CommandError("fatigue damage takes both --slope m and --constant K of N = K range^-m")
+    for series in chosen_series(folder, **chosen):
+        cycles = count_cycles(series.values)
+        for notice in series.notices:
+            say(f"note: {notice}")
+        write_table(folder / f"rainflow_{series.name}.csv", COLUMNS, gathered(cycles, bins).tolist(), say)
+        for line in cycle_lines(series, cycles, slope, constant):
+            say(line)
+
+
+def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: float | None) -> list[str]:
+    """Lines of names and numbers."""
+    duration = float(series.time[-1] - series.time[0])
+    lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
+    lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
+    if slope is not None and constant is not None:
+        done = damage(cycles, slope, constant)
+        life = duration / done if done > 0.0 else math.inf
+        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time over Miner's sum)"]
+    return lines

@@ -1,0 +1,454 @@
+"""Figures of shapes: T of bars over time and over bars, the range along a line, modes, where lines leave the bottom."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+from fem.arrays import Flags, Floats, Ints, Say, first_least
+from fem.errors import CommandError, unknown
+from fem.model.quantities import ELEMENTAL
+from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
+from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
+from fem.show import style
+from fem.show.animate import even_times
+from fem.show.motion import (
+    Tensions,
+    bars_of,
+    break_times,
+    chain_of,
+    magnified,
+    magnified_title,
+    nodes_at,
+    overview,
+    places_of,
+    plane_of,
+    plane_within,
+    read_tensions,
+    slack_bar,
+    slack_spells,
+    tension_scale,
+    whole_motion,
+)
+from fem.show.scenery import draw_scenery, with_scenery
+from fem.show.series import Series, read_series, write_table
+
+MOST_ROPES = 20
+MOST_STEPS = 4
+INSTANTS = 6
+SLACK = "#f6e4c3"
+Chain: TypeAlias = tuple[list[int], list[int]]
+"""Labels of p + 1 nodes, and of the p bars between them."""
+
+
+def tension(results: Results) -> Figure:
+    """T over time: of bars from that with the largest to that with the least, the range and the extremes of all; when
+    ropes are slack, or the bar with the largest.
+    """
+    found = read_tensions(results)
+    ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
+    columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
+    labels = [found.labels[column] for column in columns]
+    spells = slack_spells(results, float(found.time[0]), float(found.time[-1]))
+    word, spells = ("rope", spells) if spells else ("bar", slack_bar(found, columns[0]))
+    rows = min(len(spells), MOST_ROPES) if len(spells) > 1 else 0
+    figure = Figure(figsize=(style.WIDTH, 4.2 + 0.12 * rows), layout="constrained")
+    ratios = (1.0, 0.15 + 0.06 * rows)[: 1 + bool(rows)]
+    axes = figure.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios).tolist()
+    panel = axes[0][0]
+    if len(found.labels) > len(labels):
+        starts = np.arange(0, len(found.time), -(-2 * len(found.time) // style.MOST_POINTS))
+        low, high = np.minimum.reduceat(found.values.min(axis=1), starts), found.values.max(axis=1)
+        high, what = np.maximum.reduceat(high, starts), f"all {len(found.labels)} bars"
+        panel.fill_between(found.time[starts], low, high, color="#bbbbbb", alpha=0.5, lw=0, label=what)
+    for place, (label, column) in enumerate(zip(labels, columns, strict=True)):
+        style.curve(panel, found.time, found.values[:, column], place, f"bar {label}")
+    for which, flat, mark in (("greatest", found.values.argmax(), "^"), ("least", found.values.argmin(), "v")):
+        row, place = divmod(int(flat), len(found.labels))
+        when, value = found.time[row], found.values[row, place] + 0.0
+        what = f"{which} {value:.4g}\nbar {found.labels[place]} at {when:.5g}"
+        panel.plot(when, value, mark, color="#222222", ms=6, label=what)
+    shade(panel, spells, word)
+    panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
+    title = f"Forces of the bars{style.part_of(labels, len(found.labels))}"
+    figure.suptitle(style.shortened(title), fontsize=style.TITLE)
+    style.finish(results, axes)
+    if rows:
+        strip(axes[1][0], spells)
+    figure.set_label(found.source)
+    return figure
+
+
+def shade(panel: Any, spells: dict[int, list[tuple[float, float]]], word: str = "rope") -> None:
+    """Bands behind the curves where the only rope of a model, or a bar, is slack."""
+    if len(spells) == 1:
+        ((bar, its),) = spells.items()
+        spans, axis = [(a, b - a) for a, b in its], panel.get_xaxis_transform()
+        look = {"color": SLACK, "lw": 0, "zorder": 0.4, "label": f"{word} {bar} slack"}
+        panel.broken_barh(spans, (0.0, 1.0), transform=axis, **look)
+
+
+def strip(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
+    """A row for each rope, grey where it is slack."""
+    ropes = list(spells)[:MOST_ROPES]
+    for row, rope in enumerate(ropes):
+        panel.broken_barh([(a, b - a) for a, b in spells[rope]], (row - 0.4, 0.8), color="#999999", lw=0)
+    panel.set(yticks=range(len(ropes)), yticklabels=list(map(str, ropes)), ylim=(len(ropes) - 0.4, -0.6))
+    panel.tick_params(axis="y", labelsize=min(style.SMALL, 160 / len(ropes)))
+    more = f", {len(ropes)} of {len(spells)}" if len(ropes) < len(spells) else ""
+    panel.set_ylabel(f"slack ropes{more}", fontsize=style.SMALL)
+
+
+def envelope(results: Results) -> Figure:
+    """Least, mean and greatest T in each step: of a chain over its arc length, of others on their undeformed bars."""
+    found = read_tensions(results)
+    if len(found.labels) == 1:
+        raise Missing("there is one bar: its force is in the figure of tension")
+    edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
+    spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
+    spans = [span for span in spans if span[2].any()]
+    parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
+    title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
+    try:
+        figure = along(results, found.labels, parts, title, chain_of(results))
+    except Missing:
+        figure = maps(results, found, parts, title)
+    figure.set_label(found.source)
+    return figure
+
+
+def along(
+    results: Results, labels: list[int], parts: list[Any], title: str, chain: Chain, unit: str = "force"
+) -> Figure:
+    """Over the length of a chain of nodes and elements; a panel for each of the ``parts``: its name, then least, mean
+    and greatest value of each of the elements ``labels``.
+    """
+    figure, rows = style.panels(len(parts), title, height=2.6)
+    (nodes, elements), column_of = chain, {label: column for column, label in enumerate(labels)}
+    places = [place for place, label in enumerate(elements) if label in column_of]
+    columns = [column_of[elements[place]] for place in places]
+    x = arc_length(results, nodes, elements)[places]
+    for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
+        panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
+        for place, (which, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
+            style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
+        panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
+        style.tidy(panel)
+    rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
+    style.legend_beside(rows[0][0])
+    return figure
+
+
+def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]:
+    """Least, mean over time, and greatest T (q,) at some instants."""
+    values, time = found.values[chosen], found.time[chosen]
+    dt = np.diff(time)
+    mean = (0.5 * dt) @ (values[1:] + values[:-1]) / dt.sum() if dt.sum() > 0.0 else values.mean(axis=0)
+    return values.min(axis=0), mean, values.max(axis=0)
+
+
+def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Floats:
+    """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
+    distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
+    places = places_of(elements, results.mesh.element_labels)
+    given, fraction = (
+        results.mesh.length[places],
+        distance / np.bincount(places, distance)[places],
+    )  # < 1 beside a pulley
+    length = np.where(np.isnan(given), distance, given * fraction)
+    return np.asarray(np.cumsum(length) - 0.5 * length)
+
+
+def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
+    """The undeformed bars, coloured by least, mean and greatest T; a row for each step."""
+    mesh = results.mesh
+    legs, elements = mesh.legs
+    column = np.full(len(mesh.ends), -1)
+    column[places_of(found.labels, mesh.element_labels)] = np.arange(len(found.labels))
+    ends, column = legs[column[elements] >= 0], column[elements[column[elements] >= 0]]
+    # Seen from where the model is widest.
+    across = np.sort(np.argsort(-np.ptp(mesh.coordinates, axis=0), kind="stable")[:2])
+    scale, _ = tension_scale(np.array([part[1:] for part in parts]))
+    figure = Figure(figsize=(10.5, 1.0 + 3.0 * len(parts)), layout="constrained")
+    figure.suptitle(title, fontsize=style.TITLE)
+    axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
+    for row, (when, *values) in zip(axes, parts, strict=True):
+        for panel, name, forces in zip(row, ("least", "mean", "greatest"), values, strict=True):
+            draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
+            panel.autoscale()
+            panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
+            style.tidy(panel)
+    for side, panels_there, axis in (("x", axes[-1], across[0]), ("y", axes[:, 0], across[1])):
+        for panel in panels_there:
+            panel.set(**{f"{side}label": f"{style.AXES[axis]} [{results.unit('length')}]"})
+    figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
+    return figure
+
+
+def shapes(results: Results, scale: float = 1.0) -> Figure:
+    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large as they are."""
+    motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
+    mesh, axes = results.mesh, plane_of(results)
+    x = magnified(mesh.coordinates, motion.values["U"], scale)[:, :, axes]
+    bars, broken = bars_of(mesh)[0], break_times(results)
+    held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
+    low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
+    shown = style.some_of(motion.time.tolist(), INSTANTS)
+    stage = set_stage(results, axes, low, high, len(shown), magnified_title(results.heading, scale))
+    colours = None if motion.tension is None else tension_scale(motion.tension)[0]
+    if colours is not None:
+        stage.figure.colorbar(colours, ax=stage.panels, shrink=0.8, label=f"T [{results.unit('force')}]")
+    for place, panel in zip(shown, stage.panels, strict=True):
+        draw_scenery(results, panel, axes, stage.middle - stage.half, stage.middle + stage.half)
+        lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
+        draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], colours)
+        panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
+        panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
+        dress(results, panel, axes, stage.middle, stage.half)
+    return stage.figure
+
+
+WIDTH, HEIGHT = 11.0, 8.4
+"""Inches: width of such a figure, and its largest height."""
+BESIDE = (0.0, 0.0, 0.96, 1.0)
+"""Fractions of a figure that its panels in space take: left, bottom, width, height."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Panels that all show ``middle`` +- ``half``, (axes,) each."""
+
+    figure: Figure
+    panels: list[Any]
+    middle: Floats
+    half: Floats
+
+
+def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str) -> Stage:
+    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be."""
+    half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
+    is_flat = len(axes) == 2
+    grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
+    flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
+    rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
+    height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
+    # The layout does not see the names of axes in space.
+    margins = ConstrainedLayoutEngine(w_pad=0.04) if is_flat else ConstrainedLayoutEngine(w_pad=0.3, rect=BESIDE)
+    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins)
+    figure.suptitle(style.shortened(title), fontsize=style.TITLE)
+    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
+    grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
+    for panel in grid[count:]:
+        panel.set_axis_off()
+    return Stage(figure, grid[:count], 0.5 * (low + high), half)
+
+
+def panel_size(grid: tuple[int, int], half: Floats) -> float:
+    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
+    rows, columns = grid
+    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
+
+
+def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
+    """Limits and names of the axes."""
+    for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
+        name = f"{style.AXES[axis]} [{results.unit('length')}]"
+        panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
+        getattr(panel, f"set_{letter}label")(name, fontsize=style.SMALL)
+        if len(axes) == 3:
+            panel.locator_params(axis=letter, nbins=4 if reach > 0.3 * half.max() else 1, min_n_ticks=1)
+    if len(axes) == 3:
+        panel.set_box_aspect(half / half.max())
+    panel.tick_params(labelsize=style.SMALL - 2)
+
+
+def draw_bars(
+    panel: Any, lines: Any, forces: Floats | None, scale: ScalarMappable | None, colour: str = "#222222"
+) -> None:
+    """Bars (m, 2, axes) in the colours of their T (m,); of one ``colour`` without."""
+    kind: Any = Line3DCollection if lines.shape[2] == 3 else LineCollection
+    look = {"colors": colour} if scale is None else {"array": forces, "cmap": scale.cmap, "norm": scale.norm}
+    panel.add_collection(kind(lines, linewidths=1.8, **look))
+
+
+MOST_MODES = 6
+SIZE = 0.12
+"""Largest displacement drawn, as a fraction of the largest extent of the model."""
+EQUAL = 1e-6
+"""Components that differ by less of the largest are equal: the first of them has the sign of the mode."""
+REST_COLOUR = "#b4b4b4"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModeShapes:
+    """The first k modes of a step.
+
+    step, every: its number, and how many modes it has; number (k,), frequency (k,) [cycles/time]
+    position (n, 3) of the nodes about which they move; shapes (k, n, 3): the largest displacement of a node is 1
+    """
+
+    step: int
+    every: int
+    number: Ints
+    frequency: Floats
+    mesh: FieldMesh
+    position: Floats
+    shapes: Floats
+
+
+def modes(results: Results, scale: float = 1.0) -> Figure:
+    """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one."""
+    found = read_modes(results)
+    extent = np.ptp(found.position, axis=0).max() or 1.0
+    x = magnified(found.position, found.shapes, SIZE * scale * extent)
+    every = np.concatenate([x, found.position[None]])
+    low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
+    axes = plane_within(low, high, results.gravity)
+    count = len(found.number)
+    part = f", {count} of {found.every}" if count < found.every else ""
+    title = f"Modes of step {found.step}{part}: {results.heading}"
+    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
+    lines = lines_of(results, found)
+    for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
+        draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
+        draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
+        panel.set_title(f"mode {number}\n{frequency_text(results, float(frequency))}", fontsize=style.SMALL)
+        dress(results, panel, axes, stage.middle, stage.half)
+    return stage.figure
+
+
+def frequency_text(results: Results, frequency: float) -> str:
+    """With its unit; a negative one is that of an unstable mode."""
+    text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "")
+    return text + (", unstable" if frequency < 0.0 else "")
+
+
+def read_modes(results: Results) -> ModeShapes:
+    """Of the last step that has modes. Missing: there are none, or their fields are not there."""
+    rows = results.table("frequencies").whole(("step", "mode", "frequency"))
+    if not len(rows):
+        raise Missing("there are no modes in frequencies.csv: ask for a step with *FREQUENCY")
+    step = int(rows[-1, 0])
+    rows = rows[rows[:, 0] == step]
+    number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
+    files = [mode_file(results, step, each) for each in number.tolist()]
+    fields = [read_field(path, ("mode", "displacement")) for path in files]
+    mesh = read_mesh(files[0])
+    position = mesh.coordinates + fields[0]["displacement"]
+    return ModeShapes(step, len(rows), number, frequency, mesh, position, np.stack([unit(f["mode"]) for f in fields]))
+
+
+def mode_file(results: Results, step: int, number: int) -> Path:
+    """The field of a mode. Missing: it is not there."""
+    path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
+    if not path.is_file():
+        raise Missing(f"mode {number} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
+    return path
+
+
+def unit(shape: Floats) -> Floats:
+    """A mode (n, 3) whose largest displacement of a node is 1 and whose first largest component is positive."""
+    size = np.abs(shape)
+    first = int(np.argmax(size.ravel() >= (1.0 - EQUAL) * size.max()))
+    return np.asarray(shape * np.sign(shape.ravel()[first]) / (np.linalg.norm(shape, axis=1).max() or 1.0))
+
+
+def lines_of(results: Results, found: ModeShapes) -> Ints:
+    """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
+    legs, elements = found.mesh.legs
+    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
+    return np.asarray(legs[there])
+
+
+def touchdown(results: Results) -> Figure:
+    """Natural length up to the place where each line leaves the bottom, and that which lies on it, over time."""
+    found = read_touchdown(results)
+    chosen = [list(found)[place] for place in style.some_of(range(len(found)))]
+    more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
+    figure, rows = style.panels(2, f"Touchdown{more}", height=2.5)
+    for place, name in enumerate(chosen):
+        for (panel,), column in zip(rows, (1, 2), strict=True):
+            style.curve(panel, found[name][:, 0], found[name][:, column], place, name)
+    for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the bottom"), strict=True):
+        panel.set_ylabel(style.labelled(results, what, "length"))
+    style.finish(results, rows)
+    return figure
+
+
+def read_touchdown(results: Results) -> dict[str, Floats]:
+    """Line -> (k, 3) time, s (NaN: it does not touch), length on the bottom. Missing: there are too few instants."""
+    path = results.folder / "touchdown.csv"
+    if not path.is_file():
+        raise Missing("there is no touchdown.csv: the deck has no *SEABED")
+    parts: dict[str, list[tuple[float, ...]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            cells = row["time"], row["s"] or "nan", row["on_bottom"]
+            parts.setdefault(row["line"], []).append(tuple(map(float, cells)))
+    found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
+    if not found:
+        raise Missing("touchdown.csv holds fewer than three instants: request *NODE PRINT")
+    return found
+
+
+RANGE_COLUMNS = ("element", "s", "min", "mean", "max", "std", "time_min", "time_max")
+
+
+def line_range(folder: Path, members: str, what: str, step: int | None, start: float, say: Say) -> None:
+    """``fem post range``: a table with a row for each bar of a set, and a figure."""
+    results, members, what = open_results(folder), members.upper(), what.upper()
+    units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
+    if what not in units:
+        raise CommandError(unknown("number of elements", what, units).args[0])
+    try:
+        nodes, elements = chain_of(results, members_of(results, members))
+    except Missing as missing:
+        raise CommandError(f"no range of {members}: {missing}") from None
+    found = read_series(folder, f"{what}_e", elements, step, start)
+    extremes = np.array([extremes_of(series) for series in found])
+    s = arc_length(results, nodes, elements)
+    for notice in found[0].notices:
+        say(f"note: {notice}")
+    rows = [[label, *row] for label, row in zip(elements, np.column_stack([s, extremes]).tolist(), strict=True)]
+    write_table(folder / f"range_{what}_{members}.csv", RANGE_COLUMNS, rows, say)
+    least, mean, greatest = extremes[:, :3].T
+    high, low = first_least(-greatest), first_least(least)
+    for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
+        say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
+    when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
+    title = f"Least, mean and greatest {what} along {members}"
+    figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
+    path = folder / f"range_{what}_{members}.png"
+    style.save(figure, path, results.mark)
+    say(str(path))
+
+
+def members_of(results: Results, name: str) -> Flags:
+    """(m,) the elements of a set. Missing: there are no fields; CommandError: there is no such set in them."""
+    count = len(results.mesh.element_labels)
+    sets = {
+        key.removeprefix("SET "): array > 0
+        for key, array in read_field(results.fields[0][1], of="CellData").items()
+        if array.dtype == np.uint8
+    }
+    if name not in sets:
+        raise CommandError(unknown("element set", name, sets).args[0] + f" (of {count} elements)")
+    return sets[name]
+
+
+def extremes_of(series: Series) -> list[float]:
+    """min, mean, max, std, and the times of the extremes."""
+    values, time = series.values, series.time
+    low, high = int(values.argmin()), int(values.argmax())
+    return [values[low], series.mean, values[high], series.std, time[low], time[high]]

@@ -1,0 +1,144 @@
+"""How figures look: colours, lines, axes, legends beside the data, curves thinned to what can be seen."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from fem.arrays import Floats
+from fem.files import replace_file
+from fem.runs.read import Results, extremes
+
+MOST_POINTS = 5_000
+"""Longer curves are drawn by the smallest and largest value of equal shares."""
+MOST_CURVES = 7
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Colours that stay apart for colour-blind readers (Okabe and Ito 2008), without the yellow that paper swallows."""
+PATTERNS = (6, 2), (6, 2, 1.2, 2), (1.2, 1.4), (9, 2, 2, 2), (3, 1.5), (6, 2, 1.2, 2, 1.2, 2)
+DASHES: tuple[Any, ...] = ("-", *((0, lengths) for lengths in PATTERNS))
+WIDTH = 8.5
+PANEL = 2.1
+"""Inches: width of a figure, height of one of several panels."""
+TITLE, LABEL, SMALL = 12, 11, 10
+"""Sizes of text in points."""
+AXES = "xyz"
+MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
+"""Entry of the description of a figure that bears the mark."""
+UNDATED: dict[str, dict[str, str | None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""Without date in the file, equal runs give equal bytes."""
+DPI = 150
+
+
+def panels(rows: int, title: str, columns: int = 1, height: float = PANEL) -> tuple[Figure, list[list[Axes]]]:
+    """A figure of panels over one time axis."""
+    width = WIDTH if columns == 1 else 4.2 * columns + 1.2
+    figure = Figure(figsize=(width, max(3.6, 1.0 + height * rows)), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
+    figure.suptitle(shortened(title), fontsize=TITLE)
+    figure.align_ylabels()
+    return figure, [list(row) for row in axes]
+
+
+def shortened(text: str, most: int = 90) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def curve(axes: Axes, time: Floats, values: Floats, place: int, label: str | None = None, **style: Any) -> Line2D:
+    """One of several lines: its colour and dashes by its place."""
+    width = 1.4 if len(time) <= MOST_POINTS else 0.9
+    dashes = DASHES[place % len(DASHES)]
+    look = {"color": OKABE_ITO[place % MOST_CURVES], "ls": dashes, "lw": width} | style
+    (line,) = axes.plot(*thinned(time, values), label=label, **look)
+    return line
+
+
+def thinned(time: Floats, values: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
+    """At most ``most`` points that keep every extreme."""
+    if len(values) <= most:
+        return time, values
+    rows = extremes(np.stack([values, time], axis=1), -(-len(values) * 4 // most))
+    return rows[:, 1], rows[:, 0]
+
+
+def finish(results: Results, axes: Sequence[Sequence[Axes]]) -> None:
+    """Grid, step boundaries, the time axis below, the legend right of the upper right panel."""
+    for panel in [panel for row in axes for panel in row]:
+        tidy(panel)
+        panel.margins(x=0.01)
+        for boundary in results.boundaries:
+            panel.axvline(boundary, color="#888888", lw=0.8, ls=(0, (4, 3)), zorder=0.5)
+    label = f"time [{results.unit('time')}]" if results.is_si else "time"
+    for panel in axes[-1]:
+        panel.set_xlabel(label + (", dashed: a new step" if len(results.boundaries) else ""))
+    legend_beside(axes[0][-1])
+
+
+def tidy(panel: Axes) -> None:
+    """No frame, a light grid, fonts to read."""
+    panel.grid(True, color="#e2e2e2", lw=0.6)
+    panel.set_axisbelow(True)
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.tick_params(labelsize=SMALL)
+    panel.xaxis.label.set_fontsize(LABEL)
+    panel.yaxis.label.set_fontsize(LABEL)
+    panel.yaxis.get_offset_text().set_fontsize(SMALL)
+    if panel.get_yscale() == "linear":
+        panel.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
+
+
+def legend_beside(panel: Axes) -> None:
+    """Right of the axes, never over the data."""
+    found = panel.get_legend_handles_labels()[0]
+    if found:
+        look: dict[str, Any] = {"borderaxespad": 0.0, "frameon": False, "handlelength": 3.2, "fontsize": SMALL}
+        panel.legend(handles=found, loc="upper left", bbox_to_anchor=(1.02, 1.0), **look)
+
+
+def labelled(results: Results, quantity: str, formula: str) -> str:
+    """A quantity with its unit on two lines, for the upright axis of a small panel."""
+    return f"{quantity}\n[{results.unit(formula)}]"
+
+
+def some_of(labels: Sequence[int], most: int = MOST_CURVES) -> list[int]:
+    """At most ``most`` places, evenly spread, first and last among them."""
+    places = np.linspace(0, len(labels) - 1, min(most, len(labels)))
+    return [round(place) for place in places.tolist()]
+
+
+def part_of(chosen: Sequence[int], every: int) -> str:
+    """Which of them are drawn, where it is not all."""
+    if len(chosen) == every:
+        return ""
+    named = ", ".join(map(str, chosen[:MOST_CURVES])) + (", ..." if len(chosen) > MOST_CURVES else "")
+    return f": {len(chosen)} of {every} ({named})"
+
+
+def moving(values: Floats) -> list[int]:
+    """Directions of (..., c) in which something happens; never none."""
+    largest = np.nanmax(np.abs(values).reshape(-1, values.shape[-1]), axis=0, initial=0.0)
+    return [axis for axis in range(len(largest)) if largest[axis] > 1e-10 * largest.max()] or [0]
+
+
+def save(figure: Figure, path: Path, mark: str) -> None:
+    """Write a figure that bears a mark; equal figures give equal bytes."""
+    form, content = path.suffix[1:], io.BytesIO()
+    metadata = UNDATED[form] | {MARKED[form]: mark}
+    with rc_context({"svg.hashsalt": "fem", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        figure.savefig(content, dpi=DPI, format=form, metadata=metadata)
+    replace_file(path, content.getvalue())
+
+
+def save_png(figure: Figure, path: Path) -> None:
+    """A figure of a table, beside it."""
+    content = io.BytesIO()
+    figure.savefig(content, dpi=130, format="png")
+    replace_file(path, content.getvalue())

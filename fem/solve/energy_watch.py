@@ -1,0 +1,134 @@
+"""The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
+
+A run stops there, with two exceptions. A scheme whose numbers damp what increments do not resolve is asked to take
+energy: a loss is what it has taken by these numbers (``newton/balance.py``), and the rest is the error of the
+trapezoidal rule for the work of forces over such increments. Both are reported as that at the end. A loss of the second
+kind stops nothing: where cables go slack within increments it is as large as what was taken, and only increments that
+follow what the scheme is asked to damp would avoid it. Where it leaves the band by itself, a notice of its
+own says so. A gain stops the run, counted from where it last took. ENERGY DRIFT=OFF goes on, but not in silence.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.errors import EnergyDrift
+from fem.model import Controls, Step
+from fem.solve.advice import drift_message
+from fem.solve.clock import Progress
+from fem.solve.newton.balance import has_drifted
+from fem.solve.newton.estimate import damps_ringing
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Motion
+from fem.solve.step_system import StepSystem
+
+SETTLING = 10
+"""The balance is judged from this increment of a step on: the first ones exchange too little to compare with."""
+MENTIONED = 0.01
+"""Part of the exchanged energy from which on drift is told beside what numerical damping has taken."""
+
+
+class EnergyWatch:
+    """Watches one step; in statics, where the balance holds by itself, it has nothing to do.
+
+    fraction  of the exchanged energy, the default one where the watch is OFF
+    limit  the fraction that the march goes by; < 0: none
+    """
+
+    lives = ("limit", "has_left", "begin")
+
+    def __init__(self, stage: StepSystem, step: Step) -> None:
+        self.stage, self.step = stage, step
+        self.is_off = step.controls.energy_drift is None
+        self.fraction = step.controls.energy_drift or Controls().energy_drift or 0.0
+        self.limit = self.fraction
+        self.has_left = False
+        self.begin = 0.0
+
+    def open(self, motion: Motion) -> None:
+        """The step begins."""
+        self.begin = float(motion.energies[ENERGY.error0])
+
+    def prepare(self, limits: Floats, control: Ints, increment: int) -> None:
+        """A chunk begins after so many increments: from where on it is judged, and by which fraction."""
+        control[CONTROL.judged] = SETTLING - increment
+        limits[LIMIT.drift_fraction] = self.limit
+
+    def gains(self, motion: Motion, dt: float) -> bool:
+        """The increment just taken has put more energy into the motion than the band allows."""
+        error = balance(motion)
+        is_gain = error > motion.energies[ENERGY.error0]
+        return is_gain and has_drifted(self.stage.bars, motion, dt, error, self.fraction)
+
+    def leaves(self, progress: Progress, dt: float) -> str:
+        """The balance has left its band: a notice, or nothing, where the run may go on.
+
+        Raises EnergyDrift where it may not.
+        """
+        motion, time = progress.motion, progress.time
+        error = balance(motion)
+        is_damped = self.damps and error < motion.energies[ENERGY.error0]
+        if not (self.is_off or is_damped):
+            raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
+        self.has_left = True
+        motion.energies[ENERGY.error0] = error  # from here on
+        if is_damped:
+            return ""
+        self.limit = -1.0
+        return (
+            f"the energy balance is off by {error - self.begin:.3g} at t = {time:.6g}, more than {self.fraction:g} of "
+            "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
+        )
+
+    @property
+    def damps(self) -> bool:
+        """The scheme takes energy by design."""
+        return not self.stage.is_explicit and damps_ringing(self.stage.coefficients)
+
+    def closing(self, progress: Progress, dt: float) -> str:
+        """What is said at the end of the step; nothing where the balance is in its band."""
+        texts = self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)
+        return ". ".join(text for text in texts if text)
+
+    def _balance_at_end(self, progress: Progress, dt: float) -> str:
+        """What numerical damping has taken, or by how much the balance is off."""
+        motion = progress.motion
+        error = balance(motion)
+        is_short = self.stage.is_dynamic and progress.increment <= SETTLING
+        if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
+            return ""
+        change, exchanged = error - self.begin, float(motion.energies[ENERGY.exchanged])
+        taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
+        if self.damps and change < 0.0:
+            integrator, drift = getattr(self.step.procedure, "integrator", ""), change + taken
+            which = "taken" if drift < 0.0 else "given back"
+            also = f" (the work of forces over long increments has {which} another {abs(drift):.3g})"
+            return (
+                f"the numerical damping of {integrator} has taken {taken:.3g} of energy"
+                f"{also if abs(drift) > MENTIONED * exchanged else ''}, where the step has exchanged {exchanged:.3g}: "
+                "what the increments do not resolve dies out, as asked; smaller increments keep more of it"
+            )
+        text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
+        few = "" if self.has_left else "; it has too few increments to stop it for that"
+        return text + few
+
+    def _unexplained(self, motion: Motion, dt: float) -> str:
+        """What the balance of a scheme that damps is off by beyond what it has taken, where that leaves the band."""
+        energies = motion.energies
+        drift = balance(motion) - self.begin + float(energies[ENERGY.numerical] - energies[ENERGY.numerical0])
+        is_judged = self.stage.is_dynamic and self.damps
+        if not is_judged or not has_drifted(
+            self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
+        ):
+            return ""
+        return (
+            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {abs(drift):.3g} that numerical damping "
+            f"does not explain (energy_drift in run.json), more than {self.fraction:g} of what the step has exchanged: "
+            "forces change too much within increments (cables that go slack, contact); smaller ones show what that "
+            "does to the motion"
+        )
+
+
+def balance(motion: Motion) -> float:
+    """Energy error: kinetic + strain + potential energy now, less what it should be."""
+    energies = motion.energies
+    stored = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
+    return float(stored - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated])

@@ -1,0 +1,448 @@
+"""The harmonic motions of a ``*STEADY STATE DYNAMICS`` step: loads, answers, superposed modes, printed values.
+
+At one frequency u(t) = Re(u e^(i w t)), confirmed by its residual.
+
+    K u + F_1(u) + i w C u - w^2 M u + G^T tau = f,    G u = 0
+
+F_1 is the first harmonic of what follows velocities (``small.py``). Newton's iterations with the mean d(force)/dv of
+the cycle: it is what changes F_1, but for a part that turns with twice the frequency, so that drag alone leaves a third
+of an error (its derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
+
+Superposition of modes: small motions as u = u_s + sum of x_i phi_i, each mode with a damping of its own.
+
+u_s is what supports and loads would do without inertia (K u_s = f): modes carry the rest alone, so that few of them do
+(static correction; Clough and Penzien, Dynamics of Structures, ch. 12 and 26). Modal damping acts on the motion beside
+e, what the supports do to the model without inertia: forces i w M phi_i 2 zeta_i w_i phi_i.M (u - e). What follows
+velocities acts by its first harmonic, as with all dofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Complexes, Floats, Ints, Say, Sparse
+from fem.assembly.cases import Span, follow
+from fem.assembly.environment import Environment, LoadSet, load_set, next_environment
+from fem.assembly.equations import expand
+from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
+from fem.errors import ModelError
+from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, senses
+from fem.forces.families import FAMILIES, FIRST
+from fem.forces.laws import GREEN, LINEAR, LOG
+from fem.forces.springs import DAMPING, spring_slopes
+from fem.linear.factors import equilibrated
+from fem.model import SteadyState, Step
+from fem.model.curves import evaluate
+from fem.runs.record import Response
+from fem.solve.harmonic.small import Small, entries, small_motions
+from fem.solve.modes.find import Found, modes_of
+from fem.solve.newton.groups import Motion
+from fem.solve.outcome import gather_reactions
+from fem.solve.step_system import StepSystem, loading_at
+
+MOST = 60
+"""Solves at one frequency."""
+CHANGE = 1e-6
+"""Fraction of the largest displacement that the last solve may change."""
+
+
+class Answer(NamedTuple):
+    """Amplitudes: unknowns x (k,), u (3n,), tau (r,) of rods, N/L0 that follows velocities (m,), what is left (3n,).
+
+    left        forces that nothing balances: those of supports
+    iterations  solves;  change, residual: of the last solve over the largest displacement, and the largest force left
+    over the largest that acts
+    """
+
+    x: Complexes
+    u: Complexes
+    tau: Complexes
+    pull: Complexes
+    left: Complexes
+    iterations: int
+    change: float
+    residual: float
+
+    @property
+    def is_confirmed(self) -> bool:
+        """The last solve has changed nothing any more."""
+        return self.change <= CHANGE
+
+
+def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Answer:
+    """The motion under a load (3n,) where supports move by ``given`` (3n,); ``start`` (k,): a first guess of it.
+
+    given: dofs that equations make dependent on those of supports included.
+    """
+    shapes = small.shapes
+    x, tau, change, used = start.copy(), np.zeros(small.rods.shape[0], complex), np.inf, 0
+    solve: Callable[[Complexes], Complexes] | None = None
+    for _ in range(MOST):
+        u = given + shapes @ x
+        balance, _ = forces_left(small, omega, load, u, x, tau)
+        if solve is None or small.follows:
+            solve = factorised(small, omega)
+            if solve is None:
+                break
+        with np.errstate(all="ignore"):
+            step = solve(np.concatenate([shapes.T @ balance, -(small.rods @ u)]))
+        if not np.isfinite(step).all():
+            break
+        used += 1
+        x, tau = x + step[: len(x)], tau + step[len(x) :]
+        change = largest(shapes @ step[: len(x)]) / (largest(given + shapes @ x) or 1.0)
+        if change <= CHANGE:
+            break
+    u = given + shapes @ x
+    balance, size = forces_left(small, omega, load, u, x, tau)
+    residual = largest(small.transform.T @ balance) / (size or 1.0)
+    cycle = small.cycle
+    pull = np.asarray(cycle.pull_cosine - 1j * cycle.pull_sine)
+    return Answer(x, u, tau, pull, balance, used, change, residual)
+
+
+def largest(values: Complexes | Floats) -> float:
+    """Magnitude; 0 of nothing."""
+    return float(np.abs(values).max(initial=0.0))
+
+
+def forces_left(
+    small: Small, omega: float, load: Complexes, u: Complexes, x: Complexes, tau: Complexes
+) -> tuple[Complexes, float]:
+    """(3n,) what nothing balances, and the size of the largest force that takes part."""
+    flow = small.following(omega, u)
+    inertia = -(omega**2) * (small.mass @ u) + 1j * omega * (small.slowing @ u + small.resisting @ x)
+    parts = small.elastic(u), flow, inertia, small.rods.T @ tau
+    return load - sum(parts), max(map(largest, (load, *parts)))
+
+
+def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] | None:
+    """Solutions with the matrix of the equations above, after a cycle; None where it is singular."""
+    from scipy.sparse import block_array, csc_array
+    from scipy.sparse.linalg import splu
+
+    values = entries(small.stiffness) + 1j * omega * small.damping(omega)
+    whole = small.matrix(values) + 1j * omega * small.slowing - omega**2 * small.mass
+    matrix: Sparse = csc_array(small.shapes.T @ (whole @ small.shapes + 1j * omega * small.resisting))
+    if small.rods.shape[0]:
+        gradients = small.rods @ small.shapes
+        matrix = block_array([[matrix, gradients.T], [gradients, None]]).tocsc()
+    if (scaled := equilibrated(matrix)) is None:
+        return None
+    matrix, scale = scaled
+    try:
+        solve = splu(matrix).solve
+    except RuntimeError:  # exactly singular
+        return None
+    return lambda right: np.asarray(scale * solve(scale * right))
+
+
+ALWAYS = Span(0.0, 0.0, ramps=False)
+"""Amplitudes are functions of the frequency, which stands in the place of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Loads in phase, and a quarter of a period ahead; support motions as prescribed; u (3n,) of the state."""
+
+    system: System
+    loads: tuple[LoadSet, LoadSet]
+    step: Step
+    environment: Environment
+    u: Floats
+    time: float
+
+    def load(self, frequency: float) -> Complexes:
+        """(3n,) amplitudes of nodal forces."""
+        real, imaginary = (each.factors(np.array([frequency]))[0] @ each.vectors for each in self.loads)
+        return np.asarray(real + 1j * imaginary)
+
+    def given(self, frequency: float) -> Complexes:
+        """(3n,) amplitudes of supported dofs; those of the nodes of rigid bodies to first order."""
+        supports, system = self.environment.supports, self.system
+        found = np.zeros(len(supports.group), complex)
+        for entry in (*self.step.boundaries, *self.step.rotations):
+            dofs = 3 * system.nodes_of(entry.target) + entry.dof - 1
+            if entry.dof > 3:
+                (body,) = (each for each in system.bodies if each.driven[0] == 3 * system.nodes_of(entry.target)[0])
+                dofs = body.driven[[entry.dof - 1]]
+            value = complex(entry.value)
+            if entry.amplitude is not None:
+                value *= evaluate(follow(system.model, entry.amplitude, ALWAYS), np.array([frequency]))[0]
+            part = found.imag if entry.is_imaginary else found.real
+            part[dofs] = value.real
+        place, _ = supports.with_rotations(self.u, np.zeros_like(self.u), self.time)
+        for body in system.bodies:
+            at, still = place[None, body.driven], np.zeros((1, 6))
+            rates = (part[None, body.driven] for part in (found.real, found.imag))
+            real, imaginary = (body.moved(at, rate, still)[1][0] for rate in rates)
+            found[body.dofs] = real + 1j * imaginary
+        return found[: system.size]
+
+
+def acting_in(system: System, step: Step, environment: Environment, u: Floats, time: float) -> Acting:
+    """What acts in a step; ``environment``: what holds the state."""
+    nothing = replace(environment, nodal=(), body=(), gravity=(), heat=(), released=(), flows=())
+    parts = []
+    for late in (False, True):
+        nodal = tuple(each for each in step.nodal_loads if each.is_imaginary == late)
+        spread = tuple(each for each in step.distributed_loads if each.is_imaginary == late)
+        part = replace(step, nodal_loads=nodal, distributed_loads=spread, boundaries=(), rotations=())
+        still = np.zeros_like(u)
+        parts.append(load_set(system, next_environment(system, nothing, part, ALWAYS, u, still, still)))
+    return Acting(system, (parts[0], parts[1]), step, environment, u, time)
+
+
+STATIC_BALANCED = 1e-8
+"""Fraction of the largest force that a static answer may leave."""
+TURNS = 4
+"""Most refinements of a static answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Superposition:
+    """Modes (m) of n nodes: ``shapes`` (3n, m), ``held`` M phi, ``rates`` (m,) 2 zeta w [1/time]; ``whole``: all dofs.
+
+    solve  K u = f over the independent dofs, roughly
+    """
+
+    whole: Small
+    shapes: Floats
+    held: Floats
+    rates: Floats
+    solve: Callable[[Complexes], Complexes]
+
+    @property
+    def small(self) -> Small:
+        """Small motions whose unknowns are amounts of the modes."""
+        return replace(self.whole, shapes=self.shapes, resisting=self.held * self.rates)
+
+    def about(self, load: Complexes, given: Complexes, omega: float) -> tuple[Complexes, Complexes]:
+        """The load (3n,) with the damping of what it does without inertia, and the displacements (3n,) of that."""
+        carried = self.static(np.zeros_like(load), given)
+        loaded = self.static(load, np.zeros_like(given))
+        damped = 1j * omega * (self.held @ (self.rates * (self.held.T @ loaded)))
+        return load - damped, carried + loaded
+
+    def static(self, load: Complexes, given: Complexes) -> Complexes:
+        """(3n,) displacements under a load where supports move by ``given``. ModelError: not found."""
+        whole, u = self.whole, given.copy()
+        for _ in range(TURNS):
+            forces = whole.elastic(u)
+            left = whole.transform.T @ (load - forces)
+            if largest(left) <= STATIC_BALANCED * max(largest(load), largest(forces)):
+                return u
+            u += whole.transform @ self.solve(left)
+        raise ModelError(f"*STEADY STATE DYNAMICS: no static answer within {TURNS} refinements; DIRECT needs none")
+
+
+def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposition:
+    """The superposition of modes of the same state. ModelError: rods and taut ropes, loose dofs."""
+    if whole.rods.shape[0]:
+        raise ModelError("*STEADY STATE DYNAMICS: modes do not give the tensions of rods and taut ropes; DIRECT does")
+    solve = factorised(whole, 0.0)
+    if solve is None:
+        raise ModelError(
+            "*STEADY STATE DYNAMICS: without stiffness for all motions there is no static answer; use DIRECT"
+        )
+    omega = np.zeros(procedure.modes)
+    omega[found.number - 1] = found.omega.clip(min=0.0)
+    shapes = np.asarray(whole.transform @ found.shapes)
+    return Superposition(whole, shapes, whole.mass @ shapes, procedure.damping_rates(omega)[found.number - 1], solve)
+
+
+class Bars:
+    """What does not change with the frequency: of each bar its tension, its length and its strain at the state."""
+
+    def __init__(self, small: Small) -> None:
+        stage, work = small.stage, small.stage.work
+        bars, count = stage.bars, len(stage.bars.nodes)
+        thermal, still = small.instant.thermal_end[0], np.zeros(stage.system.size)
+        points = np.array(
+            [bar_point(e, work.u, still, bars, thermal, work.multiplier) for e in range(count)], float
+        ).reshape(count, 6)
+        self.stress, self.slope, stretch = points[:, 1], points[:, 3], points[:, 4]
+        self.area, self.inverse = bars.constants[AREA], bars.constants[INV_LENGTH]
+        self.lever = self.slope * stretch
+        """T over A S."""
+        self.tension = self.area * self.stress * self.lever
+        self.sense = np.ones(count)
+        self.sense[bars.rods] = senses(bars, bars.rods)
+        self.way = self.sense[:, None] * small.stiffness.p
+        self.length = np.sqrt((self.way**2).sum(axis=1))
+        self.measure, self.conjugate = bars.kinds[:, 0], bars.constants[CONJUGATE]
+
+    def values(self, small: Small, answer: Answer) -> Complexes:
+        """(m, 4) amplitudes of E, S, N, T."""
+        longer = (self.way * (small.incidence @ answer.u.reshape(-1, 3))).sum(axis=1) / self.length
+        tension = (self.way * small.bar_forces(answer.u)).sum(axis=1) / self.length + self.length * answer.pull
+        rods = small.stage.bars.rods
+        tension[rods] = self.sense[rods] * self.length[rods] * answer.tau
+        strain = self.slope * self.length * longer * self.inverse**2
+        of_length = np.select(
+            [self.measure == GREEN, self.measure == LOG], [self.inverse, -self.lever / self.length], 0.0
+        )
+        over, stress = tension - self.area * self.stress * of_length * longer, np.zeros_like(tension)
+        np.divide(over, self.area * self.lever, out=stress, where=self.area > 0.0)  # no area: it is gone
+        force = np.select(
+            [self.measure == LOG, self.measure == LINEAR], [tension, self.area * stress * self.conjugate],
+            self.area * stress,
+        )  # fmt: skip
+        return np.column_stack([strain, stress, force, tension])
+
+
+def element_values(small: Small, of_bars: Complexes, answer: Answer, omega: float) -> Complexes:
+    """(k, 4) amplitudes of E, S, N, T of all elements, from those of the bars; zero where an element has none."""
+    system = small.stage.system
+    found = np.zeros((len(system.family), 4), complex)
+    kind, index = system.family.T
+    found[kind == BAR_FAMILY] = of_bars[index[kind == BAR_FAMILY]]
+    springs = system.springs
+    ends = springs.dofs
+    apart = answer.u[ends[:, 0]] - np.where(ends[:, 1] >= 0, answer.u[ends[:, 1]], 0.0)
+    force = (spring_slopes(small.stage.work.u, springs) + 1j * omega * springs.constants[:, DAMPING]) * apart
+    of_springs = np.column_stack([apart, force, force, force])
+    found[kind == SPRING_FAMILY] = of_springs[index[kind == SPRING_FAMILY]]
+    found[system.gone] = 0.0
+    return found
+
+
+def node_values(small: Small, answer: Answer, omega: float) -> Complexes:
+    """(4, n, 3) amplitudes of U, V, A, RF."""
+    system, count = small.stage.system, len(small.stage.system.labels)
+    supported = small.stage.nodes.dof_kind == 0
+    u, reaction = answer.u, np.where(supported, -answer.left, 0.0)
+    found = np.stack([u, 1j * omega * u, -(omega**2) * u, reaction]).reshape(4, count, 3)
+    gather_reactions(system.bodies, np.arange(count), found[None])
+    return found
+
+
+def going_slack(small: Small, bars: Bars, of_bars: Complexes) -> Ints:
+    """Bars that resist tension alone, or more than compression, and whose tension changes by more than it is."""
+    constants, tension = small.stage.bars.constants, np.abs(of_bars[:, 3])
+    is_line = (constants[PLUS] != 0.0) & (constants[MINUS] < constants[PLUS])
+    return np.flatnonzero(is_line & (bars.tension > 0.0) & (tension > bars.tension))
+
+
+BALANCED = 1e-3
+"""Fraction of the largest force up to which a state counts as one of rest."""
+ALLOWED = 1e-3
+"""Fraction of the largest force that may lie outside the modes without a notice."""
+
+
+def responses(
+    stage: StepSystem, motion: Motion, acting: Acting, procedure: SteadyState, recorded: tuple[int, Ints, Ints],
+    notify: Say,
+) -> Iterator[Response]:  # fmt: skip
+    """Those at all frequencies, confirmed by their residuals; others are left out, and named.
+
+    recorded  number of the step, indices of nodes and of elements;  notify: takes what a reader must know
+    """
+    step, nodes, elements = recorded
+    refuse_memories(stage.system.family[:, 0])
+    is_known = stage.system.family[elements, 0] < FIRST
+    elements, unknown = elements[is_known], int(np.count_nonzero(~is_known))
+    instant = loading_at(stage, motion, acting.time)
+    found = modes_of(stage, motion, instant, procedure.modes) if procedure.modes else None
+    frequencies = procedure.frequencies(found.omega / (2.0 * np.pi) if found else ())
+    omegas = 2.0 * np.pi * frequencies
+    small = small_motions(stage, motion, instant, float(omegas[0]))
+    if small.transform.shape[1] == 0:
+        raise ModelError("*STEADY STATE DYNAMICS: no dof is free")
+    superposition = superposed(small, found, procedure) if found else None
+    small = superposition.small if superposition else small
+    unbalance = unbalanced(small)
+    bars, guess = Bars(small), np.zeros(small.shapes.shape[1], complex)
+    failed, slack, beyond = list[float](), dict[int, float](), list[tuple[float, float]]()
+    for frequency, omega in zip(frequencies.tolist(), omegas.tolist(), strict=True):
+        load, given = acting.load(frequency), passed_on(small, acting.given(frequency))
+        if superposition:
+            load, given = superposition.about(load, given, omega)
+        answer = answer_at(small, omega, load, given, guess)
+        if not answer.is_confirmed:
+            failed.append(frequency)
+            guess = np.zeros_like(guess)
+            continue
+        guess = answer.x
+        of_bars = bars.values(small, answer)
+        for bar in going_slack(small, bars, of_bars).tolist():
+            slack.setdefault(bar, frequency)
+        beyond.append((answer.residual, frequency))
+        moved, pulled = node_values(small, answer, omega), element_values(small, of_bars, answer, omega)
+        known = step, frequency, answer.iterations, answer.residual
+        yield Response(*known, nodes, moved[:, nodes], elements, pulled[elements])
+    more = f"*STEADY STATE DYNAMICS: {unknown} elements have no amplitudes in the tables" if unknown else ""
+    for text in filter(
+        None, (unbalance, left_out(failed), outside(beyond) if superposition else "", over_slack(stage, slack), more)
+    ):
+        notify(text)
+
+
+def outside(residuals: list[tuple[float, float]]) -> str:
+    """That modes leave a good part of the forces unbalanced; residuals: with their frequencies."""
+    worst, frequency = max(residuals, default=(0.0, 0.0))
+    if worst <= ALLOWED:
+        return ""
+    return (
+        f"*STEADY STATE DYNAMICS: at frequency {frequency:.6g} the modes leave {worst:.2g} of the largest force "
+        "unbalanced: more modes, or DIRECT"
+    )
+
+
+def refuse_memories(families: Ints) -> None:
+    """ModelError where forces of elements follow what they remember; families (k,) of all elements."""
+    known = (FAMILIES[number - FIRST] for number in sorted(set(families.tolist())) if number >= FIRST)
+    names = [family.name for family in known if not family.smooth]
+    if names:
+        raise ModelError(
+            f"*STEADY STATE DYNAMICS does not follow {' and '.join(names)}: what they remember changes within a cycle. "
+            "*DYNAMIC does"
+        )
+
+
+def passed_on(small: Small, given: Complexes) -> Complexes:
+    """The motion of supports with that of the dofs that equations make dependent on them."""
+    parts = given.real.copy(), given.imag.copy()
+    for part in parts:
+        expand(small.stage.equations, part)
+    return np.asarray(parts[0] + 1j * parts[1])
+
+
+def unbalanced(small: Small) -> str:
+    """That the state is not one of rest; nothing where it is."""
+    left = small.transform.T @ (small.stage.work.load - small.cycle.still)
+    bars = small.stage.work.tangent.bar_tangent
+    pulls = np.abs(bars[PULL]) * np.sqrt((bars[P : P + 3] ** 2).sum(axis=0))
+    fraction = largest(left) / (max(pulls.max(initial=0.0), largest(small.stage.work.load)) or 1.0)
+    if fraction <= BALANCED:
+        return ""
+    return (
+        f"*STEADY STATE DYNAMICS: the state is not at rest: {fraction:.2g} of its largest force is balanced by "
+        "nothing; put a *STATIC step before it"
+    )
+
+
+def left_out(failed: list[float]) -> str:
+    if not failed:
+        return ""
+    named = ", ".join(f"{each:.6g}" for each in failed[:6]) + (", ..." if len(failed) > 6 else "")
+    return (
+        f"*STEADY STATE DYNAMICS: {len(failed)} frequencies left out ({named}): not confirmed within {MOST} solves, as "
+        "at a resonance that nothing damps"
+    )
+
+
+def over_slack(stage: StepSystem, slack: dict[int, float]) -> str:
+    """That lines would go slack, which small motions about a state know nothing of."""
+    if not slack:
+        return ""
+    first = min(slack, key=lambda bar: slack[bar])
+    name = stage.system.name_bar(first)
+    return (
+        f"*STEADY STATE DYNAMICS: tension in {len(slack)} bars changes by more than it is, first in {name} at "
+        f"frequency {slack[first]:.6g}: they would go slack, and the answer no longer holds; *DYNAMIC follows that"
+    )

@@ -1,1 +1,0 @@
-"""Linear solvers of the march: chain and band compiled, direct (SciPy) outside."""

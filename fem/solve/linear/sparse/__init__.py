@@ -1,1 +1,0 @@
-"""Sparse matrices and their factorisations by libraries."""

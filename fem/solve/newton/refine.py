@@ -1,0 +1,209 @@
+"""A linear solve with rods, checked by its own residual and refined until that is round-off.
+
+Every answer du, tau of a compiled solver is put back into the equations it should satisfy,
+
+    rest = r - K du - P tau,    rest of the gaps = - g - Q^T du,
+
+bar by bar, not with the matrix that the solver added up, and each component is compared with the sum of the magnitudes
+it consists of: the relative change of the given numbers that would make the answer exact. What is left is solved for
+once more, with the same matrix, while that helps.
+Sources: Oettli & Prager, Numer. Math. 6 (1964) 405-409; Skeel, Math. Comput. 35 (1980) 817-832: one such step in the
+same precision makes an elimination as good as one with the best order and scaling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.lanes.choose import common, where
+from fem.linear.band import solve_in_band
+from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
+from fem.linear.choice import BAND
+from fem.linear.factors import HELPS, NOTHING, POOR
+from fem.solve.newton.groups import Nodes, Problem, Scratch
+from fem.solve.newton.tangent import linear_system
+
+TOWARDS = 1e-10
+"""Error up to which an answer needs no refinement where Newton's method goes on from it."""
+MOST_SOLVES = 8
+# Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
+# ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
+RIGHT, FOUND, SIZE = 0, 1, 2
+
+
+@called_kernel
+def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
+    """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
+
+    enough  error at which an answer is taken as it is
+    """
+    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
+    keep(is_filled, work)
+    before, error, is_solved = np.inf, np.inf, True
+    for _ in range(MOST_SOLVES):
+        open_again(is_filled, work)
+        if problem.solver == BAND:
+            is_solved = solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
+        else:
+            is_solved = solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
+        if not is_solved:
+            break
+        accumulate(1.0, work)
+        before = error
+        error = leave_rest(is_filled, diagonal, nodes, bars, work)
+        if error <= enough or not error < HELPS * before:
+            break
+    if is_solved and before < error:
+        accumulate(-1.0, work)
+        error = before
+    restore(work)
+    return is_solved and error <= max(enough, POOR)
+
+
+@inner_kernel
+def keep(is_filled: bool, work: Scratch) -> None:
+    """What the solver is given, and an empty answer."""
+    for dof in range(work.residual.shape[0]):
+        work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
+    for e in range(work.tau.shape[0]):
+        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.tangent.bar_tangent[GAP, e], 0.0
+    if is_filled:
+        for i in range(work.block.shape[0]):
+            for k in range(9):
+                work.kept[i, k] = work.block[i, k]
+
+
+@inner_kernel
+def open_again(is_filled: bool, work: Scratch) -> None:
+    """The matrix as it was given, which a solve writes over, and no pulls."""
+    if is_filled:
+        for i in range(work.block.shape[0]):
+            for k in range(9):
+                work.block[i, k] = work.kept[i, k]
+    for e in range(work.tau.shape[0]):
+        work.tau[e] = 0.0
+
+
+@inner_kernel
+def restore(work: Scratch) -> None:
+    """The right-hand side as it was given, and the whole answer."""
+    for dof in range(work.residual.shape[0]):
+        work.residual[dof], work.du[dof] = work.whole[RIGHT, dof], work.whole[FOUND, dof]
+    for e in range(work.tau.shape[0]):
+        work.tangent.bar_tangent[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
+
+
+@inner_kernel
+def accumulate(sign: float, work: Scratch) -> None:
+    """The last correction to the answer."""
+    for dof in range(work.du.shape[0]):
+        work.whole[FOUND, dof] += sign * work.du[dof]
+    for e in range(work.tau.shape[0]):
+        work.pulls[FOUND, e] += sign * work.tau[e]
+
+
+@inner_kernel
+def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, work: Scratch) -> float:
+    """What the answer leaves into ``work.residual`` and the gaps; returns the largest part of an equation, or NaN."""
+    rest_of_nodes(is_filled, diagonal, work)
+    rest_of_bars(bars, work)
+    largest = 0.0
+    for dof in range(nodes.mask.shape[0]):
+        largest = max(largest, nodes.mask[dof] * work.whole[SIZE, dof])
+    rest, size = 0.0, 1.0  # of the worst equation so far: one division for all
+    for dof in range(nodes.mask.shape[0]):
+        its, its_size = abs(work.residual[dof]), work.whole[SIZE, dof] + NOTHING * largest
+        is_open = nodes.mask[dof] != 0.0
+        is_worst = is_open & (its_size > 0.0) & (not its * size <= rest * its_size)
+        rest, size = where(is_worst, its, rest), where(is_worst, its_size, size)
+        work.residual[dof] = where(is_open, work.residual[dof], 0.0)
+    return rest_of_gaps(rest / size, longest_move(is_filled, diagonal, work), bars, work)
+
+
+@inner_kernel
+def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
+    """Of the answer, or of nodes that follow their loads alone: where rods allow no move the answer is 0."""
+    longest = 0.0
+    for i in range(work.kept.shape[0]):
+        multiple = isotropic(diagonal, 3 * i)
+        for c in range(3):
+            resisting = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
+            longest = max(longest, abs(work.whole[FOUND, 3 * i + c]))
+            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(resisting > 0.0, resisting, 1.0)
+            longest = max(longest, where(resisting > 0.0, alone, 0.0))
+    return longest
+
+
+@inner_kernel
+def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
+    """Start the rest with what acts on nodes one by one, and what couples two."""
+    x, rest, whole = work.whole[FOUND], work.residual, work.whole
+    for i in range(work.kept.shape[0]):
+        multiple = isotropic(diagonal, 3 * i)
+        for a in range(3):
+            row = 3 * i + a
+            rest[row] = whole[RIGHT, row] - multiple * x[row]
+            whole[SIZE, row] = abs(whole[RIGHT, row]) + abs(multiple * x[row])
+            if is_filled:
+                for c in range(3):
+                    value = work.kept[i, 3 * a + c] * x[3 * i + c]
+                    rest[row] -= value
+                    whole[SIZE, row] += abs(value)
+    pairs, cross = work.tangent.pairs, work.tangent.cross
+    for p in range(pairs.shape[0]):
+        for m in range(2):
+            for a in range(3):
+                row = 3 * pairs[p, m] + a
+                for c in range(3):
+                    value = cross[p, 9 * m + 3 * a + c] * x[3 * pairs[p, 1 - m] + c]
+                    rest[row] -= value
+                    whole[SIZE, row] += abs(value)
+
+
+@inner_kernel
+def rest_of_bars(bars: Bars, work: Scratch) -> None:
+    """Take from the rest what bars and rods do."""
+    x, rest, whole, bar_tangent = work.whole[FOUND], work.residual, work.whole, work.tangent.bar_tangent
+    for e in range(bars.nodes.shape[0]):
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        pull, size, t = 0.0, 0.0, bar_tangent[GEOMETRIC, e]
+        if common(bar_tangent[ALPHA, e]) == np.inf:
+            pull = work.pulls[FOUND, e]
+            size = abs(pull)
+        else:
+            for c in range(3):
+                pull += bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
+                size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
+            pull *= bar_tangent[ALPHA, e]
+            size *= abs(bar_tangent[ALPHA, e])
+        coupling = work.tangent.off[e] if work.tangent.off.shape[0] > 0 else 0.0
+        for c in range(3):
+            force = pull * bar_tangent[P + c, e] + t * (x[j + c] - x[i + c])
+            about = size * abs(bar_tangent[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
+            rest[i + c] += force - coupling * x[j + c]
+            rest[j + c] -= force + coupling * x[i + c]
+            whole[SIZE, i + c] += about + abs(coupling * x[j + c])
+            whole[SIZE, j + c] += about + abs(coupling * x[i + c])
+
+
+@inner_kernel
+def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
+    """What is left of the gaps of rods; returns the larger of ``error`` and its fraction."""
+    x, bar_tangent, largest = work.whole[FOUND], work.tangent.bar_tangent, 0.0
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        about = abs(bar_tangent[Q, e]) + abs(bar_tangent[Q + 1, e]) + abs(bar_tangent[Q + 2, e])
+        largest = max(largest, abs(work.pulls[RIGHT, e]) + longest * about)
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        rest, size = -work.pulls[RIGHT, e], abs(work.pulls[RIGHT, e]) + NOTHING * largest
+        for c in range(3):
+            rest -= bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
+            size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
+        bar_tangent[GAP, e] = -rest
+        is_worst = (size > 0.0) & (not abs(rest) <= error * size)
+        error = where(is_worst, abs(rest) / where(size > 0.0, size, 1.0), error)
+    return error

@@ -1,0 +1,248 @@
+"""The constraints of rods at one configuration: their gradients, whether they hold, whether they repeat each other.
+
+Velocities, accelerations and multipliers at the start of a dynamic step with rods.
+
+    M a + G^T lambda = f_ext - f_int - C v,    G a = - |v_j - v_i|^2,    G v = 0
+
+Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII (consistent initial values).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints, Matrix, Sparse
+from fem.assembly.equations import Independent, reduction
+from fem.errors import ModelError
+from fem.forces.bar import GAP, INV_LENGTH, Bars, P, rod_gradients, senses
+from fem.forces.laws import LINEAR
+from fem.linear.factors import solve_dense, solve_pivoting, start_vector
+from fem.solve.newton.groups import Motion
+from fem.solve.step_system import StepSystem
+
+DENSE = 300
+"""Up to this many unknowns dense matrices are used: importing SciPy takes longer than a small run."""
+SAME_LENGTH = 1e-9
+"""Strain below which a rod counts as having its length at the start of a step."""
+SAME_RATE = 1e-7
+"""Fraction of the largest velocity below which the ends of a rod count as keeping their distance."""
+DEPENDENT = 1e-11
+"""Eigenvalue of the normalised C C^T below which constraints depend on each other."""
+
+
+def multiply(stage: StepSystem, x: Floats) -> Floats:
+    """G x: (rods,)."""
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    return np.bincount(rows, values * x[dofs], minlength=len(stage.bars.rods)).astype(float)
+
+
+def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
+    """G^T pull: nodal forces (3n,)."""
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
+
+
+def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
+    """(rods,) gaps (l^2 - L0^2)/2 at the evaluated state, and the strains gap / L0^2."""
+    rods = stage.bars.rods
+    gap, inverse = stage.work.tangent.bar_tangent[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
+    return gap, gap * inverse * inverse
+
+
+def over_independent(stage: StepSystem, free: Ints) -> Matrix:
+    """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    count = int(np.count_nonzero(free == 1))
+    if count + len(stage.bars.rods) <= DENSE and len(stage.equations.slave) == 0:
+        column = np.cumsum(free == 1) - 1
+        inside = free[dofs] == 1
+        matrix = np.zeros((len(stage.bars.rods), count))
+        np.add.at(matrix, (rows[inside], column[dofs[inside]]), values[inside])
+        return matrix
+    return rod_matrix(stage) @ reduction(free, stage.equations)
+
+
+def rod_matrix(stage: StepSystem) -> Sparse:
+    """G (rods, 3n), sparse."""
+    from scipy.sparse import coo_array
+
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
+
+
+def dense(matrix: Matrix) -> Floats:
+    """An array, whether it was sparse or not."""
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+
+
+def check_constraints(stage: StepSystem, motion: Motion) -> None:
+    """ModelError where a rod has not its length, joins two supported nodes, or repeats what others fix.
+
+    The state must have been evaluated into ``stage.work``.
+    """
+    rods = stage.bars.rods
+    if len(rods) == 0:
+        return
+    inverse = stage.bars.constants[INV_LENGTH, rods]
+    _, strain = gaps(stage)
+    # Rods on supports that are about to be moved are judged after the first solve.
+    still = np.ones(stage.system.size, np.bool_)
+    still[stage.environment.supports.moving(motion.u)] = False
+    settled = _of_ends(np.flatnonzero(~still.reshape(-1, 3).all(axis=1)), stage) == 0
+    wrong = np.flatnonzero(settled & (np.abs(strain) > SAME_LENGTH))
+    if len(wrong):
+        longest = wrong[np.abs(strain[wrong]).argmax()]
+        length = 1.0 / inverse[longest]
+        now = length * np.sqrt(max(0.0, 1.0 + 2.0 * strain[longest]))
+        raise ModelError(
+            f"{stage.system.name_bar(int(rods[longest]))} keeps its length {length:.9g}, but its nodes are {now:.9g} "
+            "apart at the start of the step; look at *REST LENGTH and at the initial displacements (a step without "
+            "NLGEOM keeps lengths only to first order)"
+        )
+    _refuse_dependent(stage)
+
+
+def _refuse_dependent(stage: StepSystem) -> None:
+    """ModelError that names the rods whose constraints depend on each other."""
+    rods = stage.bars.rods
+    free = stage.nodes.dof_kind
+    inside = _of_ends(np.flatnonzero(free.reshape(-1, 3).any(axis=1)), stage) > 0
+    if not inside.all():
+        raise ModelError(
+            f"{stage.system.name_bar(int(rods[np.flatnonzero(~inside)[0]]))} keeps its length between two supported "
+            "nodes: its force cannot be determined; make it elastic or remove it"
+        )
+    matrix = over_independent(stage, free)
+    weights = _null_vector(matrix)
+    if weights is None:
+        return
+    chosen = np.flatnonzero(weights > 1e-3 * weights.max())
+    chosen = chosen[np.argsort(-weights[chosen], kind="stable")]
+    names = ", ".join(stage.system.name_bar(int(rods[k])) for k in np.sort(chosen[:6]))
+    more = f" and {len(chosen) - 6} more" if len(chosen) > 6 else ""
+    raise ModelError(
+        f"redundant constraints: the lengths of {names}{more} depend on each other at the start of the step, so their "
+        "forces cannot be determined; make one of them elastic, remove it, or move a node off the straight line"
+    )
+
+
+def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
+    """How many of the two ends of each rod are among these nodes."""
+    return np.asarray(np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1))
+
+
+def _null_vector(matrix: Matrix) -> Floats | None:
+    """Magnitudes of the combination of rows that vanishes; None where the rows are independent."""
+    norm = np.sqrt(np.asarray((matrix * matrix).sum(axis=1)).ravel())
+    if norm.min() == 0.0:
+        return np.asarray(norm == 0.0, float)
+    if isinstance(matrix, np.ndarray):
+        scaled = matrix / norm[:, None]
+        values, vectors = np.linalg.eigh(scaled @ scaled.T)
+        return np.abs(vectors[:, 0]) if values[0] < DEPENDENT else None
+    from scipy.sparse import diags_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    scaled = diags_array(1.0 / norm) @ matrix
+    square = (scaled @ scaled.T).tocsc()
+    shifted = (square + 0.1 * DEPENDENT * eye_array(square.shape[0])).tocsc()
+    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    x = start_vector(square.shape[0])
+    for _ in range(4):
+        x = factor.solve(x)
+        x /= np.linalg.norm(x)
+    return np.abs(x) if float(x @ (square @ x)) < DEPENDENT else None
+
+
+def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
+    """ModelError where the deck's velocities ``before`` (3n,) change the length of a rod that is no rope.
+
+    The state must have been evaluated into ``stage.work``.
+    """
+    rods = stage.bars.rods
+    rate = np.where(np.isin(rods, ropes), 0.0, multiply(stage, before) / _lengths(stage))
+    worst = int(np.abs(rate).argmax())
+    if abs(rate[worst]) > SAME_RATE * float(np.abs(before).max(initial=0.0)):
+        raise ModelError(
+            f"{stage.system.name_bar(int(rods[worst]))} keeps its length, but the velocities at the start change it at "
+            f"a rate of {rate[worst]:.6g}; give its nodes velocities of a rigid motion"
+        )
+
+
+def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
+    """Make velocities keep the lengths of rods: v' = v - M^-1 G^T mu with G v' = 0; the impulse mu (rods,)."""
+    rate = multiply(stage, motion.v)
+    if not np.any(rate):
+        return np.zeros(len(rate))
+    found = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
+    if found is None:
+        raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
+    motion.v[:] += found[0]
+    return found[1]
+
+
+def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix) -> str:
+    """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
+
+    An impulse along the rods passes the jump on.
+    """
+    rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
+    if not np.any(rate):
+        return ""
+    keep_rates(stage, motion, mass)
+    if np.abs(rate / _lengths(stage)).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
+        return ""
+    return "supports set off with a jump of velocity, which rods pass on to their nodes at once"
+
+
+def _lengths(stage: StepSystem) -> Floats:
+    """(rods,) of the gradients of rods: their lengths."""
+    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, stage.bars.rods] ** 2).sum(axis=0)))
+
+
+def consistent_accelerations(
+    stage: StepSystem, motion: Motion, mass: Matrix, right: Floats, known: Floats, free: Ints
+) -> bool:
+    """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
+
+    right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports
+    """
+    target = -centripetal(stage.bars, motion.v) - multiply(stage, known)
+    found = solve_saddle(stage, mass, right, target, free)
+    if found is None:
+        return False
+    motion.a[:] = known + found[0]
+    motion.multiplier[stage.bars.rods] += found[1]
+    motion.force[:] += multiply_transposed(stage, found[1])
+    return True
+
+
+def centripetal(bars: Bars, v: Floats) -> Floats:
+    """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear."""
+    square = (relative(bars, v) ** 2).sum(axis=1)
+    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, senses(bars, bars.rods) * square)
+
+
+def relative(bars: Bars, x: Floats) -> Floats:
+    """(rods, 3) x_j - x_i."""
+    ends = x.reshape(-1, 3)[bars.nodes[bars.rods]]
+    return np.asarray(ends[:, 1] - ends[:, 0])
+
+
+def solve_saddle(
+    stage: StepSystem, mass: Matrix, right: Floats, target: Floats, free: Ints
+) -> tuple[Floats, Floats] | None:
+    """x (3n,) and lambda (rods,): M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
+    coupling, dofs = over_independent(stage, free), Independent(free, stage.equations)
+    matrix, count = dofs.matrix(mass), len(dofs.unknown)
+    if np.any(matrix.diagonal() <= 0.0):
+        return None
+    whole = np.concatenate([dofs.load(right), target])
+    if len(whole) <= DENSE:
+        rows = dense(coupling)
+        found = solve_dense(np.block([[dense(matrix), rows.T], [rows, np.zeros((len(rows), len(rows)))]]), whole)
+    else:
+        from scipy.sparse import block_array
+
+        found = solve_pivoting(block_array([[matrix, coupling.T], [coupling, None]]).tocsc(), whole)
+    return None if found is None else (dofs.spread(found[:count]), found[count:])

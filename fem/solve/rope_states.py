@@ -1,0 +1,165 @@
+"""Taut or slack: which bars of a stage are ropes, and the stage for given states of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.system import System
+from fem.errors import ModelError
+from fem.forces.bar import BASE, FRICTION, INV_LENGTH, MINUS, PLUS, Bars, blocks_of
+from fem.forces.laws import BILINEAR, LINEAR, RIGID
+from fem.model import Controls, Dynamic, Static
+from fem.model.steps import Procedure
+from fem.solve.newton.gaps import gaps
+from fem.solve.rods import SAME_LENGTH
+from fem.solve.schemes import Scheme
+from fem.solve.step_system import StepSystem, prepare
+
+FEW = 20
+"""Up to this many ropes events are located in time, unless the deck says otherwise."""
+LENGTHS = 1e12
+"""How many times longer than another a bar may be beside ropes, whose lengths are then no more than round-off to it."""
+MOST_KEPT = 64
+"""Stages of different states that are kept ready."""
+
+
+def ropes_of(system: System) -> Ints:
+    """Indices of the bars that are ropes or stops (all of them rods as assembled)."""
+    bars = system.bars
+    return np.flatnonzero(
+        (bars.kinds[:, 1] == RIGID) & ((bars.constants[MINUS] == 0.0) | (bars.constants[PLUS] == 0.0))
+    )
+
+
+def can_change(bars: Bars, index: Ints, dof_kind: Ints) -> Flags:
+    """(r,) bars whose length may change: an end is free, where they are linear along them."""
+    free = (dof_kind != 0).reshape(-1, 3)[bars.nodes[index]].any(axis=1)
+    along = (bars.kinds[index, 0, None] != LINEAR) | (bars.constants[BASE : BASE + 3, index].T != 0.0)
+    return np.asarray((free & along).any(axis=1))
+
+
+def steps_over_impacts(controls: Controls, scheme: Scheme, bars: Bars, ropes: Ints) -> bool:
+    """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT, which knows no friction."""
+    is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW)
+    is_wanted |= bool(np.any(bars.constants[FRICTION, ropes]))
+    return scheme.coefficients.wm != 0.0 and len(ropes) > 0 and is_wanted
+
+
+def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
+    """That Moreau-Jean time stepping replaces the integrator of the step, and why."""
+    why = "IMPACT=MOREAU: "
+    if controls.impact == "AUTO" and count <= FEW:
+        why = "*STOP PLANE has FRICTION, so IMPACT=MOREAU was chosen: "
+    elif controls.impact == "AUTO":
+        why = (
+            f"{count} ropes are more than {FEW}, so IMPACT=MOREAU was chosen (*CONTROLS, IMPACT=EVENT locates events): "
+        )
+    return f"{why}Moreau-Jean time stepping, of first order, takes the place of TIME INTEGRATOR={integrator}"
+
+
+def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
+    """The same bars, taut ropes being rods and slack ones bars without modulus. taut (r,)."""
+    kinds = bars.kinds.copy()
+    kinds[ropes, 1] = np.where(taut, RIGID, BILINEAR)
+    return bars._replace(
+        kinds=kinds, blocks=blocks_of(kinds, bars.constants), rods=np.flatnonzero(kinds[:, 1] == RIGID)
+    )
+
+
+def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:
+    """ModelError where the procedure cannot have ropes, or where bars beside ropes are too long to reckon with."""
+    what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
+    if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
+        what = "EXPLICIT"
+    if what and len(ropes):
+        kind = "rope" if system.bars.constants[PLUS, ropes[0]] != 0.0 else "stop"
+        raise ModelError(
+            f"{system.name_bar(int(ropes[0]))} is a {kind}, which {what} does not follow: leave that out, or "
+            "make it elastic (*ELASTIC with *NO COMPRESSION)"
+        )
+    length = 1.0 / system.bars.constants[INV_LENGTH]
+    if len(ropes) and length.max() > LENGTHS * length.min():
+        longest, shortest = int(length.argmax()), int(length.argmin())
+        raise ModelError(
+            f"{system.name_bar(longest)} is {length[longest]:.3g} long, {system.name_bar(shortest)} "
+            f"{length[shortest]:.3g}: beside ropes, whose lengths are kept to round-off, that is too far apart. Look "
+            "for a coordinate with a wrong exponent"
+        )
+
+
+def stages_of(stage: StepSystem, controls: Controls, wanted: str) -> Stages | None:
+    """The stages of a static step with ropes, or of one whose events are located; None without ropes that are rods."""
+    ropes = ropes_of(stage.system)
+    is_any = len(ropes) > 0 and np.isin(ropes, stage.system.bars.rods).any()
+    return Stages(stage, ropes, controls, wanted) if is_any else None
+
+
+def without_pulls(bars: Bars, ropes: Ints) -> Bars:
+    """The same bars, ropes being none of the rods: nothing but Moreau-Jean time stepping makes them pull."""
+    return bars._replace(rods=np.setdiff1d(bars.rods, ropes))
+
+
+def gaps_of(bars: Bars, index: Ints, u: Floats) -> Floats:
+    """(r,) gaps (l^2 - L0^2)/2 of some bars at u, of stops minus that."""
+    found = np.zeros(len(index))
+    gaps(index, bars, u, found)
+    return found
+
+
+def positions(rods: Ints, ropes: Ints) -> Ints:
+    """(r,) where each rope stands among ``rods``, -1 for none."""
+    place = np.minimum(np.searchsorted(rods, ropes), max(len(rods) - 1, 0))
+    if len(rods) == 0:
+        return np.full(len(ropes), -1)
+    return np.where(rods[place] == ropes, place, -1)
+
+
+def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
+    """The same bars about the state u: ropes at their length are rods, shorter ones are absent."""
+    if len(ropes) == 0:
+        return bars
+    square = 1.0 / bars.constants[INV_LENGTH, ropes] ** 2
+    return with_states(bars, ropes, gaps_of(bars, ropes, u) > -SAME_LENGTH * square)
+
+
+class Stages:
+    """The stage of a step for any states of its ropes, made when first asked for."""
+
+    def __init__(self, stage: StepSystem, ropes: Ints, controls: Controls, wanted: str) -> None:
+        self.first, self.ropes, self.controls, self.wanted = stage, ropes, controls, wanted
+        self._kept: dict[bytes, StepSystem] = {}
+
+    @property
+    def made(self) -> list[tuple[Flags | None, StepSystem]]:
+        """Those kept ready, in the order in which they were made, each with its states (r,)."""
+        unpacked = (np.unpackbits(np.frombuffer(key, np.uint8), count=len(self.ropes)) for key in self._kept)
+        return [(taut.astype(np.bool_), stage) for taut, stage in zip(unpacked, self._kept.values(), strict=True)]
+
+    def make(self, states: Sequence[Flags]) -> None:
+        """Keep those of these states ready, and no others."""
+        kept, self._kept = self._kept, {}
+        for taut in states:
+            key = np.packbits(taut).tobytes()
+            self._kept[key] = kept[key] if key in kept else self._make(taut)
+
+    def of(self, taut: Flags) -> StepSystem:
+        """For these states (r,)."""
+        key = np.packbits(taut).tobytes()
+        if key not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = self._make(taut)
+        stage = self._kept[key]
+        stage.nodes, stage.limits = self.first.nodes, self.first.limits
+        stage.coefficients = self.first.coefficients
+        return stage
+
+    def _make(self, taut: Flags) -> StepSystem:
+        first = self.first
+        system = replace(first.system, bars=with_states(first.system.bars, self.ropes, taut))
+        bars = with_states(first.bars, self.ropes, taut)
+        return prepare(system, first.environment, bars, first.scheme, self.controls, self.wanted)

@@ -1,0 +1,540 @@
+"""One instant at which ropes change: impacts, which of them are taut afterwards, consistent accelerations.
+
+Ropes that arrive at their length at one instant meet their impacts together, with rods and taut ropes. Those that are
+moving away from it take no part, unless these impacts turn them round: that is the next impact of the same instant.
+Stops with restitution that are in contact take no part either: an impact travels from ball to ball, one after another.
+Each of them takes energy or none; after a bounded number the rest is one impact without restitution.
+
+Which ropes are taut from one instant to the next, and which events that makes.
+
+At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
+``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
+the end of the increment: what round-off leaves open cannot go back and forth for ever.
+
+Pulls of ropes that repeat each other: shared for whoever looks at a state, taken back before the march goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints, Matrix
+from fem.errors import ModelError
+from fem.forces.bar import INV_LENGTH, RESTITUTION, senses
+from fem.solve.newton.evaluate import multiply_masses
+from fem.solve.newton.groups import ENERGY, Loading, Motion
+from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
+from fem.solve.rope_states import Stages, positions
+from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside, shared
+from fem.solve.ropes.watched import Watched, copy_of, restore
+from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, write_reactions
+from fem.solve.state import StepState
+from fem.solve.step_system import StepSystem, loading_at
+
+SLOW = 1e-10
+"""Fraction of the largest velocity below which a rope becomes taut without an impact."""
+RESTING = 1e-12
+"""The same below which the ends of a rope keep their distance."""
+EXACT = 1e-7
+"""Fraction of the largest velocity or acceleration by which rates of lengths may be off in the end."""
+MOST_ROUNDS = 20
+"""Impacts of one instant that follow from each other."""
+MOST_HANDED_ON = 1000
+"""The same where they travel from stop to stop."""
+
+
+class Change(NamedTuple):
+    """What an instant did to the ropes (r,): now taut, followed by the march, have met an impact, energy lost.
+
+    hidden: energy lost that belongs to no rope
+    """
+
+    taut: Flags
+    basis: Flags
+    struck: Flags
+    loss: Floats
+    hidden: float
+
+
+class Blow(NamedTuple):
+    """Impulses of one instant that act together, of rods and ropes (r,).
+
+    before (3n,)     velocities;  pull (r,)  impulses over length;  acts (r,)
+    restitution (r,) of those that arrive, else 0
+    """
+
+    before: Floats
+    pull: Floats
+    acts: Flags
+    restitution: Floats
+
+
+class Instant:
+    """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
+
+    taut, basis (r,) their states before; chunk: loads as of one increment that starts now
+    blows            what has struck, one after another (schemes that are secant: ``hold`` first)
+    """
+
+    def __init__(
+        self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, basis: Flags, near: Flags,
+        mass: Matrix,
+    ) -> None:  # fmt: skip
+        self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
+        motion.multiplier[stages.ropes] = 0.0
+        self.known = np.zeros(len(motion.a))
+        supported = np.flatnonzero(self.stage.nodes.dof_kind == 0)
+        _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
+        self.known[supported] = a[0]
+        evaluate_start(self.stage, motion, chunk)
+        self.network = Network(self.stage, mass)
+        (self.mine,) = np.nonzero(near)
+        self.taut, self.basis = taut[self.mine], basis[self.mine]
+        self.at = positions(self.stage.bars.rods, stages.ropes)[self.mine]
+        self.one_sided = np.zeros(len(self.stage.bars.rods), np.bool_)
+        self.one_sided[self.at] = True
+        self.is_stop = senses(self.stage.bars, stages.ropes[near]) < 0.0
+        self.hidden = 0.0
+        self.blows: list[Blow] = []
+
+    def run(
+        self, released: Flags, stuck: Flags, held: Flags, slowest: Floats, restitution: Floats, length: Floats
+    ) -> Change:
+        """Impacts, new states, accelerations, forces and reactions. NoPulls: there are none.
+
+        released (r,)  ropes that go slack now;  stuck (r,)  those whose ends no longer move apart or together
+        held (r,)      those that stay taut while no impact loosens them
+        slowest (r,)   rate below which a rope does not leave its length
+        """
+        mine = self.mine
+        speed = length[mine] * float(np.abs(self.motion.v).max(initial=0.0))
+        if self.stage.scheme.secant:
+            self.hold()
+        stays, struck, loss = self._collide(stuck[mine], slowest[mine], restitution[mine], speed)
+        if released.any() and not struck.any():
+            stays &= ~self._with_those(released[mine])
+        acts, basis = self._pull(stays, (held | stuck)[mine] & stays)
+
+        def of_all(part: Any) -> Any:
+            whole = np.zeros(len(length), part.dtype)
+            whole[mine] = part
+            return whole
+
+        return Change(of_all(acts), of_all(basis), of_all(struck), of_all(loss), self.hidden)
+
+    def hold(self) -> None:
+        """Rates of rods and taut ropes to zero: those of a secant scheme vanish in the middle of the increment only."""
+        held = ~self.one_sided
+        held[self.at] = self.basis
+        rate = multiply(self.stage, self.motion.v)
+        pull, acts = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
+        self.blows.append(Blow(self.motion.v.copy(), pull, acts, np.zeros(len(held))))
+        self.hidden += float(self._apply(pull, rate).sum())
+
+    def _with_those(self, released: Flags) -> Flags:
+        """Ropes that go slack, and those that have repeated nothing but them: their pull ends, too."""
+        stays, repeats = ~self.one_sided, np.zeros(len(self.one_sided), np.bool_)
+        stays[self.at], repeats[self.at] = self.basis & ~released, self.taut & ~self.basis
+        return released | outside(self.network.rows, stays, repeats)[self.at]
+
+    def _collide(
+        self, stuck: Flags, slowest: Floats, restitution: Floats, speed: Floats
+    ) -> tuple[Flags, Flags, Floats]:
+        """Impulses; of the ropes at their length, which stay there, which met an impact, and the energy they lost."""
+        loss = np.zeros(len(self.mine))
+        struck, stays, hands_on = loss > 0.0, loss > 0.0, self.is_stop & (restitution > 0.0)
+        most = MOST_HANDED_ON if hands_on.any() else MOST_ROUNDS
+        for turn in range(most + 1):
+            is_last, rate = turn == most, multiply(self.stage, self.motion.v)
+            mine = rate[self.at]
+            arrives = (mine > SLOW * speed) & ~(self.taut & (turn == 0))
+            lingers = (mine < -RESTING * speed) & (mine >= -slowest) & (turn > 0)
+            if turn > 0 and not (arrives | lingers).any():
+                break
+            stuck = stuck | lingers
+            rebound, ratio = np.where(arrives & ~stuck & (not is_last), restitution, 0.0), np.zeros(len(rate))
+            ratio[self.at], bounce = rebound, rebound * mine
+            takes_part = np.ones(len(rate), np.bool_)
+            takes_part[self.at] = stuck | arrives | is_last | ((mine >= -SLOW * speed) & ~hands_on)
+            one_sided = self.one_sided.copy()
+            one_sided[self.at[stuck]] = False
+            right = rate.copy()
+            right[self.at] += bounce
+            pull, acts = self._solve(takes_part, right, one_sided, self.motion.v)
+            self.blows.append(Blow(self.motion.v.copy(), pull, acts, ratio))
+            loss += self._distributed(self._apply(pull, rate))
+            struck |= arrives
+            stays = multiply(self.stage, self.motion.v)[self.at] >= -RESTING * speed
+            stays |= takes_part[self.at] & (pull[self.at] > 0.0) & (bounce == 0.0)
+        return stays, struck, loss
+
+    def _distributed(self, loss: Floats) -> Floats:
+        """Energy lost of the ropes, none negative; what rods and round-off add is distributed in proportion."""
+        total, mine = float(loss.sum()), np.maximum(loss[self.at], 0.0)
+        if mine.sum() <= 0.0 or total < 0.0:  # round-off of a lossless impact
+            self.hidden += total
+            return np.zeros(len(mine))
+        return np.asarray(mine * (total / mine.sum()))
+
+    def _apply(self, pull: Floats, rate: Floats) -> Floats:
+        """Impulses into velocities and energies; the energy they take, of rods and ropes."""
+        motion, energies = self.motion, self.motion.energies
+        before, fastest = self._kinetic(), float(np.abs(motion.v).max(initial=0.0))
+        motion.v[:] += self.network.change(pull)
+        after = rate - self.network.compliance @ pull
+        self._verify(multiply(self.stage, motion.v) - after, fastest)
+        loss = 0.5 * pull * (rate + after)
+        gain, lost = self._kinetic() - before, float(loss.sum())
+        energies[ENERGY.kinetic] += gain
+        energies[ENERGY.work] += gain + lost  # of moving supports
+        energies[ENERGY.dissipated] += lost
+        return loss
+
+    def _kinetic(self) -> float:
+        stage, momentum = self.stage, self.stage.work.momentum
+        multiply_masses(stage.problem, self.motion.v, momentum)
+        return 0.5 * float(self.motion.v @ momentum)
+
+    def _pull(self, stays: Flags, held: Flags) -> tuple[Flags, Flags]:
+        """Accelerations and pulls of rods and of those ropes that stay at their length.
+
+        Which of these are taut, and which of the taut ones the march follows; held ones are.
+        """
+        stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
+        evaluate_start(stage, motion, self.chunk)
+        multiply_masses(stage.problem, self.known, work.inertia)
+        rest = work.load - motion.force - work.inertia - work.damping_force
+        free = self.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
+        keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
+        keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
+        right = multiply(stage, free) + centripetal(stage.bars, motion.v)
+        pull, acts = self._solve(keep, right, one_sided, free)
+        motion.a[:] = free + network.change(pull)
+        motion.lagged[:] = motion.a
+        rest = np.where(acts, multiply(stage, motion.a) + centripetal(stage.bars, motion.v), 0.0)
+        self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
+        basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
+        motion.multiplier[stage.bars.rods] += pull
+        motion.force[:] += multiply_transposed(stage, pull)
+        write_reactions(stage, motion, self.chunk)
+        return acts[self.at], basis[self.at]
+
+    def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
+        """Pulls of the chosen rods and ropes, and which of them act. right (r,): made of G x, x (3n,)."""
+        (rows,) = np.nonzero(chosen)
+        length = 1.0 / self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods[rows]]
+        noise = RESTING * length * float(np.abs(x).max(initial=0.0))
+        pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
+        try:
+            pull[rows], acts[rows] = complementarity(
+                self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows], noise
+            )
+        except NoPulls as error:
+            raise NoPulls(error.worst, int(self.stage.bars.rods[rows[error.worst]])) from None
+        return pull, acts
+
+    def _verify(self, off: Floats, size: float) -> None:
+        """NoPulls where rates of lengths (rods and ropes) are off from what they should be; size: of what changes."""
+        relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods]
+        if relative.max(initial=0.0) > EXACT * size:
+            worst = int(relative.argmax())
+            raise NoPulls(worst, int(self.stage.bars.rods[worst]))
+
+
+ZENO = 1e-3
+"""Fraction of an increment: a rope whose impacts follow each other faster than that stays taut."""
+BOUNCES = 20
+"""The same of a stop after so many of them: balls with small gaps meet several times when impacts travel on."""
+ALLOWED = 1e-10
+"""Strain by which a slack rope may be too long before it has moved away from its length."""
+
+
+class States(NamedTuple):
+    """Of the ropes (r,): taut; basis: the taut ones that the march follows, the others repeat them; allowance as in
+    ``Ropes``; last_impact, last_taut: when they met an impact, became taut; bounces: impacts that followed each other
+    within a moment; held: up to when they stay taut.
+
+    spare (1,) energy that instants took and no event has reported yet
+    """
+
+    taut: Flags
+    basis: Flags
+    allowance: Floats
+    last_impact: Floats
+    bounces: Floats
+    last_taut: Floats
+    held: Floats
+    spare: Floats
+
+
+class Switched(Watched):
+    """Ropes that change their states at instants. now: the last one.
+
+    holds (r,)          how often each rope was held in this increment
+    let_go, stuck (r,)  ropes that went slack at this instant; that came back at once
+    leaves (r,)         slack ropes that the march makes too long, which do not lengthen
+    until               end of the increment
+    held_back (3n,)     velocities that ``hold`` took
+    at_instant          called at every instant, with what it did
+    """
+
+    at_instant: Callable[[Instant, Change], None] | None = None
+
+    lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
+
+    def __init__(self, step_run: StepState, stages: Stages) -> None:
+        super().__init__(step_run, stages)
+        count = len(stages.ropes)
+        self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
+        never = np.full(count, -np.inf)
+        self.states = States(
+            self.taut,
+            self.taut.copy(),
+            self.ropes.allowance,
+            never,
+            np.zeros(count),
+            never.copy(),
+            never.copy(),
+            np.zeros(1),
+        )
+        self.holds: Ints = np.zeros(count, np.int64)
+        self.let_go: Flags = np.zeros(count, np.bool_)
+        self.stuck: Flags = np.zeros(count, np.bool_)
+        self.leaves: Flags = np.zeros(count, np.bool_)
+        self.mass_at_rest = small_or_sparse_mass(stages.first)
+        self.now, self.until, self.lost_at_start = -np.inf, np.inf, 0.0
+        self.held_back: Floats = np.zeros(stages.first.system.size)
+        self.shares = Shares(stages)
+
+    @property
+    def mass(self) -> Matrix:
+        """Mass matrix over all dofs, in the state evaluated last."""
+        first = self.stages.first
+        return small_or_sparse_mass(first) if len(first.nodes.directed_mass) else self.mass_at_rest
+
+    def hold(self, motion: Motion, now: float) -> None:
+        """Rates of ropes that pull at the end of the last step to zero, before supports set off anew.
+
+        Secant schemes keep lengths in the middle of increments only. What that takes is work from outside.
+        """
+        pulls = self.can_pull & (motion.multiplier[self.ropes.bars] > 0.0)
+        if not pulls.any():
+            return
+        stage, saved = self.stages.of(pulls), copy_of(motion)
+        chunk = loading_at(stage, motion, now)
+        instant = Instant(self.stages, motion, chunk, now, pulls, pulls, pulls, self.mass)
+        try:
+            instant.hold()
+            self.held_back = saved.v - motion.v
+        except NoPulls:  # the start finds out
+            pass
+        restore(motion, saved)
+        motion.v[:] -= self.held_back
+
+    def start(self, motion: Motion, now: float) -> StepSystem:
+        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
+
+        Returns the stage of these states. ModelError where no pulls keep all lengths.
+        """
+        gap = self._gaps(motion)
+        self._refuse_too_long(gap)
+        self.taut[:] = self.states.basis[:] = False
+        self.now = now
+        energies, nothing = motion.energies.copy(), np.zeros(len(gap), np.bool_)
+        try:
+            self._change(motion, now, nothing, nothing)
+        except NoPulls as error:
+            raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
+        self.lost_at_start = float(motion.energies[ENERGY.dissipated] - energies[ENERGY.dissipated])
+        motion.energies[:] = energies  # the energy balance is opened after this
+        self._pending = [event for event in self._pending if event.event == "impact"]
+        return self.step_run.stage
+
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
+        """The stage in which ropes set off: that of ``start``."""
+        return stage
+
+    def open(self, motion: Motion, is_first: bool) -> StepSystem:
+        """Impacts at the start into the energy balance, which is open now; the stage as rows show it."""
+        energies, lost = motion.energies, self.lost_at_start
+        energies[ENERGY.dissipated] += lost
+        energies[ENERGY.total0 if is_first else ENERGY.work] += lost
+        energies[ENERGY.work0] = energies[ENERGY.work]
+        self._share()
+        return self.shown
+
+    @property
+    def shown(self) -> StepSystem:
+        """With all ropes that are taut, as rows and fields show it."""
+        return self.stages.of(self.taut)
+
+    @property
+    def current(self) -> StepSystem:
+        """With those that the march follows."""
+        return self.stages.of(self.states.basis)
+
+    @property
+    def has_shared(self) -> bool:
+        """Some taut ropes repeat others: every increment is looked at."""
+        return bool(np.any(self.taut != self.states.basis))
+
+    def _share(self) -> None:
+        """Pulls of ropes that repeat each other."""
+        if not self.has_shared:
+            return
+        self.shares.put_in(self.step_run.progress.motion, self.taut, self.now)
+        self.step_run.notify(
+            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines the force "
+            "that they pull with together, which they share so that the sum of the squares of T is least"
+        )
+
+    def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
+        """The event itself, at ``now``. released (r,): taut ropes that go slack.
+
+        stuck (r,): slack ones that are back at their length before they can be seen to have left it
+        """
+        states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
+        near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
+        stage = self.stages.of(near)
+        chunk = loading_at(stage, motion, now)
+        moment = ZENO * self.step_run.clock.dt
+        soon = now - states.last_impact < moment
+        has_bounced = soon & (states.bounces >= np.where(self.sense < 0.0, BOUNCES, 1))
+        self.stuck |= stuck
+        self.let_go[:] = (self.let_go | released) & ~self.stuck
+        instant = Instant(self.stages, motion, chunk, now, before, states.basis, near, self.mass)
+        slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
+        restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
+        found = instant.run(self.let_go, self.stuck, states.held > now, slowest, restitution, self.length)
+        found = self._without_errors(motion, found)
+        self.taut[:], states.basis[:] = found.taut, found.basis
+        states.bounces[found.struck] = np.where(soon, states.bounces + 1.0, 1.0)[found.struck]
+        states.last_impact[found.struck] = now
+        fresh = found.taut & ~before
+        again = self.taut & (self.stuck | (fresh & (now - states.last_taut < moment)))  # a moment ago, or stuck
+        states.held[again] = np.minimum(now + moment * 2.0 ** self.holds[again], self.until)
+        self.holds[again] += 1
+        states.last_taut[fresh] = now
+        states.held[~self.taut] = -np.inf
+        rest = np.where(near & ~states.basis, np.maximum(gap, 0.0) + ALLOWED * square, 0.0)
+        self.ropes.allowance[:] = rest
+        self.step_run.stage = self.stages.of(states.basis)
+        self._list(now, before, found, has_bounced & (self.restitution > 0.0))
+        if self.at_instant:
+            self.at_instant(instant, found)
+
+    def _without_errors(self, motion: Motion, found: Change) -> Change:
+        """Ropes that leave meet no impacts: what stops them, and rods with them, is an error of the march.
+
+        The energies of the motion show it as such; nothing counts as dissipated.
+        """
+        if not self.leaves.any():
+            return found
+        motion.energies[ENERGY.dissipated] -= float(found.loss[self.leaves].sum()) + found.hidden
+        loss, struck = np.where(self.leaves, 0.0, found.loss), found.struck & ~self.leaves
+        self.leaves[:] = False
+        return found._replace(loss=loss, struck=struck, hidden=0.0)
+
+    def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
+        """Failed where ropes (r,) that change now cannot keep their lengths in any state."""
+        if np.any(at & ~self.can_pull):
+            raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} longer than it may be")
+        lasting = at & self.stuck & at_once
+        if lasting.any():
+            raise self._given_up(
+                f"no finite pull keeps {self._names(lasting)} at its length: it is straight between others, across the "
+                "forces that act"
+            )
+
+    def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
+        """Note what happened to each rope; at_last (r,): its impacts have come to an end.
+
+        Energy that no event reports is added to the first one of this instant, or else of the next.
+        """
+        happened, spare = [], self.states.spare
+        spare += found.hidden
+        for r in range(len(self.taut)):
+            what = ""
+            if found.struck[r]:
+                what = "taut" if at_last[r] and found.taut[r] else "impact"
+            elif found.taut[r] != before[r]:
+                what = "taut" if found.taut[r] else "slack"
+            if what:
+                happened.append((r, what))
+            else:
+                spare += found.loss[r]
+        for r, what in happened:
+            more = max(float(spare[0]), 0.0)
+            self._happens(now, r, what, float(found.loss[r]) + more)
+            spare[0] -= more
+
+    def _no_pulls(self, error: NoPulls) -> str:
+        name = self.step_run.system.name_bar(error.bar)
+        return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"
+
+
+class SettingOff(Switched):
+    """Ropes of a step over impacts before its first increment: taut ropes, impacts, pulls as those of an instant.
+
+    take_up: called with those that are taut (r,)
+    """
+
+    def __init__(self, step_run: StepState, stages: Stages, take_up: Callable[[Flags], None]) -> None:
+        super().__init__(step_run, stages)
+        self.take_up = take_up
+
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
+        """The stage of the states in which ropes set off, the state evaluated; the march is of that without them.
+
+        Without impacts lengths go on to be kept in the middle of increments, as in the step before. Nodes that hit a
+        plane with friction do so in the first increment.
+        """
+        speed = self.length * float(np.abs(motion.v).max(initial=0.0))
+        self.can_pull &= (self.friction == 0.0) | (self._lengthening(motion, 1.0) <= SLOW * speed)
+        found = self.start(motion, self.step_run.clock.start)
+        if not self._pending:
+            motion.v[:] += self.held_back
+        self.step_run.stage = self.stages.first
+        self.take_up(self.taut)
+        evaluate_start(found, motion, instant)
+        return found
+
+
+class Shares:
+    """What is shared at a state. group (r,): the ropes that share a pull."""
+
+    lives = ("group", "_before")
+
+    def __init__(self, stages: Stages) -> None:
+        self.stages = stages
+        self.group: Flags = np.zeros(len(stages.ropes), np.bool_)
+        self._before: tuple[Floats, Floats, Floats] | None = None
+
+    def put_in(self, motion: Motion, taut: Flags, now: float) -> None:
+        """Multipliers, forces and reactions of all ropes that are taut (r,), in place of those the march follows."""
+        stage = self.stages.of(taut)
+        rods, equations = stage.bars.rods, stage.equations
+        self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
+        evaluate_rods(stage, motion, now)
+        rows = dense(over_independent(stage, stage.nodes.dof_kind))
+        is_rope = np.isin(rods, self.stages.ropes)
+        pull = motion.multiplier[rods]
+        found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
+        change = multiply_transposed(stage, found - pull)
+        motion.multiplier[rods] = found
+        motion.force[:] += change
+        np.add.at(
+            change, equations.master, equations.factor * change[np.repeat(equations.slave, np.diff(equations.start))]
+        )
+        motion.reaction[:] += np.where(stage.nodes.dof_kind == 0, change, 0.0)
+        moved = np.abs(found - pull) > 1e-9 * np.abs(pull).max(initial=0.0)
+        self.group = np.isin(self.stages.ropes, rods[moved])
+
+    def take_out(self, motion: Motion) -> None:
+        """Back to those the march follows."""
+        if self._before:
+            motion.multiplier[:], motion.force[:], motion.reaction[:] = self._before
+            self._before = None

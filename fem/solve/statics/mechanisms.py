@@ -1,0 +1,257 @@
+"""Is what was found to be trusted? Mechanisms, unstable equilibria, the softest direction of the sparse tangent.
+
+Directions of nodes that nothing holds: neither stiffness nor, in dynamics, mass.
+
+Plane trusses in space, nodes between collinear bars: real decks are full of them. Where nothing loads such a
+direction it is held by a stiffness in the *tangent only* (the answer is unchanged, the matrix regular) and a notice
+names it; where something does, it is an error that names node and dof.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.environment import LoadSet
+from fem.assembly.supports import IMPLICIT
+from fem.errors import ModelError
+from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
+from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
+from fem.model import Step
+from fem.model.curves import Curve
+from fem.solve.newton.groups import Motion, Nodes, Scratch
+from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.start import evaluate_start
+from fem.solve.statics.laying import may_be_laid
+from fem.solve.step_system import StepSystem, loading_at
+
+if TYPE_CHECKING:
+    from fem.linear.sparse import SparseTangent
+
+
+MECHANISM = 1e-12
+"""Fraction of the largest stiffness below which the softest mode has none."""
+
+
+def softest(stage: StepSystem, motion: Motion, now: float) -> tuple[int, float]:
+    """The dof that moves most in the softest mode at a state, and its fraction of the largest stiffness."""
+    evaluate_start(stage, motion, loading_at(stage, motion, now))
+    nodal_blocks(stage.coefficients, 1.0, stage.problem, stage.work)
+    return weakest_dof(stage.tangent, stage.work) if len(stage.tangent.independent) else (0, np.inf)
+
+
+def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int) -> None:
+    """ModelError where the tangent at the start of a static step is singular."""
+    dof, fraction = softest(stage, motion, now)
+    if fraction < MECHANISM:
+        raise ModelError(
+            f"the model is a mechanism: {stage.system.name_dof(dof)} can move without resistance at the start of step "
+            f"{number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
+            "STARTING TENSION"
+        )
+
+
+def instability_notice(stage: StepSystem) -> str:
+    """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one."""
+    work = stage.work
+    if not (np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)):
+        return ""
+    from fem.linear.sparse import bordered
+
+    # Held directions count with next to nothing, so that a hinge that buckles there is seen.
+    problem = stage.problem._replace(
+        nodes=stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
+    )
+    nodal_blocks(stage.coefficients, 1.0, problem, work)
+    factor = symmetric_factor(bordered(stage.tangent, work))
+    # Every rod's multiplier adds one negative eigenvalue of its own.
+    count = negative_pivots(factor) - len(stage.bars.rods) if factor is not None else 0
+    if count <= 0:
+        return ""
+    return (
+        f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
+        f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
+    )
+
+
+def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
+    """The dof that moves most in the softest mode of the tangent, and that mode's stiffness relative to the largest.
+
+    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism.
+    """
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    from fem.linear.sparse import bordered
+
+    matrix = bordered(tangent, work)
+    largest = float(np.abs(matrix.data).max(initial=0.0)) or 1.0
+    count = matrix.shape[0]
+    shifted = (matrix + 1e-11 * largest * eye_array(count)).tocsc()
+    x = start_vector(count)
+    try:
+        factor = splu(shifted, permc_spec="COLAMD")
+        for _ in range(3):
+            x = factor.solve(x)
+            x /= np.abs(x).max()
+    except RuntimeError:
+        return int(tangent.independent[0]), 0.0
+    fraction = float(np.abs(matrix @ x).max()) / largest
+    dofs = x[: len(tangent.independent)]
+    return int(tangent.independent[int(np.abs(dofs).argmax())]), fraction
+
+
+NO_STIFFNESS = 1e-14
+"""Eigenvalues of a nodal block below this fraction of its largest one are zero but for round-off."""
+CAUTION, FLOOR = 2.0, 1e-10
+"""Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
+SLACK = "bars lie slack in the stream: nothing but the stream holds them while the equilibrium is looked for"
+NO_LOAD = 1e-12
+"""Fraction of the largest load below which a load component is zero but for round-off."""
+
+
+def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
+    """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
+
+    The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded.
+    """
+    _refuse_loads_on_nothing(stage)
+    free = (stage.nodes.dof_kind == 1).reshape(-1, 3)
+    free.flat[np.concatenate([stage.equations.slave, stage.equations.master])] = False  # stiff from elsewhere, perhaps
+    candidates = np.flatnonzero(free.any(axis=1))
+    if stage.is_dynamic:
+        candidates = candidates[~stage.system.inertia.reshape(-1, 3)[candidates].any(axis=1)]
+    if len(candidates) == 0:
+        return np.zeros(0, np.int64), ""
+    blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])
+    values, vectors = np.linalg.eigh(blocks[candidates])
+    largest = np.abs(values).max(axis=1)
+    loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
+    held, wet = np.zeros((len(free), 9)), _dragged(stage)
+    slack = False
+    names: list[str] = []
+    dofs: list[int] = []
+    stiff = float(np.abs(blocks).max()) or 1.0
+    for k in np.flatnonzero((np.abs(values) <= NO_STIFFNESS * largest[:, None]).any(axis=1)):
+        node = int(candidates[k])
+        if wet[node]:
+            slack = True
+            continue
+        null = _free_null_space(values[k], vectors[k], largest[k], free[node])
+        for direction in null:
+            pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
+            if pull > NO_LOAD * loads and step.nlgeom and may_be_laid(stage):
+                continue  # cables find their place: ``laying.py``
+            if pull > NO_LOAD * loads:
+                raise ModelError(_loaded(stage, node, direction, step))
+            axis = int(np.abs(direction).argmax())
+            if abs(direction[axis]) > 1.0 - 1e-9:
+                names.append(stage.system.name_dof(3 * node + axis))
+                dofs.append(3 * node + axis)
+            else:
+                along = ", ".join(f"{c:.3g}" for c in direction)
+                names.append(f"node {stage.system.labels[node]} along ({along})")
+            held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
+    if slack:
+        stage.nodes = _cautious(stage, wet, stiff, held)
+    if not names:
+        return np.zeros(0, np.int64), SLACK if slack else ""
+    stage.nodes = stage.nodes._replace(artificial_stiffness=held)
+    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
+
+
+def _dragged(stage: StepSystem) -> Flags:
+    """(n,) nodes of bars that a stream pushes in statics."""
+    found = np.zeros(len(stage.system.labels), np.bool_)
+    for flow in () if stage.is_dynamic else stage.environment.flows:
+        for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD") else ():
+            found[stage.system.element_nodes[case.field[:, 0] != 0.0]] = True
+    return found
+
+
+def careful_nodes(stage: StepSystem) -> Nodes | None:
+    """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution.
+
+    None where there are no such bars, or caution is taken already.
+    """
+    bars = stage.bars.constants
+    may = stage.bars.nodes[bars[PLUS] != bars[MINUS]]
+    if len(may) == 0 or len(stage.nodes.caution):
+        return None
+    slack = np.isin(np.arange(len(stage.system.labels)), may)
+    held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
+    return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held.copy())
+
+
+def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> Nodes:
+    """Statics of a slack line that hardly anything holds: its nodes resist as the residual does, so that a correction
+    is a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes.
+    """
+    inside = slack[stage.bars.nodes].all(axis=1)
+    bars, length = stage.bars.nodes[inside], np.zeros(len(slack))
+    count = np.bincount(bars.ravel(), minlength=len(slack))
+    np.add.at(length, bars, stage.system.length0[inside][:, None])
+    caution = np.divide(CAUTION * count, length * np.sqrt(max(len(bars), 1)), out=np.zeros(len(slack)), where=count > 0)
+    held[slack, ::4] += FLOOR * stiff
+    return stage.nodes._replace(caution=caution, artificial_stiffness=held)
+
+
+def _together(loads: LoadSet) -> Floats:
+    """(c, 3n) load vectors, those of equal curves added up: weight and buoyancy may cancel."""
+    found = dict[Curve, Floats]()
+    for case, vector in zip(loads.cases, loads.vectors, strict=True):
+        found[case.curve] = found.get(case.curve, 0.0) + vector
+    return np.array(list(found.values())).reshape(-1, loads.vectors.shape[1])
+
+
+def _refuse_loads_on_nothing(stage: StepSystem) -> None:
+    """Nodal loads on nodes without elements, and on T2D2 nodes out of their plane, move nothing."""
+    supports = stage.environment.supports
+    implicit = np.flatnonzero(supports.group[: supports.size] == IMPLICIT)
+    for case in stage.environment.nodal:
+        loaded = implicit[case.field.ravel()[implicit] != 0.0]
+        if len(loaded):
+            raise ModelError(
+                f"{stage.system.name_dof(int(loaded[0]))} is loaded but no element resists there; remove the load, or "
+                "attach an element"
+            )
+
+
+def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Flags) -> Floats:
+    """Orthonormal unrestrained directions (k, 3) within the free dofs of a node, along axes where possible."""
+    null = vectors[:, np.abs(values) <= NO_STIFFNESS * largest].T
+    projector = null.T @ null * np.outer(free, free)
+    directions: list[Floats] = []
+    for axis in np.argsort(-np.diag(projector), kind="stable"):
+        candidate = projector[axis].copy()
+        for known in directions:
+            candidate -= (candidate @ known) * known
+        size = float(np.linalg.norm(candidate))
+        if size > 1e-6:
+            directions.append(candidate / size)
+    return np.array(directions).reshape(-1, 3)
+
+
+def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
+    axis = int(np.abs(direction).argmax())
+    name = stage.system.name_dof(3 * node + axis)
+    cure = "hold it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
+    if step.nlgeom:
+        cure += (
+            " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"
+        )
+    return f"{name} is loaded but nothing resists there; {cure}"
+
+
+def _nodal_stiffness(stage: StepSystem) -> Floats:
+    """(n, 3, 3) symmetric stiffness of everything attached to each node, neighbours kept still."""
+    work, bars = stage.work, stage.bars
+    nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
+    blocks = work.block.reshape(-1, 3, 3).copy()
+    of_bars = bar_blocks(work.tangent.bar_tangent, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
+    for end in range(2):
+        np.add.at(blocks, bars.nodes[:, end], of_bars)
+    return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

@@ -1,1 +1,0 @@
-"""What is watched while a step goes on."""

@@ -1,0 +1,1 @@
+"""Many runs of a deck: sweeps, sections, Lyapunov exponents, basins, periodic orbits, continuation."""

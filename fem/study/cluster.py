@@ -1,0 +1,153 @@
+"""Dask clusters (extra ``dask``): the only module that knows ``distributed``."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from typing import Any
+
+import fem
+from fem.errors import CommandError, FemError, lacks
+from fem.study.lanes.run import can_run_in_lanes
+from fem.study.question import Answer, Job
+from fem.study.workers import (
+    COMPILE_SECONDS,
+    FEWEST,
+    Block,
+    Lost,
+    blocks,
+    likely_seconds,
+    lost_by,
+    spread,
+    without_main,
+)
+
+LOCAL = "local"
+ANSWER_SECONDS = 30
+"""How long a scheduler may take to answer and to show a worker."""
+LOOK_SECONDS = 1.0
+"""Between two looks at whether the cluster is still there."""
+RETRIES = 3
+GOES_ON = "finished parameter sets are kept, and the same command goes on from there"
+
+
+class Cluster:
+    """A team of workers of a Dask scheduler, which gives the blocks of a lost one to another."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self.client, self.address = client, address
+        self.capacity = 2 * checked_threads(client, address)
+        self.pending: dict[Any, Block] = {}
+        self.seen = time.monotonic()
+
+    def submit(self, block: Block) -> None:
+        self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
+
+    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+        """Answers of those that have ended; FemError: the scheduler is gone, or has had no workers for long."""
+        import distributed
+
+        while not (ended := [future for future in self.pending if future.done()]):
+            self.look()
+            with suppress(TimeoutError, distributed.CancelledError):
+                distributed.wait(list(self.pending), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+        return [(self.pending.pop(future), self.outcome(future)) for future in ended]
+
+    def outcome(self, future: Any) -> list[Answer] | Lost:
+        """Of a block that has ended."""
+        if future.status == "finished":
+            try:
+                answers: list[Answer] = future.result(timeout=ANSWER_SECONDS)
+                return answers
+            except Exception as error:  # it was with a worker that has just gone
+                self.look()
+                return lost_by(error)
+        self.look()
+        return lost_by(future.exception(timeout=ANSWER_SECONDS)) if future.status == "error" else Lost(future.status)
+
+    def look(self) -> None:
+        """FemError if there is nobody to wait for."""
+        try:
+            is_served = self.client.status == "running" and self.client.nthreads()
+        except (OSError, RuntimeError):
+            is_served = False
+        if self.client.status != "running":
+            raise FemError(f"the Dask scheduler at {self.address} is gone; {GOES_ON}")
+        now = time.monotonic()
+        if is_served:
+            self.seen = now
+        elif now - self.seen > ANSWER_SECONDS:
+            lonely = f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds"
+            raise FemError(f"{lonely}; {GOES_ON}")
+
+
+def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
+    """On a Dask cluster: ``local`` starts one here, ``tcp://host:port`` joins one that runs.
+
+    The scheduler computes the blocks of a lost worker again elsewhere.
+    """
+    first = next(jobs, None)
+    if first is not None:
+        with connected(scheduler, workers) as (team, count):
+            seconds = likely_seconds(first.model)
+            in_lanes = left >= FEWEST and not can_run_in_lanes(first.model)
+            pays = in_lanes and seconds * left > COMPILE_SECONDS * count
+            work = blocks(chain([first], jobs), left, count, seconds)
+            yield from spread(team, (Block(part, in_lanes, pays) for part in work))
+
+
+@contextmanager
+def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, int]]:
+    """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
+
+    CommandError: distributed is not installed, nobody answers, or the workers have another version of fem.
+    """
+    if scheduler != LOCAL and "://" not in scheduler:
+        raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
+    if scheduler != LOCAL and workers is not None:
+        raise CommandError(f"the cluster at {scheduler} has the workers it has: leave --workers out")
+    try:
+        import distributed
+    except ImportError:
+        raise CommandError(f"--scheduler needs Dask: {lacks('distributed', 'dask')}") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it shows its own losses as tracebacks
+    with without_main():
+        cluster: Any = scheduler
+        if scheduler == LOCAL:
+            cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            )
+        try:
+            client: Any = distributed.Client(cluster, timeout=ANSWER_SECONDS)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TimeoutError) as error:
+            raise CommandError(f"no Dask scheduler answers at {scheduler}: {error}") from error
+    try:
+        team = Cluster(client, scheduler)
+        yield team, team.capacity // 2
+    finally:
+        with suppress(OSError, RuntimeError):  # that has lost its scheduler, and may be closing itself just now
+            client.close()
+        if scheduler == LOCAL:
+            cluster.close()
+
+
+def checked_threads(client: Any, scheduler: str) -> int:
+    """How many blocks the cluster computes at once, all by this version of fem."""
+    try:
+        client.wait_for_workers(1, timeout=ANSWER_SECONDS)
+    except TimeoutError as error:
+        raise CommandError(f"the Dask scheduler at {scheduler} has no workers") from error
+    try:
+        found = set(client.run(version_here).values())
+    except ImportError as error:
+        raise CommandError(f"the workers of {scheduler} do not have fem installed: {error}") from error
+    if found != {fem.__version__}:
+        raise CommandError(f"the workers of {scheduler} have fem {', '.join(sorted(found))}, not {fem.__version__}")
+    return int(sum(client.nthreads().values()))
+
+
+def version_here() -> str:
+    return fem.__version__

@@ -1,0 +1,256 @@
+"""A motion followed up and down in a parameter: each value sets off from the state in which the one before ended."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+from zipfile import BadZipFile
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.errors import CommandError
+from fem.files import replace_file
+from fem.model import Model
+from fem.runner import verdict_of
+from fem.runs.record import Rows
+from fem.runs.run_record import COMPLETED
+from fem.solve.rope_states import ropes_of
+from fem.study import sections
+from fem.study.exponents import BATCHES, rates
+from fem.study.growth import EVERY
+from fem.study.neighbour import SEED, TwoGrowth
+from fem.study.points import Grid, make_grid
+from fem.study.question import Answer, Question, Row
+from fem.study.sections import SectionSink
+from fem.study.strobe import State, Strobe
+from fem.study.sweep import Plan, Sweep, carry_out, first_of, make_plan
+from fem.study.table import cells_of
+
+TRANSIENT, POINTS = 100, 64
+"""Periods that each value is given to settle, and those of which it tells after that."""
+NUDGE = 1e-6
+METHODS = ("tangent", "two", "none")
+WAY = "way"
+"""The column that tells up (1) from down (-1)."""
+KEPT = "state.npz"
+
+
+class Taut(SectionSink):
+    """A section, and in which fraction of the increments after the transient each rope and stop pulled or pushed."""
+
+    ropes = np.zeros(0, np.int64)
+
+    def watch(self, strobe: Strobe) -> None:
+        """All ropes and stops that are elements, whether they are printed or not."""
+        labels = [strobe.last.system.label_of_bar(int(bar)) for bar in ropes_of(strobe.last.system)]
+        self.ropes = np.array([strobe.last.system.element_index[label] for label in labels if label], np.int64)
+        strobe.last.elements = np.union1d(strobe.last.elements, self.ropes)
+        self.pulling, self.count = np.zeros(len(self.ropes)), 0
+
+    def rows(self, rows: Rows) -> None:
+        super().rows(rows)
+        late = rows.increment > self.first
+        if rows.step == self.step and len(self.ropes):
+            tension = rows.of_elements(self.model)["T"][late][:, np.searchsorted(rows.elements, self.ropes)]
+            self.pulling += np.count_nonzero(tension, axis=0)
+            self.count += len(tension)
+
+    @property
+    def fraction(self) -> float:
+        """The mean of all; NaN: there are none."""
+        return float(self.pulling.mean() / self.count) if len(self.ropes) else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation(Question):
+    """How the motion is followed from value to value of the parameter.
+
+    period     time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
+    transient  periods before the section;  points: of the section, one a period
+    what       column of the section that the table keeps; empty: the displacement that moves most
+    nudge      push of the start of each value, as a fraction of the model's size a period: what is unstable is left
+    method     of the exponent: ``tangent``, ``two`` or ``none``
+    """
+
+    period: float | str | None = None
+    transient: int = TRANSIENT
+    points: int = POINTS
+    what: str = ""
+    method: str = METHODS[0]
+    nudge: float = NUDGE
+    kind: ClassVar[str] = "continue"
+    figures: ClassVar[tuple[str, ...]] = ("points.csv", "continue.png", KEPT)
+    counts: ClassVar[tuple[str, ...]] = ("period",)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise CommandError(f"there is no method {self.method!r}; there are {', '.join(METHODS)}")
+        if self.points < 2:
+            raise CommandError("a section has at least 2 points")
+
+    def decided(self, model: Model) -> Continuation:
+        """With the one column that all rows keep, from a motion of this model."""
+        return replace(self, what=sections.chosen_column(model, self.period, self.what))
+
+    def columns(self) -> list[str]:
+        """``taut``: share of increments in which ropes pull and stops push; ``exponent`` with its error."""
+        return ["period", "least", "greatest", "taut", "exponent", "error", *self._numbered()]
+
+    def _numbered(self) -> list[str]:
+        return [f"point_{n}" for n in range(1, self.points + 1)]
+
+    def follow(self, model: Model, start: State | None) -> tuple[str, Row, State | None]:
+        """Verdict, row, and the state at the end; that of the start where it did not get there."""
+        try:
+            row, end = self._row(model, start)
+        except Exception as error:
+            return verdict_of(error), self.empty_row(), start
+        return COMPLETED, row, end
+
+    def _row(self, model: Model, start: State | None) -> tuple[Row, State]:
+        cycles = self.transient + self.points
+        every = sections.strobe(model, self.period)[1]
+        sink = Taut(model, every, cycles, self.points)
+        strobe = Strobe(model, self.period, cycles, sink)
+        sink.watch(strobe)
+        start = self._nudged(strobe, start)
+        strobe.begin(start)
+        if self.method == "tangent":
+            strobe.last.every = EVERY
+            strobe.last.perturb(1)
+            end = strobe.march()
+            grown = np.concatenate(strobe.last.grown)
+        elif self.method == "two":
+            other = Strobe(model, self.period, cycles)
+            other.begin(start)
+            grown = np.zeros((0, 2))
+            with suppress(CommandError):  # two motions that an impact has made one: no exponent
+                growth = TwoGrowth(model, None, (strobe.trajectory, other.trajectory))
+                growth.follow()
+                grown = growth.rows
+            end = strobe.march()
+        else:
+            grown, end = np.zeros((0, 2)), strobe.march()
+        section = sink.section()
+        what = self.what or sections.moving_most(model, [section])
+        values, track = section.of(what), section.motion_of(what)
+        numbers = section.period, float(track.min()), float(track.max()), sink.fraction
+        return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
+
+    def _nudged(self, strobe: Strobe, start: State | None) -> State:
+        """The start with velocities that are pushed a little, always the same way."""
+        u, v, _ = start or strobe.first
+        push = np.random.default_rng(SEED).standard_normal(len(v)) * strobe.last.stage.nodes.mask
+        return State(u, v + self.nudge * strobe.scale[1] * push)
+
+    def _exponent(self, grown: Floats, transient: float) -> tuple[float, float]:
+        """What the section lasts gives; NaN where there is no growth."""
+        if self.method == "none" or not len(grown):
+            return math.nan, math.nan
+        late = grown[grown[:, -1].cumsum() > transient]
+        if len(late) < 2 * BATCHES:
+            raise CommandError(f"{len(late)} intervals are too few for an exponent: more --points are needed")
+        values, errors = rates(late[:, :-1], late[:, -1])
+        return float(values[0]), float(errors[0])
+
+
+def follow_plan(
+    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], study: Continuation
+) -> Plan:
+    """A plan whose first axis is the way; CommandError where not exactly one parameter is varied."""
+    study = study.decided(first_of(deck, parameters, values))
+    if len(values.names) != 1:
+        raise CommandError("a continuation varies one parameter")
+    plan = make_plan(deck, values, parameters, False, lambda _: study)
+    grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
+    columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
+    columns[:1] = ["point", WAY]
+    identity = {**plan.identity, "grid": dict(zip(grid.names, grid.values, strict=True)), "columns": columns}
+    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
+    return replace(plan, grid=grid, identity=identity, heads=heads)
+
+
+def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:
+    """Answers in the order of the motion, up and then down, from the last state that is kept."""
+    study = plan.question
+    assert isinstance(study, Continuation)
+    count = int(np.count_nonzero(plan.grid.columns()[WAY] > 0.0))
+    order = [*range(count), *reversed(range(count, len(plan.grid)))]
+    done, state = kept_state(folder, order, set(missing)) if missing else (len(order), None)
+    for place in range(done, len(order)):
+        point = order[place]
+        values = {name: value for name, value in plan.grid.point(point).items() if name != WAY}
+        try:
+            model = plan.read({**plan.fixed, **values})
+        except Exception as error:
+            verdict, row = verdict_of(error), study.empty_row()
+        else:
+            verdict, row, state = study.follow(model, state)
+        yield [Answer(point, verdict, row)]
+        if folder is not None and state is not None:
+            content = io.BytesIO()
+            np.savez(content, place=place, u=state.u, v=state.v)
+            replace_file(folder / KEPT, content.getvalue())
+
+
+def kept_state(folder: Path | None, order: list[int], missing: set[int]) -> tuple[int, State | None]:
+    """How many values are done, and the state after them; from the start where what is kept does not belong here."""
+    if folder is not None and (folder / KEPT).is_file():
+        with suppress(OSError, ValueError, KeyError, BadZipFile), np.load(folder / KEPT) as kept:
+            place, state = int(kept["place"]), State(kept["u"], kept["v"])
+            if not missing & set(order[: place + 1]):
+                return place + 1, state
+    return 0, None
+
+
+def continuation(
+    deck: str | Path,
+    grid: Mapping[str, Iterable[float]],
+    *,
+    back: bool = True,
+    parameters: Mapping[str, float] | None = None,
+    period: float | str | None = None,
+    transient: int = TRANSIENT,
+    points: int = POINTS,
+    what: str = "",
+    method: str = METHODS[0],
+    nudge: float = NUDGE,
+    output: str | Path | None = None,
+    force: bool = False,
+) -> Sweep:
+    """Follow the motion of the last step of a deck up, and ``back`` down, the values of one parameter.
+
+    Each value sets off from the state in which the one before ended: where several motions are possible, the way
+    tells which is found (hysteresis). The table has a row for each value and ``way`` (1 up, -1 down): ``period`` in
+    periods of the drive (0: aperiodic), range and section of ``what``, ``taut`` (share of increments in which ropes
+    pull and stops push), ``exponent`` with its error.
+
+    grid        name -> values, in the order of the way up;  parameters: other values that override the deck's
+    period      time between two points of the section, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
+    transient   periods before the section at each value;  points: of the section, one a period
+    what        column that the table keeps, as ``U1_2``; empty: the displacement that moves most in the first periods
+                at the first value
+    method      of the exponent: ``tangent``, ``two`` (ropes and stops), ``none``
+    nudge       push of the velocities at the start of each value, as a fraction of the size of the model times the
+                frequency: it takes the motion away from what is unstable
+    output, force  as in ``sweep``: the same continuation in the same folder goes on where it stopped
+
+    Raises what ``sweep`` raises; a value that fails has its verdict, and the next sets off from the last good state.
+
+    >>> deck = "inputs/string_pendulum_rigid.inp"
+    >>> found = continuation(deck, {"A": [3.0, 4.0]}, parameters={"beta": 0.5}, points=8, method="none")
+    >>> found["period"].tolist()
+    [1, 1, 1, 1]
+    """
+    study = Continuation(period, transient, points, what, method, nudge)
+    plan = follow_plan(deck, make_grid(grid), back, parameters or {}, study)
+    own = None if output is None else plan.folder(output, force)
+    with own or nullcontext():
+        return carry_out(plan, own, partial(followed, plan, own.path if own else None), False)

@@ -1,0 +1,477 @@
+"""Lyapunov exponents of the last step of a deck, and their verdict: chaotic, regular or not settled.
+
+Chaos of a driven model may end by itself, after hundreds of periods, on a motion that is periodic; how long it lasts is
+a matter of chance, with an exponential distribution. No record that ends before can show that, however small its error
+bar. So a positive mean counts as chaos only after the motion has been followed further, for as long again and to
+``PERIODS`` periods of the drive, but no more than ``MOST`` times the record. A motion has settled where its section
+comes back (period 1 to 32) in its last ``FEWEST`` points at least while perturbations of it die out.
+Source: Tel & Lai, Physics Reports 460 (2008) 245-275 (lifetimes of transient chaos).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Flags, Floats
+from fem.deck import read_model
+from fem.errors import CommandError
+from fem.model import Dynamic, Model
+from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
+from fem.study import growth, neighbour
+from fem.study.growth import TangentGrowth
+from fem.study.neighbour import TwoGrowth
+from fem.study.question import Question, Row
+from fem.study.sections import LONGEST, SAME, strobe
+from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, size_of
+
+PERIODS, MOST = 400, 8
+"""Periods of the drive to which a positive exponent is followed, and how many times the record at most."""
+FEWEST = 16
+"""Points of a section that have come back, at least, before it counts as settled."""
+APART = 1.5
+"""Rates of two parts of a record differ by more than this many of their error bars (of two standard errors each)."""
+STILL = 1e-6
+"""Motion below this fraction of the size of the model is none."""
+CHAOTIC, REGULAR = "chaotic: the largest exponent is positive", "regular: no positive exponent"
+ROUND = 20
+"""Periods between two looks at the section while a motion is followed further."""
+
+
+class Course(NamedTuple):
+    """How far a motion may be followed.
+
+    model   its last step lasts long enough
+    record  increments that were asked for;  most: to which a positive exponent is followed
+    every   increments in a period of the section; 0: there is no section
+    period  its time
+    """
+
+    model: Model
+    record: int
+    most: int
+    every: int
+    period: float
+
+
+def course_of(model: Model) -> Course:
+    """What the last step allows: it goes on only where increments are equal, and all that acts is periodic."""
+    step, procedure = model.steps[-1], model.steps[-1].procedure
+    assert isinstance(procedure, Dynamic)
+    dt, time = procedure.dt, procedure.period
+    if not has_equal_increments(model):
+        return Course(model, NEVER, NEVER, 0, 0.0)
+    try:
+        period, every = strobe(model, None)
+    except CommandError:
+        period, every = 0.0, 0
+    record = math.ceil(time / dt - 1e-6)
+    if not recurs(model) or record > (step.max_increments or NEVER):
+        return Course(model, record, record, every, period)
+    most = min(max(2 * record, PERIODS * every), MOST * record)
+    longer = replace(step, procedure=replace(procedure, period=(most + 1) * dt), max_increments=None)
+    return Course(replace(model, steps=(*model.steps[:-1], longer)), record, most, every, period)
+
+
+def recurs(model: Model) -> bool:
+    """Nothing in the last step follows a curve over time that ends."""
+    step = model.steps[-1]
+    acting = (step.boundaries, step.rotations, step.nodal_loads, step.distributed_loads, step.fluid_loads)
+    names = {each.amplitude for group in (*acting, step.temperatures, step.winches) for each in group}
+    curves = (model.amplitudes[name] for name in names if name in model.amplitudes)
+    return not step.ramps and not step.winches and all(curve.definition == "PERIODIC" for curve in curves)
+
+
+class Settled(NamedTuple):
+    """``period`` of the motion in periods of the drive, and ``time`` of the step from which its section comes back."""
+
+    period: int
+    time: float
+
+
+class Followed:
+    """Growth of perturbations and stroboscopic points (n, 6 nodes) of a motion, as far as it has been followed."""
+
+    def __init__(self, course: Course, growth: TangentGrowth | TwoGrowth) -> None:
+        self.course, self.growth = course, growth
+        self.points = [self._state()]
+
+    @property
+    def increment(self) -> int:
+        return self.growth.trajectory.progress.increment
+
+    @property
+    def is_finished(self) -> bool:
+        return bool(self.growth.trajectory.last.clock.is_finished)
+
+    def follow(self, end: int) -> None:
+        """Go on up to this increment, or to the end of the step."""
+        every = self.course.every
+        while self.increment < end and not self.is_finished:
+            ahead = every - self.increment % every if every else end
+            self.growth.follow(min(end, self.increment + ahead))
+            if every and self.increment % every == 0:
+                self.points.append(self._state())
+
+    def settled(self) -> Settled | None:
+        """Where the section comes back to the end; None: it does not, or perturbations do not die out there."""
+        if len(self.points) <= FEWEST:
+            return None
+        period, first = coming_back(np.array(self.points), size_of(self.course.model), self.course.period)
+        if not period:
+            return None
+        rows, start = self.growth.rows, first * self.course.period
+        late = rows[np.cumsum(rows[:, -1]) > start]
+        return Settled(period, start) if late[:, 0].sum() < -RESOLUTION else None
+
+    def _state(self) -> Floats:
+        """Displacements and velocities of all nodes."""
+        motion = self.growth.trajectory.progress.motion
+        return np.concatenate([motion.u, motion.v])
+
+
+def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
+    """Period p of the last points (n, 2 c), displacements and velocities, and the first of those that come back.
+
+    They do where all later ones lie within ``SAME`` of the range of the motion of those p before, ``FEWEST`` of them
+    at least and 2 p; 0, 0 where there is no such p.
+
+    size, time  of the model and of a period: what moves less than ``STILL`` of the first does not move
+    """
+    count, columns = len(points), points.shape[1] // 2
+    ranges = np.ptp(points, axis=0).reshape(2, columns).max(axis=1)
+    scale = np.repeat(np.maximum(ranges, STILL * np.array([size, 2.0 * np.pi * size / time])), columns)
+    for p in range(1, min(LONGEST, count // 3) + 1):
+        moved = np.abs(points[p:] - points[:-p]) > SAME * scale
+        (gone,) = np.nonzero(moved.any(axis=1))
+        first = int(gone[-1]) + 1 if len(gone) else 0
+        if count - p - first >= max(FEWEST, 2 * p):
+            return p, first
+    return 0, 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a record says.
+
+    is_chaotic  None: it says nothing yet
+    words       the verdict, or why there is none
+    first       row of the growth from which on it counts
+    settled     the section comes back from then on; None: it does not, or there is none
+    """
+
+    is_chaotic: bool | None
+    words: str
+    first: int
+    settled: Settled | None = None
+
+
+def judge(followed: Followed, first: int) -> Verdict:
+    """Of a record that has been followed to its end, without its rows before ``first``; goes on where need be."""
+    record = followed.growth.rows
+    settled = followed.settled()
+    if settled:
+        return of_settled(record, first, settled)
+    counted = record[first:]
+    return of_positive(followed, first, counted) if rate_of(counted)[0] > 0.0 else of_parts(first, counted)
+
+
+def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
+    """The motion is periodic at the end of the record: what counts is the time since, if that is half of it."""
+    times = np.cumsum(record[:, -1])
+    begun = max(first, int(np.searchsorted(times, settled.time, side="right")))
+    is_enough = len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first])
+    if is_enough:
+        words = f"{REGULAR}; periodic (period {settled.period}) from {settled.time:.6g} on"
+        return Verdict(False, words, begun, settled)
+    return Verdict(None, f"not settled: {described(settled)}, late in the record: {longer(settled)}", first, settled)
+
+
+def of_parts(first: int, counted: Floats) -> Verdict:
+    """Two halves of the record are compared; a bar that holds 0 is no positive exponent."""
+    one, other = np.array_split(counted, 2)
+    if differ(one, other):
+        return Verdict(None, f"not settled: {parted(one, other)}: run longer", first)
+    is_chaotic = is_above(counted)
+    return Verdict(is_chaotic, CHAOTIC if is_chaotic else REGULAR, first)
+
+
+def of_positive(followed: Followed, first: int, counted: Floats) -> Verdict:
+    """The mean is positive, if not beyond its bar: the motion is followed until it has settled, or far enough."""
+    course, settled = followed.course, None
+    stride = ROUND * course.every or course.record
+    while settled is None and followed.increment < course.most and not followed.is_finished:
+        followed.follow(min(followed.increment + stride, course.most))
+        settled = followed.settled()
+    rows = followed.growth.rows
+    end, until = (float(part[:, -1].sum()) for part in (rows[: first + len(counted)], rows))
+    if settled:
+        words = f"not settled: up to {end:.6g} it is not periodic, but {described(settled)}: {longer(settled)}"
+        return Verdict(None, words, first, settled)
+    rest = rows[first + len(counted) :]
+    if len(rest) < BATCHES or not (is_above(counted) or is_above(rest)):
+        return of_parts(first, counted)
+    value, error = rate_of(rest)
+    if value <= error or (differ(counted, rest) and not is_above(counted)):
+        return Verdict(None, f"not settled: {parted(counted, rest)}: run longer", first)
+    return Verdict(True, f"{CHAOTIC} ({value:.3g} +- {error:.2g} from {end:.6g} to {until:.6g})", first)
+
+
+def described(settled: Settled) -> str:
+    return f"from {settled.time:.6g} on the section comes back (period {settled.period})"
+
+
+def longer(settled: Settled) -> str:
+    """What to do: half of the record has to lie behind."""
+    return f"run longer, for {float(f'{2.0 * settled.time:.2g}'):.9g} at least"
+
+
+def rate_of(rows: Floats) -> tuple[float, float]:
+    """Mean of the largest exponent, and its error bar."""
+    values, errors = rates(rows[:, :1], rows[:, -1])
+    return float(values[0]), float(errors[0])
+
+
+def is_above(rows: Floats) -> bool:
+    """The largest exponent is positive beyond its error bar."""
+    value, error = rate_of(rows)
+    return value > error
+
+
+def differ(one: Floats, other: Floats) -> bool:
+    """Two parts of a record are not parts of one motion."""
+    (a, a_error), (b, b_error) = rate_of(one), rate_of(other)
+    return a != b and not abs(a - b) <= APART * math.hypot(a_error, b_error)
+
+
+def parted(one: Floats, other: Floats) -> str:
+    """What two parts of a record say, in words."""
+    (a, a_error), (b, b_error) = rate_of(one), rate_of(other)
+    return f"a part of the record has {a:.3g} +- {a_error:.2g}, what follows {b:.3g} +- {b_error:.2g}"
+
+
+BATCHES = 16
+RESOLUTION = 2.0
+"""Growth by less than this power of e over the whole time is not told from none."""
+
+
+def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
+    """(k,) mean rates of (r, k) logarithms of growth in intervals of length ``elapsed`` (r,).
+
+    The weights exp(-1/(s (1 - s))), 0 < s < 1, make the mean of a quasi-periodic motion converge faster than any power
+    of the time, where the plain mean has an error of 1/time; they do no harm to the mean of a chaotic one.
+    Source: Das, Saiki, Sander & Yorke, Nonlinearity 30 (2017) 4111-4140.
+    """
+    end = np.cumsum(elapsed)
+    s = (end - 0.5 * elapsed) / end[-1]
+    with np.errstate(divide="ignore"):  # no time at all at an end, between two impacts: no weight
+        weight = np.exp(-1.0 / (s * (1.0 - s)))
+    return np.asarray(weight @ growth / (weight @ elapsed))
+
+
+def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
+    """(k,) mean rates, and their error bars.
+
+    The error bar is twice the standard error of the means of ``BATCHES`` batches, and what no time of this length can
+    resolve: perturbations of regular motions may grow like a power of time. What vanishes (a column with -inf) has the
+    rate -inf, without an error.
+    """
+    lasts = np.isfinite(growth).all(axis=0)
+    growth = np.where(lasts, growth, 0.0)
+    batches = np.array_split(np.arange(len(growth)), BATCHES)
+    means = np.array([weighted_rate(growth[rows], elapsed[rows]) for rows in batches])
+    error = 2.0 * means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
+    error += RESOLUTION / float(elapsed.sum())
+    return np.where(lasts, weighted_rate(growth, elapsed), -np.inf), np.where(lasts, error, 0.0)
+
+
+def running_rates(growth: Floats, elapsed: Floats, count: int) -> tuple[Floats, Floats, Floats]:
+    """(p,) times since the first row, (p, k) what ``rates`` gives up to them, and its error bars; at most ``count``."""
+    rows = np.unique(np.linspace(2 * BATCHES, len(growth), min(count, len(growth) - 2 * BATCHES + 1)).astype(int))
+    means, errors = zip(*(rates(growth[:row], elapsed[:row]) for row in rows), strict=True)
+    return np.cumsum(elapsed)[rows - 1], np.array(means), np.array(errors)
+
+
+METHODS = ("tangent", "two")
+TRANSIENT = 0.2
+"""Fraction of the time that is left out at the start."""
+AGAIN = ("sample", "dt", "none")
+"""Which parameter sets are run again at dt/2: one in ``ONE_IN``, all, none."""
+ONE_IN = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exponents:
+    """The k largest Lyapunov exponents, per unit of time.
+
+    values, errors  (k,)        an exponent is positive where its value exceeds its error; -inf (error 0): nothing is
+                    left of a perturbation where ropes or stops become taut without rebound
+    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
+                    of the time that counts: after the transient, and since the motion has settled
+    dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
+    is_chaotic      the largest exponent is positive, and stays so where the motion is followed further; False: it is
+                    not; None: the motion has not settled, or dt decides
+    verdict         that in words, or why there is none
+    settled         period of the section, and time of the step from which it comes back; None: it does not
+    """
+
+    values: Floats
+    errors: Floats
+    growth: Floats
+    dt_errors: Floats
+    is_chaotic: bool | None
+    verdict: str
+    settled: Settled | None
+
+    def __repr__(self) -> str:
+        lines = []
+        for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
+            moves = "" if np.isnan(change) else f"; {value + change:.6f} at dt/2, a change of {change:+.6f}"
+            moves = ", ends where ropes or stops become taut" if value == -np.inf else moves
+            lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        return "\n".join(lines)
+
+    @property
+    def moved(self) -> Flags:
+        """(k,) True where dt matters more than the error bars say."""
+        return beyond_bar(self.dt_errors, self.errors)
+
+
+def doubt_at(found: Exponents, finer: Exponents) -> str:
+    """Why what was found is no verdict after a run at dt/2; empty where it is one."""
+    if finer.is_chaotic is None:
+        return f"at dt/2 {finer.verdict}"
+    bar = math.hypot(float(found.errors[0]), float(finer.errors[0]))
+    is_same = not found.is_chaotic or abs(float(found.dt_errors[0])) <= APART * bar
+    if found.is_chaotic == finer.is_chaotic and is_same:
+        return ""
+    value, other = float(found.values[0]), float(finer.values[0])
+    return f"depends on the increment: {value:.3g}, but {other:.3g} at dt/2: take smaller increments, or run longer"
+
+
+def beyond_bar(difference: Floats, error: Floats) -> Flags:
+    """Two values whose difference has no bar of its own: both have that error, independently of each other."""
+    return np.asarray(np.abs(difference) > math.sqrt(2.0) * error)
+
+
+@dataclass(frozen=True, slots=True)
+class Lyapunov(Question):
+    """How exponents are found.
+
+    time       length of the last step, None: the deck's own
+    count      how many exponents, the largest first
+    method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
+    every      increments between two orthonormalisations; None: 10, for ``two`` 400
+    transient  fraction of the time that is left out
+    again      which points of a sweep are run again at dt/2: one of ``AGAIN``; a single model is, but for ``none``
+    """
+
+    time: float | None = None
+    count: int = 1
+    method: str = "tangent"
+    every: int | None = None
+    transient: float = TRANSIENT
+    again: str = "none"
+    kind: ClassVar[str] = "lyapunov"
+    figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise CommandError(f"there is no method {self.method!r}; there are {', '.join(METHODS)}")
+        if self.method == "two" and self.count != 1:
+            raise CommandError("two motions give the largest exponent only: use --method tangent for more")
+        if not 0.0 <= self.transient < 1.0:
+            raise CommandError(f"the transient is a fraction of the time from 0 to below 1, not {self.transient:g}")
+        if self.again not in AGAIN:
+            raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
+
+    def columns(self) -> list[str]:
+        """``chaotic``: 1, 0, or empty where the motion has not settled or dt decides."""
+        numbered = range(1, self.count + 1)
+        names = ("exponent", "error") if self.again == "none" else ("exponent", "error", "error_dt")
+        return ["chaotic", *(f"{name}_{n}" for name in names for n in numbered)]
+
+    def exponents(self, model: Model) -> Exponents:
+        """Of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
+        model = lasting(model, self.time)
+        if model.failures:
+            raise CommandError("elements that break (*FAILURE) leave no motion that goes on as it was: no exponents")
+        followed = self.followed(model)
+        grown = followed.growth.rows
+        first = math.ceil(self.transient * len(grown))
+        if len(grown) - first < 2 * BATCHES:
+            raise CommandError(
+                f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
+            )
+        verdict = judge(followed, first)
+        counted = grown[verdict.first :]
+        values, errors = rates(counted[:, :-1], counted[:, -1])
+        none = np.full(len(values), np.nan)
+        return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
+
+    def followed(self, model: Model) -> Followed:
+        course = course_of(model)
+        is_two = self.method == "two"
+        longer = course.model
+        growth = TwoGrowth(longer, self.every) if is_two else TangentGrowth(longer, self.count, self.every)
+        found = Followed(course, growth)
+        found.follow(course.record)
+        return found
+
+    def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
+        """What was found, with its change at dt/2; NaN stays where increments differ, or it is not wanted."""
+        finer = None if self.again == "none" else halved(lasting(model, self.time))
+        if finer is None:
+            return found
+        every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
+        other, lasts = replace(self, every=2 * every).exponents(finer), np.isfinite(found.values)
+        changes = np.where(lasts, other.values, np.nan) - np.where(lasts, found.values, 0.0)
+        found = replace(found, dt_errors=changes)
+        doubt = "" if found.is_chaotic is None else doubt_at(found, other)
+        return replace(found, is_chaotic=None, verdict=doubt) if doubt else found
+
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        """As ``Question``; a run at dt/2 that fails leaves the exponents of the first one."""
+        verdict, found = COMPLETED, None
+        try:
+            found = self.exponents(model)
+            if self.again == "dt" or (self.again == "sample" and point % ONE_IN == 0):
+                found = self.with_dt_errors(model, found)
+        except Exception as error:
+            verdict = verdict_of(error)
+        if found is None:
+            return verdict, self.empty_row(), None
+        numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
+        chaotic = math.nan if found.is_chaotic is None else int(found.is_chaotic)
+        return verdict, (chaotic, *numbers[: len(self.columns()) - 1]), None
+
+
+def lyapunov(
+    deck: str | Path | Model,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    time: float | None = None,
+    exponents: int = 1,
+    method: str = "tangent",
+    every: int | None = None,
+    transient: float = TRANSIENT,
+    again: str = "none",
+) -> Exponents:
+    """The largest Lyapunov exponents of the last step of a deck, with error bars; arguments as in ``Lyapunov``.
+
+    The error bars are those of the means; ``again="dt"`` takes three times as long and tells what dt does to them.
+
+    >>> found = lyapunov("inputs/string_pendulum_rigid.inp", time=500.0)
+    >>> found.is_chaotic
+    True
+    """
+    model = read_model(deck, parameters)
+    study = Lyapunov(time, exponents, method, every, transient, again)
+    return study.with_dt_errors(model, study.exponents(model))

@@ -1,0 +1,326 @@
+"""Figures of sweeps, exponents, sections, basins, continuations and orbits."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from fem.arrays import Flags, Floats
+from fem.runs.frames import si_unit, unit_of
+from fem.show.style import OKABE_ITO, TITLE, curve, legend_beside, panels, tidy
+
+if TYPE_CHECKING:
+    from fem.study.attractors import Basins
+    from fem.study.branches import Orbits
+    from fem.study.continuation import Continuation
+    from fem.study.sections import Section, Sections
+    from fem.study.sweep import Sweep
+
+
+def families(parameters: Mapping[str, Floats]) -> list[tuple[str, Flags]]:
+    """Curves over the last parameter: one for each combination of the others, with its rows."""
+    *names, last = parameters
+    others = np.column_stack([np.zeros(len(parameters[last])), *(parameters[name] for name in names)])
+    found = []
+    for values in np.unique(others, axis=0):
+        label = ", ".join(f"{name} = {value:g}" for name, value in zip(names, values[1:], strict=True))
+        found.append((label, np.asarray((others == values).all(axis=1))))
+    return found
+
+
+SEED = "SEED"
+"""A parameter of this name makes samples of what is otherwise the same."""
+
+
+def extremes(
+    columns: Mapping[str, Floats], parameters: Mapping[str, Floats], what: Sequence[str], is_si: bool
+) -> Figure:
+    """Greatest and least value of each number against the parameter that varies fastest, a curve for each combination
+    of the others; a curve goes through the means of samples (``SEED``), which are dots.
+    """
+    states = {name: values for name, values in parameters.items() if name.upper() != SEED} or dict(parameters)
+    last = list(states)[-1]
+    figure, axes = panels(len(what), "Greatest and least values", height=2.6)
+    for [panel], number in zip(axes, what, strict=True):
+        for place, (label, rows) in enumerate(families(states)):
+            x, which = np.unique(states[last][rows], return_inverse=True)
+            for end in ("max", "min"):
+                y = columns[f"{number}_{end}"][rows]
+                mean = np.bincount(which, y) / np.bincount(which)
+                line = curve(panel, x, mean, place, (label or None) if end == "max" else None)
+                panel.plot(states[last][rows], y, ".", ms=5, color=line.get_color())
+        unit = si_unit(f"{number}_max") if is_si else ""
+        panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
+        tidy(panel)
+        legend_beside(panel)
+    axes[-1][0].set_xlabel(last)
+    return figure
+
+
+def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_si: bool) -> Figure:
+    """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar.
+
+    Without those that are -inf; below the title stands the verdict.
+    """
+    lasts = np.isfinite(running).all(axis=0)
+    running, errors = running[:, lasts], errors[:, lasts]
+    figure, [[panel]] = panels(1, "Lyapunov exponents, from the time so far", height=3.2)
+    panel.set_title(textwrap.fill(verdict, 90), fontsize=8)
+    for n, (values, bars) in enumerate(zip(running.T, errors.T, strict=True)):
+        line = curve(panel, time, values, n, f"{n + 1}: {values[-1]:.4g} ± {bars[-1]:.1g}")
+        panel.fill_between(time, values - bars, values + bars, color=line.get_color(), alpha=0.15, lw=0)
+    late = slice(len(time) // 10, None)
+    if lasts.any():
+        low, high = (running - errors)[late].min(), (running + errors)[late].max()
+        panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    panel.axhline(0.0, color="#444444", lw=0.8)
+    unit = unit_of("1/time", is_si)
+    panel.set(xlabel=f"time that counts [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
+    tidy(panel)
+    legend_beside(panel)
+    return figure
+
+
+def phase_plane(section: Section, is_si: bool) -> Figure:
+    """Velocity over position of every moving direction: the last periods, and the section in red."""
+    reach = np.ptp(section.track, axis=0)
+    pairs = [
+        (c, section.columns.index("V" + name[1:]))
+        for c, name in enumerate(section.columns)
+        if name[0] == "U" and reach[c] > 1e-9 * reach.max()
+    ][:4]
+    kind = f"period {section.period}" if section.period else "aperiodic"
+    figure = Figure(figsize=(4.6 * max(len(pairs), 1), 4.4), layout="constrained")
+    figure.suptitle(f"Motion of the last periods and stroboscopic section: {kind}")
+    for place, (u, v) in enumerate(pairs):
+        panel = figure.add_subplot(1, len(pairs), place + 1)
+        at = section.reference[u]
+        panel.plot(at + section.track[:, u], section.track[:, v], color=OKABE_ITO[0], lw=0.6)
+        panel.plot(at + section.points[:, u], section.points[:, v], ".", color=OKABE_ITO[1], ms=5)
+        axis, label = "xyz"[int(section.columns[u][1]) - 1], section.columns[u][3:]
+        length, speed = unit_of("length", is_si), unit_of("length/time", is_si)
+        panel.set(xlabel=f"{axis} of node {label} [{length}]", ylabel=f"velocity {axis} of node {label} [{speed}]")
+        tidy(panel)
+    return figure
+
+
+def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
+    """The largest exponent, with its error bar, against the last parameter that was varied.
+
+    Those without a verdict stand apart, as crosses that no line joins.
+    """
+    figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
+    for place, (label, rows) in enumerate(families(sweep.parameters)):
+        x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
+        is_open = np.isnan(sweep["chaotic"][rows])
+        known = np.where(is_open, np.nan, y)
+        line = curve(panel, x, known, place, label or None, marker=".", ms=5)
+        panel.fill_between(x, known - error, known + error, color=line.get_color(), alpha=0.2, lw=0)
+        if is_open.any():
+            look: dict[str, Any] = {"fmt": "x", "color": line.get_color(), "ms": 6, "lw": 0.6}
+            at, name = (x[is_open], y[is_open], error[is_open]), f"{label}: no verdict" if label else "no verdict"
+            panel.errorbar(*at, label=name, **look)
+        if "error_dt_1" in sweep:
+            finer = y + sweep["error_dt_1"][rows]
+            panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
+    finish(panel, sweep.names[-1], f"largest exponent [{unit_of('1/time', is_si)}]")
+    panel.axhline(0.0, color="#444444", lw=0.8)
+    return figure
+
+
+def bifurcation(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
+    """Points of the sections against the last parameter that was varied."""
+    figure, [[panel]] = panels(1, "Stroboscopic section", height=3.2)
+    for place, (label, rows) in enumerate(families(sweep.parameters)):
+        x = sweep[sweep.names[-1]][rows]
+        points = np.array([sweep[f"point_{n}"][rows] for n in range(1, study.points + 1)])
+        look: dict[str, Any] = {"ms": 2, "mew": 0, "color": OKABE_ITO[place % len(OKABE_ITO)]}
+        panel.plot(np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", label=label or None, **look)
+    finish(panel, sweep.names[-1], with_unit(study.what, is_si))
+    return figure
+
+
+def peaks(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
+    """Range over the last periods against the last parameter that was varied: a response curve over a frequency."""
+    figure, [[panel]] = panels(1, "Least and greatest value over the last periods", height=3.2)
+    for place, (label, rows) in enumerate(families(sweep.parameters)):
+        x = sweep[sweep.names[-1]][rows]
+        line = curve(panel, x, sweep["greatest"][rows], place, label or None, marker=".", ms=5)
+        panel.plot(x, sweep["least"][rows], ".-", ms=5, lw=line.get_linewidth(), color=line.get_color())
+    finish(panel, sweep.names[-1], with_unit(study.what, is_si))
+    return figure
+
+
+def with_unit(what: str, is_si: bool) -> str:
+    """A column of a section, with its unit."""
+    unit = unit_of({"V": "length/time", "T": "force"}.get(what[:1], "length"), is_si)
+    return f"{what or 'largest displacement'} [{unit}]"
+
+
+def finish(panel: Axes, x: str, y: str) -> None:
+    panel.set(xlabel=x, ylabel=y)
+    tidy(panel)
+    legend_beside(panel)
+
+
+FAILED = "#444444"
+
+
+def picture(found: Basins, is_si: bool) -> Figure:
+    """Attractors over the last two names; others have a panel each for their values; a legend in words."""
+    axes = [np.unique(values) for values in found.starts.values()]
+    numbers = np.zeros([len(values) for values in axes], np.int64)
+    numbers[tuple(np.searchsorted(a, v) for a, v in zip(axes, found.starts.values(), strict=True))] = found.attractor
+    names = list(found.starts)
+    if len(names) == 1:
+        numbers, axes, names = numbers[None], [np.zeros(1), *axes], ["", *names]
+    panels = numbers.reshape(-1, *numbers.shape[-2:])
+    figure = Figure(figsize=(4.8 * len(panels) + 2.4, 4.6), layout="constrained")
+    figure.suptitle("\n".join(["Basins of attraction", *filter(None, [found.what_dt_does])]), fontsize=TITLE)
+    colours = colours_of(len(found.attractors))
+    for place, panel in enumerate(panels, 1):
+        draw(figure.add_subplot(1, len(panels), place), panel, (axes[-2], axes[-1]), colours)
+        figure.axes[-1].set(xlabel=labelled(names[-2], is_si), ylabel=labelled(names[-1], is_si))
+    if len(names[0]) == 0:
+        figure.axes[0].set(xticks=[])
+    shown = [Patch(color=colours[of.number], label=str(of)) for of in found.attractors]
+    if share := np.mean(found.attractor == 0):
+        shown.append(Patch(color=FAILED, label=f"the run fails, {100.0 * share:.3g} % of the starts"))
+    figure.legend(handles=shown, loc="outside right center", fontsize=8)
+    return figure
+
+
+def draw(panel: Axes, numbers: np.ndarray, axes: tuple[Floats, Floats], colours: list[Any]) -> None:
+    """A pixel for each start."""
+    edges = [np.concatenate([v[:1] - step(v), 0.5 * (v[1:] + v[:-1]), v[-1:] + step(v)]) for v in axes]
+    look = ListedColormap(colours)
+    panel.pcolormesh(*edges, numbers.T, cmap=look, vmin=-0.5, vmax=len(colours) - 0.5, rasterized=True)
+
+
+def step(values: Floats) -> float:
+    """Half of the distance of two values."""
+    return 0.5 * float(values[1] - values[0]) if len(values) > 1 else 0.5
+
+
+def colours_of(count: int) -> list[Any]:
+    """Of runs that fail, then of each attractor."""
+    many = matplotlib.colormaps["turbo"](np.linspace(0.05, 0.95, max(count, 1)))
+    chosen = OKABE_ITO if count <= len(OKABE_ITO) else [tuple(colour) for colour in many]
+    return [to_rgb(FAILED), *(to_rgb(colour) for colour in chosen[:count])]
+
+
+def labelled(name: str, is_si: bool) -> str:
+    """A start with its unit; a parameter as it is."""
+    unit = {"U": "length", "V": "length/time"}.get(name[:1]) if name[1:2] in ("1", "2", "3") and "_" in name else None
+    return f"{name} [{unit_of(unit, is_si)}]" if unit else name
+
+
+WAYS = ((1.0, "up", {"marker": "o", "ms": 3.5, "mfc": "none"}), (-1.0, "down", {"marker": ".", "ms": 3}))
+
+
+def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
+    """Section, range, period, share of time that ropes are taut, exponent: up and down."""
+    shown = ["section", "range", "period"]
+    shown += ["taut"] if np.isfinite(sweep["taut"]).any() else []
+    shown += ["exponent"] if np.isfinite(sweep["exponent"]).any() else []
+    figure, axes = panels(len(shown), "Followed up and down", height=2.4)
+    unit = unit_of("length/time" if study.what.startswith("V") else "length", is_si)
+    labels = {
+        "section": f"{study.what} [{unit}]",
+        "range": f"its least and greatest\nin the last periods [{unit}]",
+        "period": "period of the motion\n(0: aperiodic)",
+        "taut": "share of increments\nin which ropes pull",
+        "exponent": f"largest exponent\n[{unit_of('1/time', is_si)}]",
+    }
+    points = np.array([sweep[f"point_{n}"] for n in range(1, study.points + 1)])
+    several = {"section": points, "range": np.array([sweep["least"], sweep["greatest"]])}
+    for place, (way, label, mark) in enumerate(WAYS):
+        rows = sweep["way"] == way
+        if not rows.any():
+            continue
+        x = sweep[sweep.names[1]][rows]
+        look: dict[str, Any] = {"ls": "", "color": OKABE_ITO[place], "label": label, **mark}
+        for [panel], name in zip(axes, shown, strict=True):
+            y: Any = several.get(name)
+            y = (np.where(sweep.failed, np.nan, sweep[name])[None] if y is None else y)[:, rows]
+            panel.plot(np.broadcast_to(x, y.shape).ravel(), y.ravel(), **look)
+            if name == "exponent":
+                error = sweep["error"][rows]
+                panel.fill_between(x, y[0] - error, y[0] + error, color=OKABE_ITO[place], alpha=0.15, lw=0)
+    values = np.sort(sweep[sweep.names[1]])
+    for place, ([panel], name) in enumerate(zip(axes, shown, strict=True)):
+        panel.set_xlim(*padded(values))
+        mark_missing(panel, around(values, np.unique(sweep[sweep.names[1]][sweep.failed])), None if place else "failed")
+        panel.set_ylabel(labels[name])
+        tidy(panel)
+    axes[-1][0].set_xlabel(sweep.names[1])
+    legend_beside(axes[0][0])
+    return figure
+
+
+def padded(values: Floats) -> tuple[float, float]:
+    """All of the range, failed or not, and a little more."""
+    low, high = float(values.min()), float(values.max())
+    margin = 0.04 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def around(values: Floats, some: Floats) -> Floats:
+    """(k, 2) from halfway to the value below to halfway to the one above some of them."""
+    known = np.unique(values)
+    edges = np.concatenate([known[:1], 0.5 * (known[1:] + known[:-1]), known[-1:]])
+    at = np.searchsorted(known, some)
+    return np.column_stack([edges[at], edges[at + 1]])
+
+
+def mark_missing(panel: Axes, spans: Floats, label: str | None) -> None:
+    """Grey where there is no answer: (k, 2) spans of the parameter."""
+    for place, (first, last) in enumerate(spans):
+        panel.axvspan(first, last, color="#BBBBBB", alpha=0.35, lw=0, label=None if place else label)
+
+
+MARKS = {"fold": "s", "branch point": "D", "period doubling": "^", "Neimark-Sacker": "o", "grazing": "x"}
+
+
+def branches(found: Orbits, is_si: bool) -> Figure:
+    """Ranges and multipliers over the parameter: stable orbits as lines, unstable ones dashed, bifurcations marked."""
+    figure, axes = panels(2, "Periodic orbits", height=3.0)
+    (top,), (low,) = axes
+    size = np.hypot(found["multiplier_1"], found["multiplier_1_i"])
+    for branch in np.unique(found["branch"]):
+        (rows,) = np.nonzero(found["branch"] == branch)
+        color = OKABE_ITO[(branch - 1) % len(OKABE_ITO)]
+        label = f"branch {branch}, period {found['multiple'][rows[0]]}"
+        # From orbit to orbit: as the one that is no bifurcation, whose multiplier is on the circle.
+        first, last = rows[:-1], rows[1:]
+        is_unstable = found["unstable"][np.where(found["kind"][first] == "", first, last)] > 0
+        for dashes, joined in (("-", ~is_unstable), ((0, (3, 2)), is_unstable)):
+            look: dict[str, Any] = {"color": color, "ls": dashes, "lw": 1.4}
+            for panel, y in ((top, found["greatest"]), (top, found["least"]), (low, size)):
+                ends = [np.stack([of[first], of[last]])[:, joined] for of in (found[found.name], y)]
+                panel.plot(*ends, **look)
+        top.plot([], [], color=color, lw=1.4, label=label)
+    for kind, mark in MARKS.items():
+        (rows,) = np.nonzero(found["kind"] == kind)
+        if len(rows):
+            dots: dict[str, Any] = {"ls": "", "marker": mark, "color": "#000000", "ms": 5}
+            top.plot(found[found.name][rows], found["greatest"][rows], label=kind, **dots)
+            low.plot(found[found.name][rows], size[rows], **dots)
+    for panel in (top, low):
+        panel.set_xlim(*found.range)
+        mark_missing(panel, found.missed, "not reached" if panel is top else None)
+    low.axhline(1.0, color="#444444", lw=0.8)
+    top.set_ylabel(f"least and greatest\n{with_unit(found.what, is_si)}")
+    low.set(ylabel="largest multiplier", xlabel=found.name)
+    for panel in (top, low):
+        tidy(panel)
+    legend_beside(top)
+    return figure

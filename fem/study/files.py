@@ -1,0 +1,269 @@
+"""Folders, tables and console lines of the commands of this room."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem.deck import read_model
+from fem.files import lines_of, replace_file
+from fem.model import Model
+from fem.runs.console import as_note, in_lines
+from fem.runs.frames import says_si
+from fem.runs.own import Names, OwnFolder
+from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.show.style import save_png
+from fem.study.branches import Orbits, Search
+from fem.study.continuation import WAY, Continuation, follow_plan, followed
+from fem.study.exponents import Lyapunov, beyond_bar, running_rates
+from fem.study.figures import (
+    bifurcation,
+    both_ways,
+    branches,
+    convergence,
+    exponents_against,
+    extremes,
+    peaks,
+    phase_plane,
+    picture,
+)
+from fem.study.points import read_vary
+from fem.study.question import Study
+from fem.study.row import EXTREMES, LIFE, SCATTER, Record
+from fem.study.scatter import life_of, read_scatter, write_lives
+from fem.study.sections import Sections
+from fem.study.sweep import Plan, Sweep, carry_out, report_failures
+
+if TYPE_CHECKING:
+    from fem.study.attractors import Basins
+
+
+def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str]) -> OwnFolder:
+    """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
+    folder = options.output or RESULTS / f"{deck_name(model)}_{study.kind}_one"
+    record = f"{study.kind}.json"
+    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=options.force)
+    own.check()
+    return own
+
+
+def begin_anew(own: OwnFolder, model: Model, study: Study, found: Mapping[str, Any] | None = None) -> None:
+    """Say whose the folder is, and what was found, then remove what an earlier start left in it."""
+    deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
+    replace_file(own.path / own.record, as_json({"deck": deck | dict(study.settings), **(found or {}), **own.about()}))
+    own.clear(own.stale())
+
+
+def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
+    """CSV with all digits."""
+    replace_file(path, lines_of([names, *([repr(float(value)) for value in row] for row in rows)]))
+
+
+def write_extremes(
+    sweep: Sweep, folder: Path, plan: Plan, record: Record, occurrences: Path | None, is_quiet: bool
+) -> None:
+    """The figure, and what a scatter diagram makes of the table."""
+    found = {name: np.where(sweep.failed, np.nan, sweep[name]) for name in record.columns()}
+    save_png(extremes(found, sweep.parameters, record.what, sweep.is_si), folder / EXTREMES)
+    written, lives = [EXTREMES], []
+    if occurrences is not None:
+        scatter = read_scatter(occurrences, sweep.parameters)
+        lives = [life_of(name, found, scatter, sweep.parameters) for name in record.what]
+        write_lives(lives, scatter, folder / SCATTER, folder / LIFE)
+        written += [SCATTER, LIFE]
+    if not is_quiet:
+        print(f"           and {', '.join(written)}")
+        for life in lives:
+            print(life)
+
+
+ROWS = 200
+"""Of the table of convergence."""
+
+
+def write_exponents(options: Namespace, study: Lyapunov) -> int:
+    """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
+    model = read_model(options.deck, dict(options.parameters))
+    names = ("convergence.csv", "convergence.png")
+    with folder_of(options, model, study, names) as own:
+        folder = own.path
+        found = study.with_dt_errors(model, study.exponents(model))
+        verdict = "" if found.is_chaotic is None else ("regular", "chaotic")[found.is_chaotic]
+        begin_anew(own, model, study, {"verdict": verdict, "in words": found.verdict})
+        running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
+        numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, study.count + 1)]
+        write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
+        save_png(convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
+    if not options.quiet:
+        print(found)
+        if found.moved.any():
+            print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
+        elif study.again != "none" and np.isnan(found.dt_errors).all():
+            print("note: what dt does is not known: the increments are not all equal, or left to the solver")
+        print(in_lines(found.verdict, 2))
+        print(f"written    in {folder}: convergence.csv, convergence.png")
+    return 0
+
+
+def write_section(options: Namespace, study: Sections) -> int:
+    """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
+    model = read_model(options.deck, dict(options.parameters))
+    with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
+        folder = own.path
+        section = study.section(model)
+        begin_anew(own, model, study)
+        names = ["time", *section.columns]
+        write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
+        write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
+        save_png(phase_plane(section, says_si(model.heading)), folder / "section.png")
+    if not options.quiet:
+        print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
+        print(f"written    in {folder}: section.csv, track.csv, section.png")
+    return 0
+
+
+def write_diagram(sweep: Sweep, study: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
+    """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
+    written = study.figures
+    if isinstance(study, Lyapunov):
+        save_png(exponents_against(sweep, says_si(model.heading)), folder / written[0])
+    else:
+        save_png(bifurcation(sweep, study, says_si(model.heading)), folder / written[1])
+        save_png(peaks(sweep, study, says_si(model.heading)), folder / written[2])
+        names = [*sweep.names, "n", study.what or "value"]
+        write_table(folder / written[0], names, tidy_points(sweep, study.points))
+    if not quiet:
+        print(f"           and {', '.join(written)}")
+        if isinstance(study, Lyapunov):
+            print("".join(as_note(text) + "\n" for text in notices(sweep, study)), end="")
+
+
+def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
+    """What the table says at a glance: which parameter sets have no verdict, what dt does."""
+    open_ones = np.flatnonzero(np.isnan(sweep["chaotic"]) & ~sweep.failed)
+    found = []
+    if len(open_ones):
+        named = "; ".join(sweep.named(int(row)) for row in open_ones[:3])
+        more = f"; and {len(open_ones) - 3} more" if len(open_ones) > 3 else ""
+        found.append(
+            f"{len(open_ones)} of {len(sweep['point'])} parameter sets have no verdict ({named}{more}): the motion has "
+            "not settled, or dt decides; run longer (--time), or one of them alone to see why"
+        )
+    return [*found, dt_notice(sweep, study.count)] if study.again != "none" else found
+
+
+def dt_notice(sweep: Sweep, count: int) -> str:
+    """What the points that were run again at dt/2 say of all."""
+    values, errors, changes = (
+        np.column_stack([sweep[f"{name}_{n}"] for n in range(1, count + 1)])
+        for name in ("exponent", "error", "error_dt")
+    )
+    checked = int(np.isfinite(changes).any(axis=1).sum())
+    moved = beyond_bar(changes, errors)
+    (rows,) = np.nonzero(moved.any(axis=1))
+    if not checked:
+        return "what dt does is not known: no parameter set could be run again at dt/2"
+    if not len(rows):
+        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(changes)} parameter sets run again)"
+    named = []
+    for row in rows[:3]:
+        n = int(np.argmax(moved[row]))
+        named.append(
+            f"{sweep.named(row)}: {values[row, n]:.4g} +- {errors[row, n]:.1g}; "
+            f"{values[row, n] + changes[row, n]:.4g} at dt/2"
+        )
+    return (
+        f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
+        f"bar ({'; '.join(named)}); take smaller increments, --error dt tells of all"
+    )
+
+
+def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
+    """Rows: the parameters, number and value of each point of each section."""
+    for row in range(len(sweep["point"])):
+        values = [float(sweep[name][row]) for name in sweep.names]
+        for n in range(1, count + 1):
+            yield *values, n, float(sweep[f"point_{n}"][row])
+
+
+def write_basins(found: Basins, folder: Path, model: Model) -> None:
+    """``basins.csv``: each start, and where it ends at dt/2; ``attractors.csv``: a row for each point of each section.
+
+    ``basins.png``: the picture.
+    """
+    starts = zip(*(values.tolist() for values in found.starts.values()), strict=True)
+    again = ["" if number < 0 else str(number) for number in found.again.tolist()]
+    rows = zip(starts, found.attractor.tolist(), found.period.tolist(), again, strict=True)
+    table = [[*map(repr, start), str(number), str(period), finer] for start, number, period, finer in rows]
+    replace_file(folder / "basins.csv", lines_of([[*found.starts, "attractor", "period", "attractor_dt"], *table]))
+    columns = found.attractors[0].columns if found.attractors else ()
+    heads = ["attractor", "period", "kind", "turns", "share", "point", *columns]
+    table = [
+        [str(of.number), str(of.period), of.kind, str(of.turns), repr(of.share), str(n), *map(repr, point)]
+        for of in found.attractors
+        for n, point in enumerate(of.points.tolist(), 1)
+    ]
+    replace_file(folder / "attractors.csv", lines_of([heads, *table]))
+    save_png(picture(found, says_si(model.heading)), folder / "basins.png")
+
+
+def write_continuation(options: Namespace) -> int:
+    """The table as a sweep has it, ``points.csv`` (a row for each point of a section), ``continue.png``."""
+    wanted = Continuation(options.period, options.transient, options.points, options.what, options.method)
+    plan = follow_plan(options.deck, read_vary(options.vary), options.back, dict(options.parameters), wanted)
+    study = plan.question
+    assert isinstance(study, Continuation)
+    with plan.folder(options.output, options.force) as own:
+        found = carry_out(plan, own, partial(followed, plan, own.path), not options.quiet)
+        names = [WAY, found.names[1], "n", study.what or "value"]
+        write_table(own.path / study.figures[0], names, tidy_points(found, study.points))
+        save_png(both_ways(found, study, says_si(plan.model.heading)), own.path / study.figures[1])
+    if not options.quiet:
+        print(f"           and {', '.join(study.figures[:2])}")
+    return report_failures(found)
+
+
+def write_orbits(options: Namespace) -> int:
+    """``orbits.csv`` and ``orbits.png``; without ``--vary`` also the motion, ``orbit.csv``."""
+    study = Search(options.period, options.multiple, options.transient, options.what, options.depth)
+    grid = read_vary(options.vary) if options.vary else None
+    model = read_model(options.deck, dict(options.parameters))
+    options.output = options.output or RESULTS / f"{deck_name(model)}_{study.kind}"
+    names = ("orbits.csv", "orbits.png", "orbit.csv")
+    with folder_of(options, model, study, names) as own:
+        found = study.find(options.deck, dict(options.parameters), grid)
+        begin_anew(own, model, study)
+        replace_file(own.path / names[0], lines_of([list(found), *zip(*map(texts, found.values()), strict=True)]))
+        if grid is None:
+            section = found.orbits[0].section
+            table = np.column_stack([section.track_time, section.track])
+            write_table(own.path / names[2], ["time", *section.columns], table)
+            save_png(phase_plane(section, says_si(model.heading)), own.path / names[1])
+        else:
+            save_png(branches(found, says_si(model.heading)), own.path / names[1])
+    if not options.quiet:
+        print_orbits(found, model)
+        print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")
+    return 0
+
+
+def texts(column: np.ndarray) -> list[str]:
+    return [value if isinstance(value, str) else repr(value) for value in column.tolist()]
+
+
+def print_orbits(found: Orbits, model: Model) -> None:
+    """Notices, then the orbit or the bifurcations."""
+    for text in (*model.notices, *found.notices):
+        print(as_note(text))
+    if not found.name:
+        print(found.orbits[0])
+        return
+    for text in found.bifurcations():
+        print(text)
+    worst = found["residual"].max()
+    print(f"{len(found.orbits)} orbits on {found['branch'].max()} branches, all with |P(z) - z| <= {worst:.2g}")

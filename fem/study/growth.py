@@ -1,0 +1,252 @@
+"""How perturbations of a motion grow by the tangent map of its increments, and of the impacts between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.errors import CommandError
+from fem.forces.families import massive_ones, rough_ones
+from fem.linear.choice import BAND, CHAINS
+from fem.model import Model
+from fem.runs.record import SilentSink
+from fem.solve.newton import groups
+from fem.solve.newton.groups import CONTROL, Loading, Record, Ropes
+from fem.solve.ropes.instants import Change, Instant
+from fem.solve.ropes.watched import copy_of
+from fem.solve.start import small_or_sparse_mass
+from fem.solve.state import Marcher
+from fem.solve.step_run import StepRun
+from fem.solve.step_system import StepSystem
+from fem.study.neighbour import SEED, UNIT
+from fem.study.trajectory import NEVER, Trajectory, advance_to
+from fem.study.variation.linearise import DA, DU, DV, END, SINCE, WHOLE, WRITTEN, Variation, carry, new_variation
+from fem.study.variation.saltation import Late, Part, Parts, accelerate, arrivals, cross, flow, orthonormal, project
+
+EVERY = 10
+"""Increments between two orthonormalisations."""
+TINY = 1e-4
+"""Fraction of an increment below which perturbations go through a part of it in powers of time."""
+DEPENDENT = 1e-9
+"""Fraction of a perturbation that is round-off where ropes that become taut make it a combination of others."""
+
+
+class Varied(StepRun):
+    """A step that carries perturbations along, through impacts of ropes and stops as well.
+
+    grown    logarithms of growth from one orthonormalisation to the next, and the times between
+    elapsed  time since the last one
+    part     of an increment that an event cuts, marched last;  late: neighbours have yet to begin the next one
+    """
+
+    variation: Variation | None = None
+    every, elapsed = EVERY, 0.0
+    part: Part | None = None
+    late: Late | None = None
+
+    def take(self, stage: StepSystem, marcher: Marcher) -> None:
+        """As ``StepRun``; notified of every instant at which ropes change."""
+        super().take(stage, marcher)
+        if self.events:
+            self.events.at_instant = self.jumped
+
+    def perturb(self, count: int) -> None:
+        self.refuse(count)
+        self._begin(count)
+        if self.events:
+            self._settle(self.progress.time, is_projected=True, may_depend=True)
+            self.grown.clear()
+
+    def begin(self, starts: Floats) -> None:
+        """Begin with given perturbations (k, 2, 3n) of displacements and velocities, never made orthonormal.
+
+        They are brought to the nearest that keep the lengths of rods and taut ropes; accelerations follow.
+        """
+        self.refuse(0)
+        self.every = NEVER
+        variation = self._begin(len(starts))
+        variation.vectors[:, : DV + 1], variation.counter[WHOLE] = starts * self.stage.nodes.mask, 1
+        self._settle(self.progress.time, is_projected=True)
+
+    def refuse(self, count: int) -> None:
+        """CommandError where there is no tangent map, or not so many exponents."""
+        stage, families = self.stage, self.system.families
+        rough = rough_ones(families)
+        if self.at_start and not self.events:
+            what = "impacts that are stepped over (IMPACT=MOREAU)"
+        elif stage.choice.solver not in (*CHAINS, BAND):
+            what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
+        elif rough or not self.events:
+            what = ", ".join(rough)
+        else:
+            what = ", ".join(f"ropes with {name}" for name in massive_ones(families))
+        if what:
+            raise CommandError(f"there is no tangent map for {what}: use --method two")
+        rods = np.setdiff1d(stage.bars.rods, self.events.ropes.bars) if self.events else stage.bars.rods
+        most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(rods))
+        if count > most:
+            raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
+
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """As ``StepRun``, with the perturbations."""
+        if self.variation is None:
+            return super().iterate(control, chunk, kept, ropes)
+        if self.events and len(chunk.dt) == 1:
+            return self._go_part(control, chunk, kept, ropes)
+        self.late = None
+        return self._carry(self.every, control, chunk, kept, ropes)
+
+    def _carry(self, every: int, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """The march with the perturbations, made orthonormal after ``every`` increments."""
+        assert self.variation is not None
+        stage, count = self.stage, len(self.variation.vectors)
+        growth = np.zeros((len(chunk.dt) // every + 2, count + 1))
+        growth[0, count] = self.elapsed
+        self.variation = self.variation._replace(growth=growth)
+        self.variation.counter[WRITTEN] = 0
+        through = stage.passage(chunk, self.progress.motion, kept)
+        through = through._replace(problem=through.problem._replace(ropes=ropes))
+        reason = carry(every, UNIT, control, self.arc, through, self.variation)
+        if reason == groups.NEED_SOLVE:
+            raise CommandError(
+                "the tangent of an increment has no safe pivot for the compiled solver: use --method two"
+            )
+        written = int(self.variation.counter[WRITTEN])
+        self.grown.append(growth[:written])
+        self.elapsed = float(growth[written, count])
+        return int(reason)
+
+    def jumped(self, instant: Instant, found: Change) -> None:
+        """Perturbations past an instant at which ropes change."""
+        events = self.events
+        if self.variation is None or events is None:
+            return
+        taut, basis = np.zeros((2, len(found.taut)), np.bool_)
+        taut[instant.mine], basis[instant.mine] = instant.taut, instant.basis
+        part, late, self.part, self.late = self.part, self.late, None, None
+        now, (arrived,) = float(instant.chunk.time[0]), np.nonzero((found.taut | found.struck) & ~taut)
+        hit = arrived[found.struck[arrived]]
+        if (len(hit) and len(arrived) > 1) or events.has_shared:
+            names = ", ".join(self.system.name_bar(int(e)) for e in events.ropes.bars[arrived])
+            what = "ropes repeat each other" if events.has_shared else f"{names} meet impacts at one instant"
+            raise CommandError(f"at t = {now:.9g} {what}: the motion has no derivative there, use --method two")
+        vectors, parts, pace = self.variation.vectors, Parts(events), None
+        by_end = parts.by_end(part) if part and not late else None
+        released = np.flatnonzero(basis & ~found.taut)
+        if late:
+            pace, delays = np.array([late.v, late.a]), late.delays
+        elif len(hit):
+            pace = by_end.rows[: DV + 1] if by_end else flow(events.stages.of(basis), instant, events.mass)
+            row = int(instant.at[np.searchsorted(instant.mine, hit[0])])
+            delays = arrivals(instant, row, pace, vectors)
+        elif part and by_end and len(released) == 1 and parts.has_own_pulls(part):
+            pace, delays = by_end.rows[: DV + 1], parts.late(part, int(released[0]), by_end, self.owed[:, released[0]])
+        if pace is not None:
+            cross(instant, len(hit) > 0, pace, delays, vectors)
+            self.late = Late(delays.copy(), instant.motion.v.copy(), instant.motion.a.copy())
+        may_depend = bool((found.taut[arrived] | (events.restitution[arrived] == 0.0)).any())
+        self._settle(now, len(arrived) > len(hit), may_depend)
+
+    def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
+        """As ``StepRun``; where it fails perturbations are those of the beginning."""
+        if self.variation is None:
+            return super()._pass_events(times, steps)
+        vectors, counter = self.variation.vectors, self.variation.counter
+        self.part = None
+        saved, elapsed, count = (vectors.copy(), counter.copy()), self.elapsed, len(self.grown)
+        reason, control = super()._pass_events(times, steps)
+        if reason != groups.DONE:
+            (vectors[:], counter[:]), self.elapsed = saved, elapsed
+            del self.grown[count:]
+            self.late = None
+        return reason, control
+
+    def _begin(self, count: int) -> Variation:
+        self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.mask, SEED)
+        self.grown: list[Floats] = []
+        self.elapsed, self.part, self.late = 0.0, None, None
+        return self.variation
+
+    def _settle(self, now: float, is_projected: bool = False, may_depend: bool = False) -> None:
+        """Perturbations go on from new displacements and velocities.
+
+        is_projected  they are first brought to what rods and taut ropes allow
+        may_depend    some may be combinations of others: these vanish, unless perturbations stay as they become
+        """
+        assert self.variation is not None
+        vectors, state = self.variation.vectors, (self.stage, self.progress.motion, now)
+        mass = small_or_sparse_mass(self.stage)
+        if is_projected:
+            project(*state, mass, vectors)
+        if may_depend and self.every < NEVER:
+            delays = self.late.delays if self.late else np.zeros(len(vectors))
+            growth = orthonormal(vectors, delays, UNIT, DEPENDENT)
+            self.grown.append(np.append(growth, self.elapsed)[None])
+            self.elapsed, self.variation.counter[SINCE] = 0.0, 0
+        accelerate(*state, mass, vectors)
+
+    def _go_part(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """One increment, or a part of one that events cut: of a neighbour it may begin later."""
+        assert self.variation is not None and self.events
+        vectors, late, is_cut = self.variation.vectors, self.late, len(ropes.bars) == 0
+        part = Part(copy_of(self.progress.motion), vectors.copy(), self.stage, *chunk.time.tolist())
+        if chunk.dt[0] < TINY * self.clock.dt:
+            reason = self._step(control, chunk, kept, ropes)
+        else:
+            reason = self._carry(NEVER if late or is_cut else self.every, control, chunk, kept, ropes)
+        if control[CONTROL.increment]:
+            self.part, self.late, self.owed = part, None, np.zeros((len(vectors), len(self.events.taut)))
+            by_start = Parts(self.events).by_start(part) if late else None
+            if late and by_start:
+                vectors[:, : END + 1] += late.delays[:, None, None] * by_start.rows
+                self.owed += late.delays[:, None] * by_start.excess
+        return reason
+
+    def _step(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """One increment so short that differences of du over its square would be round-off: in powers of it."""
+        assert self.variation is not None
+        reason = super().iterate(control, chunk, kept, ropes)
+        if control[CONTROL.increment]:
+            vectors, dt = self.variation.vectors, float(chunk.dt[0])
+            vectors[:, DU] += dt * (vectors[:, DV] + 0.5 * dt * vectors[:, DA])
+            vectors[:, DV] += dt * vectors[:, DA]
+            self.elapsed += dt
+            mass = small_or_sparse_mass(self.stage)
+            accelerate(self.stage, self.progress.motion, float(chunk.time[1]), mass, vectors)
+        return reason
+
+
+class TangentGrowth:
+    """Growth of ``count`` perturbations in the last step, by the tangent map, as far as the motion is followed."""
+
+    def __init__(self, model: Model, count: int, every: int | None = None) -> None:
+        self.count, self.trajectory = count, Trajectory(model, SilentSink(), Varied)
+        last = self.trajectory.last
+        assert isinstance(last, Varied)
+        self.last = last
+        self.trajectory.open()
+        last.every = every or EVERY
+        last.perturb(count)
+
+    @property
+    def rows(self) -> Floats:
+        """(r, count + 1) logarithms of growth from one orthonormalisation to the next; last column: times between."""
+        return np.concatenate([np.zeros((0, self.count + 1)), *self.last.grown])
+
+    def follow(self, end: int = NEVER) -> None:
+        """Go on up to this increment, or to the end of the step."""
+        advance_to(self.last, end, is_paced=True)
+
+
+def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
+    """(k, 2, 3n) what so many increments, with all events in them, make of perturbations ``starts`` of u and v.
+
+    The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
+    its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
+    whoever projects those of the motion projects the others (``saltation.project``). CommandError: there is no
+    derivative.
+    """
+    last.begin(starts)
+    advance_to(last, last.progress.increment + increments)
+    assert last.variation is not None
+    return last.variation.vectors[:, : DV + 1].copy()

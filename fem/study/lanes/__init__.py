@@ -1,0 +1,1 @@
+"""Models that differ in numbers only march side by side in SIMD lanes."""

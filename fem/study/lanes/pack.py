@@ -1,0 +1,329 @@
+"""Models as lanes: in what they differ, and the arrays ``march_blocks`` takes, packs of lanes in blocks.
+
+Numbers are gathered without assembling the same thing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints, same
+from fem.assembly.cases import Span
+from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment, thermal_rows
+from fem.assembly.equations import Equations
+from fem.assembly.supports import Supports, advance_supports, initial_supports
+from fem.assembly.system import System, assemble, linearised
+from fem.forces.bar import Bars
+from fem.forces.protocol import Tangent
+from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.linear.choice import Tree
+from fem.model import Dynamic, InitialCondition, Model
+from fem.model.curves import Constant, evaluate
+from fem.model.quantities import RECORDED
+from fem.solve.checkpoint import refuse_earlier
+from fem.solve.clock import Clock, expected_increments
+from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.start import first_motion
+from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch
+from fem.study.lanes.march import OUTCOME, Packs, Start
+
+OF_SYSTEM = tuple(
+    "mesh materials sections springs dashpots masses nonstructural growths rest_lengths".split()
+    + "seabeds cylinders equations".split()
+)
+"""Fields of a model that its assembled arrays come from, with initial conditions that are no motion."""
+OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
+"""Fields of a step that loads and temperatures come from."""
+OF_SUPPORTS = ("boundaries", "amplitudes")
+"""Fields of a model that, with the boundaries of the step, supports come from."""
+
+
+class Sample(NamedTuple):
+    """One model, ready to become a lane. Samples of one ensemble share the parts in which they do not differ.
+
+    initial: supports before the step; u, v (3n,) initial; limits as the march takes them; thermal (1 or k+1, m)
+    """
+
+    model: Model
+    system: System
+    bars: Bars
+    initial: Supports
+    environment: Environment
+    loads: LoadSet
+    u: Floats
+    v: Floats
+    limits: Floats
+    thermal: Floats
+
+    @property
+    def supports(self) -> Supports:
+        return self.environment.supports
+
+
+def instants(model: Model) -> tuple[Floats, Floats]:
+    """Times (k+1,) and increments (k,) of the only step."""
+    step = model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    count = expected_increments(step.procedure)
+    assert count is not None
+    return Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count)
+
+
+def is_alike(one: Any, other: Any, names: tuple[str, ...]) -> bool:
+    """The named fields are the same objects, or equal."""
+    for name in names:
+        its, that = getattr(one, name), getattr(other, name)
+        if its is not that and not same(its, that):
+            return False
+    return True
+
+
+def at_rest(model: Model) -> list[InitialCondition]:
+    """Initial conditions that are no motion: stresses, temperatures, anchors."""
+    return [each for each in model.initial_conditions if each.kind not in ("DISPLACEMENT", "VELOCITY")]
+
+
+def has_same_loads(one: Model, other: Model) -> bool:
+    """Loads, temperatures and whether bars are linear are the same in the only step of both."""
+    step, its = one.steps[0], other.steps[0]
+    return is_alike(step, its, OF_LOADS) and is_alike(one, other, ("amplitudes",))
+
+
+def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
+    """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
+    step = model.steps[0]
+    span = Span(0.0, float(time[-1]), ramps=step.ramps)
+    if known is not None and is_alike(model, known.model, OF_SYSTEM) and at_rest(model) == at_rest(known.model):
+        system, u, v = known.system, known.u, known.v
+        is_elsewhere = not is_alike(model, known.model, ("initial_conditions",))
+        if is_elsewhere or not is_alike(model, known.model, ("amplitudes",)):
+            system = replace(system, model=model)
+        if is_elsewhere:
+            u, v, *_ = first_motion(system)
+            held = known.supports.supported
+            is_elsewhere = not step.nlgeom or not all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
+        if not is_elsewhere and has_same_loads(model, known.model):
+            environment = known.environment
+            before = known.model.steps[0]
+            if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
+                initial = known.initial
+                if not is_alike(model, known.model, ("boundaries",)):
+                    initial = initial_supports(system, model, u)
+                environment = replace(environment, supports=advance_supports(system, initial, step, span, u, v))
+            limits = known.limits
+            if not is_alike(step, before, ("controls",)):
+                limits = limits_of(step.controls, known.bars)
+            return known._replace(model=model, system=system, environment=environment, u=u, v=v, limits=limits)
+    else:
+        refuse_earlier(model)
+        system = assemble(model)
+        u, v, *_ = first_motion(system)
+    before_all = first_environment(system, u)
+    environment = next_environment(system, before_all, step, span, u, v, np.zeros_like(u))
+    bars = system.bars if step.nlgeom else linearised(system.bars, u)
+    thermal = thermal_rows(system, environment, time)
+    loads, limits = load_set(system, environment), limits_of(step.controls, bars)
+    return Sample(model, system, bars, before_all.supports, environment, loads, u, v, limits, thermal)
+
+
+WIDTH = 8
+"""Lanes of a pack: eight float64 fill the widest vector register there is."""
+
+
+zeros: Any = Lanes
+"""An array of packs; to the march it is an array of numbers."""
+fixed: Any = Fixed
+"""An array known at compilation; to the march it is an array."""
+
+
+NUMBERS = ("constants", "off_mass", "off_damping")
+"""Of bars, that models may differ in."""
+
+
+def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
+    """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
+
+    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
+    """
+    known = parts[0].ndim if known is None else known
+    if all(part is parts[0] for part in parts):
+        packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
+        packs.array[:] = parts[0][..., None]
+        return packs
+    whole = np.array([*parts, *[parts[-1]] * (-len(parts) % WIDTH)])
+    stacked = whole.reshape(len(whole) // WIDTH, WIDTH, *parts[0].shape)
+    packs = zeros(len(stacked), *stacked.shape[2:], WIDTH, known=known)
+    packs.array[:] = np.moveaxis(stacked, 1, -1)
+    return packs
+
+
+def per_dof(parts: Sequence[Floats]) -> Any:
+    """``pack`` of nodal values, once for each of the three directions."""
+    nodal = pack(parts).array
+    packs = zeros(len(nodal), 3 * nodal.shape[1], WIDTH, known=1)
+    packs.array[:] = np.repeat(nodal, 3, axis=1)
+    return packs
+
+
+def packs_of(
+    stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
+) -> Packs:
+    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
+    blocks, size = -(-len(samples) // WIDTH), stage.system.size
+    systems = [sample.system for sample in samples]
+    is_damped = any(np.any(system.damping) for system in systems)
+    bars, springs = stage.bars, stage.system.springs
+    kinds = bars.blocks.copy()
+    kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
+    u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
+    energies, memory = (zeros(count, WIDTH, known=1) for count in (len(ENERGY), len(MEMORY)))
+    start: Any = Start(u, v, zeros(blocks, size, WIDTH, known=1), energies, memory)
+    mass: Any = per_dof([system.mass for system in systems])
+    damping = per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1)
+    place, caution, pairs = map(fixed, (np.zeros(0), np.zeros(0), np.zeros((0, 2), np.int64)))
+    directed, artificial = zeros(1, 0, 9, WIDTH, known=2), zeros(1, 0, 9, WIDTH, known=2)
+    dof_kind, mask = fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask)
+    nodes = Nodes(mass, damping, place, dof_kind, mask, directed, artificial, caution, pairs)
+    increments: Any = zeros(blocks, rows, len(ROW), WIDTH, known=1)
+    kinematics = zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3)
+    values = zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2)
+    family, touching = fixed(stage.system.family[elements]), fixed(stage.system.touching)
+    record = Record(increments, fixed(probes), kinematics, family, values, touching)
+    same: Any = {"nodes": fixed(bars.nodes), "kinds": fixed(bars.kinds), "rods": fixed(bars.rods)}
+    numbers = {name: pack([getattr(sample.bars, name) for sample in samples]) for name in NUMBERS}
+    bars = bars._replace(blocks=fixed(kinds), table=None, **same, **numbers)
+    constants: Any = pack([system.springs.constants for system in systems])
+    springs = springs._replace(dofs=fixed(springs.dofs), constants=constants, table=None, pair=fixed(springs.pair))
+    equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
+    tree, equation = Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation)
+    problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, equation)
+    limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, time, dt, start)
+    outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
+    return Packs(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)
+
+
+def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
+    """Working room, as that of a single march."""
+    room = scratch(stage.system, stage.bars, stage.choice)
+    if any(system.has_flow for system in systems):
+        room = room._replace(flow=np.zeros(stage.system.size))
+    its = room.tangent
+    tangent = {"ends": fixed(its.ends), "pairs": fixed(its.pairs)}
+    tangent = {name: empty(array) for name, array in its._asdict().items()} | tangent
+    packs = {name: empty(array) for name, array in room._asdict().items() if name != "tangent"}
+    return Scratch(**packs, tangent=Tangent(**tangent))
+
+
+def empty(array: Floats) -> Any:
+    return zeros(*array.shape, WIDTH, known=array.ndim)
+
+
+def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
+    """Loads and support motions of all increments; ``start`` gets what supports have at the start.
+
+    Where all models follow the same curves, only the numbers that multiply them are packed.
+    """
+    supports = [sample.supports for sample in samples]
+    first, blocks = supports[0], len(start.u.array)
+    held = np.flatnonzero(first.supported)
+    starts = (start.v.array, start.a.array)
+    support: list[Any]
+    if follow_one_curve(samples):
+        numbers = zeros(blocks, stage.system.size, 3, WIDTH, known=2)
+        for place, name in enumerate(("base", "rate", "value")):
+            numbers.array[:, :, place] = pack([getattr(each, name) for each in supports]).array
+        for level, array in enumerate(starts, start=1):
+            curve = curves_of(first, held, time[:1], level, True)[0]
+            array[:, held] = np.einsum("cj,bcjl->bcl", curve, numbers.array[:, held])
+        dofs = held[~has_arrived(first, held, numbers.array, start.u.array)]
+        is_used = numbers.array[:, dofs].any(axis=(0, 1, 3))
+        terms = np.flatnonzero(is_used) if is_used.any() else [0]
+        values = zeros(blocks, len(dofs), len(terms), WIDTH, known=2)
+        values.array[:] = numbers.array[:, dofs][:, :, terms]
+        parts = [curves_of(first, dofs, time[1:], level, False) for level in range(3)]
+        parts.append(curves_of(first, dofs, time[:-1], 1, True))
+        parts = [part[:, :, terms] for part in parts]
+        support = [Driven(values, part) for part in mean_accelerations(stage, parts, dt[:, None, None])]
+        factors = stage.loads.factors(time)[None]
+        weighted = weigh(stage, factors[0])[None]
+    else:
+        begins = [each.motion(held, time[:1], after=True) for each in supports]
+        for level, array in enumerate(starts, start=1):
+            array[:, held] = pack([begin[level][0] for begin in begins]).array
+        moving = [sample.supports.moving(sample.u) for sample in samples]
+        dofs = np.unique(np.concatenate(moving))
+        exact = [
+            mean_accelerations(stage, [*each.motion(dofs, time[1:]), each.velocity_after(dofs, time[:-1])], dt[:, None])
+            for each in supports
+        ]
+        support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
+        each = [sample.loads.factors(time) for sample in samples]
+        factors, weighted = pack(each, known=1), pack([weigh(stage, part) for part in each], known=1)
+    vectors = pack([sample.loads.vectors for sample in samples])
+    thermal = pack([sample.thermal for sample in samples], known=1)
+    thermal_mean = pack([thermal_mean_of(stage, sample.thermal) for sample in samples], known=1)
+    gravity = fixed(stage.loads.is_gravity)
+    u, v, a, after = support
+    return Loading(dt, time, vectors, gravity, weighted, factors, fixed(dofs), u, v, a, after, thermal, thermal_mean)
+
+
+def weigh(stage: StepSystem, factors: Floats) -> Floats:
+    """(k, p) factors of the loads in the equilibrium of the increments, from those at their ends (k+1, p)."""
+    late = stage.coefficients.wc
+    weighted: Floats = late * factors[1:] + (1.0 - late) * factors[:-1]
+    return weighted
+
+
+def thermal_mean_of(stage: StepSystem, thermal: Floats) -> Floats:
+    """(1 or k, m) thermal strain in the equilibrium of the increments, from that at their ends."""
+    if len(thermal) == 1:
+        return thermal
+    return 0.5 * (thermal[:-1] + thermal[1:]) if stage.scheme.secant else thermal[1:]
+
+
+def mean_accelerations(stage: StepSystem, motion: list[Floats], dt: Floats) -> list[Floats]:
+    """u, v, a of supports and v after the starts of increments; a is that of the increment in secant schemes."""
+    u, v, a, after = motion
+    return [u, v, (v - after) / dt if stage.scheme.secant else a, after]
+
+
+def follow_one_curve(samples: Sequence[Sample]) -> bool:
+    """All models have the same functions of time."""
+    first = samples[0]
+    curves = tuple(case.curve for case in first.loads.cases)
+    return all(
+        (one.supports is first.supports or one.supports.groups == first.supports.groups)
+        and (one.loads is first.loads or tuple(case.curve for case in one.loads.cases) == curves)
+        for one in samples
+    )
+
+
+def has_arrived(supports: Supports, dofs: Ints, numbers: Floats, u: Floats) -> Any:
+    """(c,) supports that stand still where they are, in all lanes. numbers (blocks, 3n, 3, width), u likewise."""
+    arrived = np.zeros(len(dofs), np.bool_)
+    for k, (order, curve) in enumerate(supports.groups):
+        if order == 0 and isinstance(curve, Constant):
+            chosen = np.flatnonzero(supports.group[dofs] == k)
+            place = dofs[chosen]
+            target = numbers[:, place, 0] + numbers[:, place, 2] * curve.value
+            arrived[chosen] = np.all(u[:, place] == target, axis=(0, 2))
+    return arrived
+
+
+def curves_of(supports: Supports, dofs: Ints, time: Floats, level: int, after: bool) -> Floats:
+    """(k, c, 3) functions of time by which base, rate and value of supports enter u, v or a (level 0, 1, 2)."""
+    curves = np.zeros((len(time), len(dofs), 3))
+    for k, (order, curve) in enumerate(supports.groups):
+        chosen = np.flatnonzero(supports.group[dofs] == k)
+        if chosen.size == 0:
+            continue
+        if level == 0:
+            curves[:, chosen, 0] = 1.0
+        if order == 2 and level < 2:
+            curves[:, chosen, 1] = (time - supports.start)[:, None] if level == 0 else 1.0
+        curves[:, chosen, 2] = evaluate(curve, time, level - order, after, supports.start)[:, None]
+    return curves

@@ -1,0 +1,337 @@
+"""March models that differ in numbers as lanes, where they allow it: block after block of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.supports import jumps
+from fem.compiled import inner_kernel, is_compiled, kernel
+from fem.errors import FemError
+from fem.forces.bar import INV_LENGTH, Bars
+from fem.forces.laws import LINEAR
+from fem.forces.protocol import Tangent
+from fem.forces.springs import Springs
+from fem.lanes.arrays import Fixed
+from fem.lanes.choose import local
+from fem.linear.choice import CHAINS
+from fem.model import Dynamic, Model
+from fem.runs.record import Rows
+from fem.runs.schedule import Schedule
+from fem.solve.clock import expected_increments
+from fem.solve.energy_watch import SETTLING
+from fem.solve.newton.groups import DONE, LIMIT, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
+from fem.solve.outcome import numbers_in, rows_of
+from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints
+from fem.solve.schemes import SCHEMES, Coefficients
+from fem.solve.start import evaluate_start, first_motion
+from fem.solve.statics.mechanisms import hold_unrestrained
+from fem.solve.step_system import StepSystem, loading, prepare, record
+from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
+from fem.study.lanes.pack import WIDTH, Sample, instants, is_alike, packs_of, sample
+
+BLOCKS_AT_ONCE = 64
+"""Blocks that march before Python looks for Ctrl-C."""
+MOST_NUMBERS = 2**25
+"""Numbers that the lanes of one march may record: 256 MB."""
+NAMES = ("node_labels", "element_labels", "node_sets", "element_sets")
+"""Fields of a mesh that name nodes and elements."""
+
+
+def can_run_in_lanes(model: Model) -> str:
+    """Why a model cannot be a lane; empty where it can.
+
+    Lanes take one ``*DYNAMIC, DIRECT`` step of an implicit scheme, chains and trees of bars with springs and dashpots,
+    moving supports, loads, temperatures, rods (of schemes that do not lag); no ropes or stops, no equations, no tables
+    of force over elongation, no limit of increments.
+    """
+    if len(model.steps) != 1:
+        return "it has more than one step"
+    step, procedure = model.steps[0], model.steps[0].procedure
+    if not isinstance(procedure, Dynamic) or not procedure.direct:
+        return "its step is not *DYNAMIC, DIRECT"
+    if procedure.integrator == "CENTRAL DIFFERENCE":
+        return "its step is *DYNAMIC, EXPLICIT"
+    most = step.max_increments
+    rigid = [each for each in model.materials.values() if each.is_inextensible]
+    ratios = [(each.compression_ratio, each.tension_ratio) for each in rigid]
+    reasons = {
+        "INC= ends the step early": most is not None and most < (expected_increments(procedure) or 0),
+        "it has elements that break, or masses that fall off": model.failures or step.removals or step.shed,
+        "it has rigid bodies": model.bodies,
+        "it has equations between dofs": model.equations,
+        "it has planes": model.planes,
+        "it has ropes or stops": any(0.0 in pair for pair in ratios),
+        "it has links": model.links,
+        "it has a spring with a table": any(spring.table for spring in model.springs),
+    }
+    return next((reason for reason, is_so in reasons.items() if is_so), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Marched:
+    """Models that marched side by side.
+
+    rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
+    numbers  model -> its lane, of those that marched well;  solves (lanes,): linear solves in all increments
+    """
+
+    rows: Rows
+    numbers: dict[int, int]
+    solves: Ints
+
+
+def march_together(
+    models: Sequence[Model], every: int = 1, *, record_all: bool = False, may_compile: bool = True
+) -> Iterator[Marched]:
+    """All models that march well as lanes of one march, which differ in numbers only.
+
+    every        increments between two recorded rows; the energy watch looks at all increments
+    record_all   rows carry every node and element, not only the printed ones
+    may_compile  False: none marches whose shape is not compiled yet
+    """
+    numbers, samples, stage = gather(models)
+    if stage is None:
+        return
+    for start, rows, good, solves in march_samples(stage, samples, every, record_all, may_compile):
+        yield Marched(rows, {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}, solves)
+
+
+def march_samples(
+    stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
+) -> Iterator[tuple[int, Rows, Flags, Ints]]:
+    """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves."""
+    time, dt = instants(samples[0].model)
+    schedule = Schedule(samples[0].model, 0, 0.0, len(dt), False)
+    count = len(stage.system.labels), len(stage.system.family)
+    probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
+    increments = np.array([*range(0, len(dt), every), len(dt)])
+    kept = len(increments) * numbers_in(record(stage, 1, probes, elements)) * WIDTH
+    at_once = MOST_NUMBERS // kept * WIDTH
+    for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
+        part = samples[start : start + at_once]
+        whole = packs_of(stage, part, time, dt, len(increments), probes, elements)
+        if not march_all(whole, stage, every, may_compile):
+            return
+        reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
+        rows = record_of_lanes(whole, increments, time, dt, probes, elements)
+        good = (reasons == DONE) & finite_lanes(rows)[: len(part)]
+        yield start, rows, good, whole.outcome.array[:, SOLVES].ravel().astype(np.int64)
+
+
+def finite_lanes(rows: Rows) -> Flags:
+    """(lanes,) whose energies and stresses never overflowed; the others are left to runs of their own."""
+    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
+    return np.asarray(finite.ravel())
+
+
+def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem | None]:
+    """The models that can march together (numbers, samples), and the first one of them made ready."""
+    numbers: list[int] = []
+    samples: list[Sample] = []
+    stage: StepSystem | None = None
+    for number, model in enumerate(models):
+        known = samples[-1] if samples else None  # the one most likely to have the same parts
+        if can_run_in_lanes(model) or not (known is None or has_same_march(model, known.model)):
+            continue
+        try:
+            if known is None:
+                time, _ = instants(model)
+            one = sample(model, time, known)
+            if not keeps_lengths(one):
+                continue
+            stage = stage or template(one, time)
+        except FemError:  # its own run will report it
+            continue
+        if stage is not None and (known is None or has_same_shape(one, known)):
+            numbers.append(number)
+            samples.append(one)
+    if stage is None:
+        return [], [], None
+    stay = standing(samples)
+    return list(compress(numbers, stay)), list(compress(samples, stay)), stage if stay[0] else None
+
+
+def standing(samples: Sequence[Sample]) -> Flags:
+    """(samples,) whose supports are where they are prescribed at the start: lanes have no jumps."""
+    systems = {id(one.system): one.system for one in samples}
+    size = min(float(np.abs(system.coordinates).max()) for system in systems.values())
+    jumping = jumps([one.supports for one in samples], np.array([one.u for one in samples]), 0.0, size)
+    return np.asarray(~jumping.any(axis=1))
+
+
+def keeps_lengths(one: Sample) -> bool:
+    """Its rods have their lengths and keep them at the start; all else is left to a run of its own."""
+    rods, v, held = one.bars.rods, one.v.copy(), np.flatnonzero(one.supports.supported)
+    if not len(rods):
+        return True
+    v[held] = one.supports.motion(held, np.zeros(1), after=True)[1][0]
+    along, rate = (
+        np.subtract(*field.reshape(-1, 3)[one.bars.nodes[rods]].swapaxes(0, 1))
+        for field in (one.system.coordinates.ravel() + one.u, v)
+    )
+    square = one.bars.constants[INV_LENGTH, rods] ** -2
+    is_long = np.abs((along * along).sum(axis=1) - square) <= 2.0 * SAME_LENGTH * square
+    stretching = np.abs((along * rate).sum(axis=1)) / np.sqrt(square)
+    return bool(is_long.all() and stretching.max() <= SAME_RATE * np.abs(v).max())
+
+
+def template(first: Sample, time: Floats) -> StepSystem | None:
+    """A sample made ready to march, or None where it needs what lanes have not."""
+    step = first.model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    scheme = SCHEMES[step.procedure.integrator](step.procedure)
+    stage = prepare(first.system, first.environment, first.bars, scheme, step.controls, "AUTO")
+    if stage.choice.solver not in CHAINS or len(first.system.pairs) or not first.system.is_passive:
+        return None
+    motion = first_motion(first.system)
+    evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
+    if len(stage.bars.rods):
+        if stage.scheme.secant or stage.coefficients.lags or LINEAR in stage.bars.kinds[stage.bars.rods, 0]:
+            return None
+        check_constraints(stage, motion)
+    hold_unrestrained(stage, step)
+    return stage if len(stage.nodes.artificial_stiffness) == 0 else None
+
+
+def has_same_march(model: Model, first: Model) -> bool:
+    """Both march through the same instants by the same scheme and record the same."""
+    step, its = model.steps[0], first.steps[0]
+    same_step = step.procedure == its.procedure and step.extrapolation == its.extrapolation
+    same_names = model.mesh is first.mesh or is_alike(model.mesh, first.mesh, NAMES)
+    return same_step and same_names and step.nlgeom == its.nlgeom and step.outputs == its.outputs
+
+
+def has_same_shape(one: Sample, first: Sample) -> bool:
+    """Two samples differ in numbers only."""
+    is_another = one.system is not first.system and one.bars is not first.bars
+    if is_another and not all(map(np.array_equal, shape_of(one), shape_of(first))):
+        return False
+    if one.loads is not first.loads and not np.array_equal(one.loads.is_gravity, first.loads.is_gravity):
+        return False
+    if one.supports is not first.supports:
+        orders = [[order for order, _ in each.groups] for each in (one.supports, first.supports)]
+        if orders[0] != orders[1] or not np.array_equal(one.supports.group, first.supports.group):
+            return False
+    same_tests = one.limits is first.limits or np.array_equal(kinds_of(one.limits), kinds_of(first.limits))
+    return same_tests and one.thermal.shape == first.thermal.shape
+
+
+def shape_of(one: Sample) -> tuple[Any, ...]:
+    """What is the same in models of one shape."""
+    bars, system = one.bars, one.system
+    return bars.nodes, bars.kinds, bars.off_mass.shape, system.springs.dofs, system.family, system.mass > 0.0
+
+
+def kinds_of(limits: Floats) -> Any:
+    """Which of the criteria are in use."""
+    return np.append(limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] >= 0.0, limits[LIMIT.to_floor])
+
+
+def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) -> bool:
+    """March all blocks; False: it would have to be compiled and must not."""
+    step = stage.system.model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+    secant = stage.scheme.secant
+    blocks: Any = whole.problem.bars.blocks
+    is_symmetric = not (secant or np.any(blocks.array[:, 4]))
+    numbers = [secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric]
+    options: Any = Fixed(np.array(numbers, np.int64))
+    row: Any = Fixed(np.array(stage.coefficients, float))
+    rest = every, options, row, whole
+    if not (may_compile or is_compiled(march_blocks, 0, 1, *rest)):
+        return False
+    for first in range(0, whole.blocks, BLOCKS_AT_ONCE):
+        march_blocks(first, min(first + BLOCKS_AT_ONCE, whole.blocks), *rest)
+    return True
+
+
+def record_of_lanes(whole: Packs, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
+    """The record of all lanes, as ``Marched`` has it."""
+    packs = ((name, getattr(whole.record, name).array) for name in ("increments", "kinematics", "values"))
+    kept = whole.record._replace(**{name: np.moveaxis(array, 0, -2) for name, array in packs})
+    lengths = np.concatenate([[0.0], dt])[increments]
+    rows = np.arange(len(increments))
+    return rows_of(1, kept, rows, increments, time[increments], lengths, (probes, elements), True)
+
+
+@inner_kernel
+def at(packs: Floats, b: int) -> Floats:
+    """Block b of an array of packs; the only one where it is that of all."""
+    block: Floats = packs[min(b, packs.shape[0] - 1)]
+    return block
+
+
+@inner_kernel
+def coefficients_of(row: Floats, options: Ints) -> Coefficients:
+    """The numbers of the scheme, known when this is compiled."""
+    return Coefficients(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
+        row[12], row[13], row[14] > 0.0, row[15] > 0.0, row[16] > 0.0, options[1],
+    )  # fmt: skip
+
+
+@inner_kernel
+def of_block(b: int, problem: Problem) -> Problem:
+    nodes, bars, springs = problem.nodes, problem.bars, problem.springs
+    mass, damping, place, mask = at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.mask
+    directed, artificial = at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b)
+    massive = Nodes(mass, damping, place, nodes.dof_kind, mask, directed, artificial, nodes.caution, nodes.mass_pairs)
+    constants, off_mass, off_damping = at(bars.constants, b), at(bars.off_mass, b), at(bars.off_damping, b)
+    its = Bars(bars.nodes, bars.kinds, bars.blocks, constants, bars.table, off_mass, off_damping, bars.rods)
+    ties = Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair)
+    equations, ropes, tree = problem.equations, problem.ropes, problem.tree
+    return Problem(massive, its, ties, None, True, equations, ropes, problem.solver, tree, problem.equation)
+
+
+@inner_kernel
+def loading_of(b: int, loading: Loading) -> Loading:
+    curve = min(b, loading.factors.shape[0] - 1)
+    vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
+    dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
+    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time
+    end, mean = at(loading.thermal_end, b), at(loading.thermal_mean, b)
+    return Loading(loading.dt, time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
+
+
+@kernel
+def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats, packs: Packs) -> None:
+    """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
+
+    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
+             whether the tangent is symmetric
+    row      the numbers of the scheme
+    """
+    scheme, start, room, record = coefficients_of(row, options), packs.start, packs.room, packs.record
+    for b in range(first, last):
+        u, v, a, origin, lagged = local(room.u), local(room.v), local(room.a), local(room.u), local(room.lagged)
+        force, flow, reaction = local(room.force), local(room.flow), local(room.force)
+        multiplier, energies, memory = local(room.multiplier), local(start.energies), local(start.memory)
+        state, power = local(room.state), local(room.power)
+        motion = Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
+        for dof in range(motion.u.shape[0]):
+            motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
+        its = room.tangent  # room for registers: it lasts as long as the kernel that asks for it
+        bar_tangent, off, block, cross = local(its.bar_tangent), local(its.off), local(its.block), local(its.cross)
+        tangent = Tangent(its.ends, bar_tangent, off, block, its.pairs, cross)
+        work = Scratch(
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
+            local(room.known_force), local(room.residual), local(room.shift), local(room.inertia),
+            local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
+            local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
+            local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
+            local(room.pulls), local(room.lagged), local(room.state), local(room.power), local(room.mass_before),
+        )  # fmt: skip
+        kept = Record(
+            record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
+        )
+        problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading)
+        through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
+        open_lanes(options[3] != 0, through, packs.outcome[b])
+        march_lanes(options[4] != 0, options[2], stride, through, packs.outcome[b])

@@ -1,0 +1,287 @@
+"""The parameter sets of a study: every combination of values (the first name varies slowest), or a list in a CSV.
+
+A name is a ``*PARAMETER`` of the deck, or a start: ``U1_2`` displacement 1 of node 2, ``V1_2`` its velocity.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck import deck_reader
+from fem.deck.source import nearest
+from fem.errors import CommandError
+from fem.model import InitialCondition, Model
+
+MAX_POINTS = 10_000_000
+FEW_VALUES = 4
+Cell = tuple[int, str]
+"""Its column in the line, from 1, and its text."""
+
+
+def span(name: str, values: tuple[float, ...]) -> str:
+    """``A = 0 ... 15 (61 values)``, or all values if they are few."""
+    if len(values) <= FEW_VALUES:
+        return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
+    return f"{name} = {values[0]:.6g} ... {values[-1]:.6g} ({len(values)} values)"
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Parameter sets of ``names``, one after the other; a point is the index of one of them, from 0.
+
+    rows    (k) sets of as many values as there are names
+    source  the file;  places: where in it each name stands
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[float, ...], ...]
+    source: str
+    places: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def point(self, index: int) -> dict[str, float]:
+        """The parameter set at a point."""
+        return dict(zip(self.names, self.rows[index], strict=True))
+
+    def columns(self) -> dict[str, Floats]:
+        """name -> (k,) its values at all points."""
+        return dict(zip(self.names, np.array(self.rows).T, strict=True))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells it from other sweeps: the sets, not the name of their file."""
+        return {"cases": {name: list(map(float, values)) for name, values in self.columns().items()}}
+
+    def description(self) -> str:
+        """What it is over, in a line."""
+        return f"{', '.join(self.names)} of {self.source}"
+
+    def place(self, name: str) -> str:
+        """Where a name was given, for messages."""
+        return f"{self.places[self.names.index(name)]}: "
+
+
+def read_cases(path: str | Path) -> Cases:
+    """Read a list. CommandError, with line and column: what is no name or number, too many or too few of them, a set
+    that is there twice.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"--cases: {path} cannot be read: {getattr(error, 'strerror', '') or error}") from None
+    lines = [(n, cells_in(line)) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) < 2:
+        raise CommandError(f"{path}: expected a line of parameter names and at least one set of values below it")
+    if len(lines) > MAX_POINTS:
+        raise CommandError(f"{path}: {len(lines) - 1} parameter sets; at most {MAX_POINTS} are possible")
+    (first, head), *rest = lines
+    names = tuple(names_of(f"{path}:{first}", head))
+    seen: dict[tuple[float, ...], int] = {}
+    for n, cells in rest:
+        row = values_of(f"{path}:{n}", cells, names)
+        if row in seen:
+            raise CommandError(f"{path}:{n}:1: the parameter set of line {seen[row]} once more; leave one of them out")
+        seen[row] = n
+    return Cases(names, tuple(seen), Path(path).name, tuple(f"{path}:{first}:{column}" for column, _ in head))
+
+
+def cells_in(line: str) -> list[Cell]:
+    """Of a line, without blanks and quotes around them."""
+    found, start = [], 0
+    for part in line.split(","):
+        column = start + len(part) - len(part.lstrip()) + 1
+        found.append((column, part.strip().strip('"').strip()))
+        start += len(part) + 1
+    return found
+
+
+def names_of(place: str, cells: list[Cell]) -> Iterator[str]:
+    known: set[str] = set()
+    for column, name in cells:
+        if not name:
+            raise CommandError(f"{place}:{column}: a parameter name is missing")
+        if ";" in name or "\t" in name:
+            raise CommandError(f"{place}:{column}: {name!r} is no parameter name: cells are parted by commas")
+        if name.upper() in known:
+            raise CommandError(f"{place}:{column}: {name} is given twice")
+        known.add(name.upper())
+        yield name
+
+
+def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[float, ...]:
+    """A set: a finite number for each name; Fortran's D exponent is understood."""
+    if len(cells) != len(names):
+        column = cells[len(names)][0] if len(cells) > len(names) else cells[-1][0]
+        hint = " (numbers have decimal points, not commas)" if len(cells) > len(names) else ""
+        expected = f"{len(names)} value{'s' * (len(names) != 1)}, of {', '.join(names)}"
+        raise CommandError(f"{place}:{column}: {len(cells)} values; expected {expected}{hint}")
+    found = []
+    for (column, text), name in zip(cells, names, strict=True):
+        try:
+            value = float(text.upper().replace("D", "E"))
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise CommandError(f"{place}:{column}: {text!r} is not a finite number; expected a value of {name}")
+        found.append(value)
+    return tuple(found)
+
+
+FORM = "NAME=first:last:count or NAME=value,value,..."
+START = re.compile(r"([UV])([123])_(\d+)", re.IGNORECASE)
+KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
+Reader = Callable[[Mapping[str, float]], Model]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All combinations of ``values[j]`` of ``names[j]``; a point is the index of one of them, from 0."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+
+    def __len__(self) -> int:
+        return math.prod(map(len, self.values))
+
+    def point(self, index: int) -> dict[str, float]:
+        """The parameter set at a point."""
+        chosen = []
+        for values in reversed(self.values):
+            index, place = divmod(index, len(values))
+            chosen.append(values[place])
+        return dict(zip(self.names, reversed(chosen), strict=True))
+
+    def columns(self) -> dict[str, Floats]:
+        """name -> (k,) its values at all points."""
+        found = np.meshgrid(*self.values, indexing="ij")
+        return {name: values.ravel() for name, values in zip(self.names, found, strict=True)}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells it from other sweeps."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    def description(self) -> str:
+        """What it is over, in a line."""
+        return " x ".join(map(span, self.names, self.values))
+
+    def place(self, name: str) -> str:
+        """Where a name was given, for messages: with what asked for it."""
+        return ""
+
+
+Points = Grid | Cases
+"""The parameter sets of a sweep."""
+
+
+def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
+    """A grid from values by name; CommandError where they are none."""
+    values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
+    if not values:
+        raise CommandError("a sweep varies at least one parameter: --vary NAME=first:last:count, or --cases FILE.csv")
+    for name, numbers in values.items():
+        if not numbers:
+            raise CommandError(f"parameter {name} has no values to sweep over")
+        if not all(map(math.isfinite, numbers)):
+            raise CommandError(f"the values of parameter {name} are not all finite numbers")
+        if len(set(numbers)) < len(numbers):
+            raise CommandError(f"parameter {name} has the same value twice")
+    if len({name.upper() for name in values}) < len(values):
+        raise CommandError("a parameter is varied twice")
+    grid = Grid(tuple(values), tuple(values.values()))
+    if len(grid) > MAX_POINTS:
+        raise CommandError(f"the sweep has {len(grid)} parameter sets; at most {MAX_POINTS} are possible")
+    return grid
+
+
+def spelled(grid: Points, model: Model) -> Points:
+    """The grid with names as the deck and tables have them; CommandError: there is no such name."""
+    known = {name.upper(): name for name in model.parameters}
+    names = []
+    for name in grid.names:
+        found = START.fullmatch(name)
+        if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
+            names.append(name.upper())
+        elif name.upper() in known:
+            names.append(known[name.upper()])
+        elif found:
+            raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
+        else:
+            guess = nearest(name, known.values())
+            hint = f"; did you mean {guess}?" if guess else ""
+            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}{hint}")
+    return replace(grid, names=tuple(names))
+
+
+def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
+    """Reads the deck for values of names of the grid, and of other parameters; ``model``: it with its own values."""
+    starts = [name for name in grid.names if name not in model.parameters]
+    read = deck_reader(deck, [name for name in grid.names if name in model.parameters])
+
+    def started(values: Mapping[str, float]) -> Model:
+        """Starts come after those of the deck, and so in their place."""
+        found = read({name: value for name, value in values.items() if name not in starts})
+        conditions = [InitialCondition(KINDS[n[0]], int(n[3:]), values[n], int(n[1])) for n in starts]
+        return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
+
+    return started if starts else read
+
+
+def read_vary(texts: Iterable[str]) -> Grid:
+    vary: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, right = (part.strip() for part in text.partition("="))
+        if not (name and equals and right):
+            raise CommandError(f"{text!r} is not of the form {FORM}")
+        if name in vary:
+            raise CommandError(f"{name} is given twice")
+        vary[name] = spaced(right.split(":"), text) if ":" in right else [number(v, text) for v in right.split(",")]
+    return make_grid(vary)
+
+
+def points_of(options: argparse.Namespace) -> Points:
+    """The parameter sets that a command line asks for: a grid, or a list."""
+    if (cases := getattr(options, "cases", None)) is None:
+        return read_vary(options.vary)
+    if options.vary:
+        raise CommandError("--cases lists all parameter sets: it does not go with --vary")
+    return read_cases(cases)
+
+
+def spaced(parts: list[str], text: str) -> list[float]:
+    """``first:last:count``: evenly spaced, both ends included."""
+    if len(parts) != 3:
+        raise CommandError(f"{text!r} is not of the form {FORM}")
+    first, last = number(parts[0], text), number(parts[1], text)
+    if not parts[2].strip().isdecimal() or len(parts[2]) > 9 or int(parts[2]) < 1:
+        raise CommandError(f"{parts[2]!r} in {text!r} is not a number of values (1, 2, ...)")
+    count = int(parts[2])
+    if (count == 1) != (first == last):
+        what = "one value cannot have two ends" if count == 1 else "both ends are the same"
+        raise CommandError(f"{text!r}: {what}")
+    if count > MAX_POINTS:
+        raise CommandError(f"{text!r}: at most {MAX_POINTS} values are possible")
+    between = [first + (last - first) * i / (count - 1) for i in range(count - 1)]
+    return [*between, last]
+
+
+def number(text: str, whole: str) -> float:
+    """A finite number; Fortran's D exponent is understood."""
+    try:
+        value = float(text.upper().replace("D", "E"))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise CommandError(f"{text.strip()!r} in {whole!r} is not a finite number")
+    return value

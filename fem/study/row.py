@@ -1,0 +1,350 @@
+"""What a sweep keeps of one run: a row of numbers, and the names of its columns.
+
+Statistics and fatigue damage of numbers over time are among them: what ``fem post`` would find.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.errors import CommandError
+from fem.model import Frequency, Model, Perturbation
+from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
+from fem.runner import drive, verdict_of
+from fem.runs.history import History, HistorySink
+from fem.runs.record import Modes, Rows, StepStart, Wishes
+from fem.runs.run_record import COMPLETED, Timing, TotalsSink
+from fem.runs.schedule import printed_in_step, union
+from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
+from fem.study.lanes.run import march_together
+from fem.study.question import Question, Row
+
+KINDS = {"e": "EL", "n": "NODE"}
+STATISTICS = "mean", "std", "min", "max", "Tz"
+FATIGUE = "damage", "rate"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Numbers over time of which a sweep keeps statistics.
+
+    what      their names, as of ``fem post``: ``T_e12`` (of element 12), ``U3_n5`` (of node 5); or one text of them
+    step      of this step alone, from 1; None: of all
+    start     total time from which values count
+    slope, constant  m and K of N = K range^-m, cycles to failure; None: no damage is asked for
+
+    CommandError: names that are none, one of two constants.
+
+    >>> study = fem.Record("T_e16", step=2, start=20.0, slope=3.0, constant=1e18)
+    >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0]}, record=study)
+    >>> found["T_e16_max"].round(-1).tolist()
+    [32190.0, 32310.0]
+    """
+
+    what: tuple[str, ...] | str
+    step: int | None = None
+    start: float = -math.inf
+    slope: float | None = None
+    constant: float | None = None
+
+    def __post_init__(self) -> None:
+        named = self.what.split(",") if isinstance(self.what, str) else self.what
+        parts = [number_of(name) for name in named]
+        object.__setattr__(self, "what", tuple(f"{column}_{kind}{label}" for column, kind, label in parts))
+        if len(set(self.what)) < len(self.what):
+            raise CommandError("a number is recorded twice")
+        if (self.slope is None) != (self.constant is None):
+            raise CommandError("fatigue damage takes both --slope m and --constant K of N = K range^-m")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes two records the same, as JSON."""
+        return asdict(self) | {"start": self.start if math.isfinite(self.start) else None}
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What is kept of each number."""
+        return STATISTICS if self.slope is None else (*STATISTICS, *FATIGUE)
+
+    def columns(self) -> list[str]:
+        """Names in a row: mean, std, min, max and mean period of upward crossings of the mean; Miner's sum, and the
+        same over the time it was counted in."""
+        return [f"{name}_{kept}" for name in self.what for kept in self.kept]
+
+    def is_derived(self) -> bool:
+        """Some of it follows from what the solver records."""
+        return any(place_of(*number_of(name)[:2])[1] >= RECORDED[KINDS[number_of(name)[1]]] for name in self.what)
+
+    def check(self, model: Model) -> None:
+        """CommandError: a number is not printed in the step, or in none; it has the request that is missing."""
+        steps = range(1, len(model.steps) + 1)
+        if self.step is not None and self.step not in steps:
+            raise CommandError(f"--step {self.step}: the deck has {len(model.steps)} steps")
+        moving = [n for n in steps if not isinstance(model.steps[n - 1].procedure, Perturbation)]
+        for name in self.what:
+            _, kind, label = number_of(name)
+            chosen = moving if self.step is None else [self.step]
+            if not any(label in labels_printed(model, step, kind) for step in chosen):
+                where = "" if self.step is None else f" in step {self.step}"
+                raise CommandError(f"{name} is not printed{where}: {missing(name)}")
+
+    def numbers(self, series: Series) -> list[float]:
+        """Of one number of one run, in the order of ``kept``."""
+        found = [series.mean, series.std, float(series.values.min()), float(series.values.max())]
+        found.append(crossing_period(series))
+        if self.slope is not None and self.constant is not None:
+            share, duration = damage(count_cycles(series.values), self.slope, self.constant), np.ptp(series.time)
+            found += [share, share / duration if duration > 0.0 else math.nan]
+        return found
+
+
+def place_of(column: str, kind: str) -> tuple[str, int, int]:
+    """Quantity of a column of tables, its place among those of its kind, and that of the column in it."""
+    table = QUANTITIES[KINDS[kind]]
+    return next((each.name, n, each.columns.index(column)) for n, each in enumerate(table) if column in each.columns)
+
+
+def labels_printed(model: Model, step: int, kind: str) -> Ints:
+    """Of elements (e) or nodes (n) that a step prints, from 1."""
+    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
+    return np.asarray(labels)[printed_in_step(model, step, f"{KINDS[kind]} PRINT")]
+
+
+class Recorder:
+    """Takes in the rows of a run, or of lanes, and makes numbers of them.
+
+    ``lanes``: further axes of all values.
+    """
+
+    def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
+        self._model, self._record, self._lanes = model, record, lanes
+        self._times: dict[str, list[Floats]] = {name: [] for name in record.what}
+        self._values: dict[str, list[Floats]] = {name: [] for name in record.what}
+        self._indices: Mapping[str, int] = {}
+
+    def begin(self, step: int) -> None:
+        """A step begins, from 1: which numbers it prints."""
+        self._indices = {}
+        if self._record.step not in (None, step):
+            return
+        mesh = self._model.mesh
+        for name in self._record.what:
+            _, kind, label = number_of(name)
+            labels = np.asarray(mesh.element_labels if kind == "e" else mesh.node_labels)
+            if label in labels_printed(self._model, step, kind):
+                self._indices = {**self._indices, name: int(np.flatnonzero(labels == label)[0])}
+
+    def add(self, rows: Rows) -> None:
+        late = rows.time >= self._record.start
+        if not self._indices or not late.any():
+            return
+        values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
+        for name, index in self._indices.items():
+            column, kind, _ = number_of(name)
+            quantity, _, axis = place_of(column, kind)
+            found = values[kind].columns(quantity)
+            self._times[name].append(rows.time[late])
+            self._values[name].append(found[late, np.searchsorted(values[kind].indices, index), axis])
+
+    def columns(self) -> Floats:
+        """(c, ...) numbers in the order of ``Record.columns``; NaN where nothing was seen."""
+        return np.concatenate([self._of(name) for name in self._record.what])
+
+    def _of(self, name: str) -> Floats:
+        """(kept, ...) of one number."""
+        found = np.full((len(self._record.kept), *self._lanes), np.nan)
+        if self._times[name]:
+            time, values = np.concatenate(self._times[name]), np.concatenate(self._values[name])
+            for lane in np.ndindex(self._lanes):
+                series = Series(name, np.zeros(len(time)), time, values[(slice(None), *lane)])
+                if np.isfinite(series.values).all():
+                    found[(slice(None), *lane)] = self._record.numbers(series)
+        return found
+
+
+TOTALS = ("increments", "iterations", "cutbacks")
+ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
+EXTREMES, SCATTER, LIFE = "extremes.png", "scatter.csv", "fatigue.csv"
+"""What is made of recorded numbers, beside the table."""
+KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
+"""What is kept of the motion of printed nodes and elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout(Question):
+    """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies;
+    numbers over time that are recorded.
+    """
+
+    nodes: tuple[int, ...]
+    elements: tuple[int, ...]
+    modes: tuple[tuple[int, int], ...]
+    record: Record | None = None
+    kind: ClassVar[str] = "sweep"
+    figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE)
+    counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"record": self.record.settings} if self.record else {}
+
+    def columns(self) -> list[str]:
+        """Names of the numbers of a row, after point, parameters and verdict."""
+        motion = [
+            f"{column}_{label}_{what}"
+            for kind, labels in (("NODE", self.nodes), ("EL", self.elements))
+            for quantity in KEPT[kind]
+            for label in labels
+            for column in quantity.columns
+            for what in quantity.swept
+        ]
+        frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
+        recorded = self.record.columns() if self.record else []
+        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
+
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        sink = RowSink(model, self)
+        collected = HistorySink(model) if history else None
+        verdict = COMPLETED
+        try:
+            sinks = [sink, collected] if collected else [sink]
+            drive(model, Wishes(record_all=history, fields=False), None, Timing(), None, *sinks)
+        except Exception as error:
+            verdict = verdict_of(error)
+        return verdict, sink.row(), collected.history() if collected else None
+
+    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
+        found: dict[int, Row] = {}
+        if self.record and self.record.is_derived():
+            return found
+        for marched in march_together(models, may_compile=may_compile):
+            rows = rows_of_lanes(models[next(iter(marched.numbers))], self, marched.rows) if marched.numbers else []
+            found |= {number: rows[lane] for number, lane in marched.numbers.items()}
+        return found
+
+
+def layout_of(model: Model, record: Record | None = None) -> Layout:
+    """What a model prints in any of its steps; ``record``: what is kept of numbers over time."""
+    steps = dict(enumerate(model.steps, 1))
+    nodes, elements = (
+        union([printed_in_step(model, step, f"{kind} PRINT") for step in steps]) for kind in ("NODE", "EL")
+    )
+    counts = {step: its.procedure.modes for step, its in steps.items() if isinstance(its.procedure, Frequency)}
+    modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
+    mesh = model.mesh
+    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), modes, record)
+
+
+def prints_alike(model: Model, other: Model) -> bool:
+    """Both have one mesh and, step by step, one procedure and one list of requests: their layouts are the same."""
+    pairs = zip(model.steps, other.steps, strict=False)
+    return (
+        model.mesh is other.mesh
+        and len(model.steps) == len(other.steps)
+        and all(one.procedure is its.procedure and one.outputs is its.outputs for one, its in pairs)
+    )
+
+
+class Watch:
+    """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never seen.
+
+    ``lanes``: further axes of all values.
+    """
+
+    def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
+        self._model, self._labels = model, {"NODE": layout.nodes, "EL": layout.elements}
+        self._chosen: dict[str, tuple[Ints, Ints]] = {}
+        self._kept: list[tuple[str, Quantity, dict[str, Floats]]] = []
+        for kind, labels in self._labels.items():
+            for quantity in KEPT[kind]:
+                shape = (len(labels), len(quantity.columns), *lanes)
+                self._kept.append((kind, quantity, {what: np.full(shape, np.nan) for what in ("end", "min", "max")}))
+
+    def begin(self, step: int) -> None:
+        """A step begins, from 1: what it prints of what rows keep, and where in the row that stands."""
+        mesh = self._model.mesh
+        for kind, labels in self._labels.items():
+            places = {label: place for place, label in enumerate(labels)}
+            indices = printed_in_step(self._model, step, f"{kind} PRINT")
+            its = (mesh.node_labels if kind == "NODE" else mesh.element_labels)[indices].tolist()
+            known = [(i, places[n]) for i, n in zip(indices.tolist(), its, strict=True) if n in places]
+            here, there = np.array(known, np.int64).reshape(-1, 2).T
+            self._chosen[kind] = here, there
+
+    def add(self, rows: Rows) -> None:
+        values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
+        for kind, quantity, found in self._kept:
+            indices, here = self._chosen[kind]
+            new = values[kind].columns(quantity.name)[:, np.searchsorted(values[kind].indices, indices)]
+            found["end"][here] = new[-1]
+            found["min"][here] = np.fmin(found["min"][here], new.min(axis=0))
+            found["max"][here] = np.fmax(found["max"][here], new.max(axis=0))
+
+    def columns(self) -> Floats:
+        """(c, ...) values in the order of ``Layout.columns``."""
+        stacks = [np.stack([found[what] for what in of.swept], axis=2) for _, of, found in self._kept]
+        return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
+
+
+class RowSink(TotalsSink):
+    """Makes the row of one run, also of one that fails."""
+
+    def __init__(self, model: Model, layout: Layout) -> None:
+        super().__init__(model)
+        self._layout, self._watch = layout, Watch(model, layout)
+        self._recorder = Recorder(model, layout.record) if layout.record else None
+        self._frequencies: dict[tuple[int, int], float] = {}
+
+    def begin(self, start: StepStart) -> None:
+        super().begin(start)
+        self._watch.begin(start.step)
+        if self._recorder:
+            self._recorder.begin(start.step)
+
+    def rows(self, rows: Rows) -> None:
+        super().rows(rows)
+        if len(rows.increment):
+            self._watch.add(rows)
+            if self._recorder:
+                self._recorder.add(rows)
+
+    def modes(self, modes: Modes) -> None:
+        pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
+        self._frequencies |= {(modes.step, mode): frequency for mode, frequency in pairs}
+
+    def row(self) -> Row:
+        """Values in the order of ``Layout.columns``; NaN where there is none."""
+        totals = self.totals
+        is_begun = bool(totals.energies)
+        energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
+        energies.append(totals.largest_energy_error if is_begun else np.nan)
+        kept = [*self._watch.columns().tolist(), *(self._frequencies.get(mode, np.nan) for mode in self._layout.modes)]
+        kept += self._recorder.columns().tolist() if self._recorder else []
+        counts = [getattr(totals, name) for name in TOTALS]
+        return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
+
+
+def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
+    """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
+    watch = Watch(model, layout, rows.kinetic.shape[1:])
+    watch.begin(rows.step)
+    watch.add(rows)
+    ends = [getattr(rows, name)[-1] for name in ENERGIES]
+    largest = np.fmax.reduce(np.abs(rows.energy_error))
+    recorded = []
+    if layout.record:
+        recorder = Recorder(model, layout.record, rows.kinetic.shape[1:])
+        recorder.begin(rows.step)
+        recorder.add(rows)
+        recorded.append(recorder.columns())
+    kept = np.concatenate([ends, largest[None], watch.columns(), *recorded])
+    iterations = rows.iterations.sum(axis=0).ravel().tolist()
+    count, cutbacks, time = int(rows.increment[-1]), int(rows.cutbacks.sum()), float(rows.time[-1])
+    lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)
+    return [(count, spent, cutbacks, time, *numbers) for spent, numbers in lanes]

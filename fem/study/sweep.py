@@ -1,0 +1,401 @@
+"""One deck, many parameter sets: ``fem.sweep`` and ``python -m fem sweep``; how a sweep shows that it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+import fem
+from fem.arrays import Columns, Flags, Floats
+from fem.compiled.folder import FIRST_START, is_first_start
+from fem.deck import read_model
+from fem.errors import CommandError, DeckError, FemError
+from fem.model import Model
+from fem.runner import verdict_of
+from fem.runs.console import Bar, as_note, say, show
+from fem.runs.frames import frame_of, grid_of, says_si
+from fem.runs.history import History
+from fem.runs.own import OwnFolder
+from fem.runs.run_record import COMPLETED, deck_name
+from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
+from fem.study.question import Answer, Job, Question
+from fem.study.row import Layout, Record, layout_of, prints_alike
+from fem.study.table import RECORD, TABLE, SweepTable, cells_of, sweep_folder
+from fem.study.workers import on_this_machine
+
+NAMED_FAILURES = 3
+QuestionOf = Callable[[Model], Question]
+Drawer = Callable[["Sweep", Path, "Plan"], None]
+Computer = Callable[[list[int]], Generator[list[Answer], None, None]]
+
+
+class Sweep(Columns):
+    """What came of a sweep: the columns of ``sweep.csv`` (docs/reference/sweeps.md), as ``sweep["U1_2_end"]``, with
+    one entry per parameter set in grid order (the first parameter varies slowest).
+
+    names      of the parameters that were varied
+    histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
+    notices    remarks of the reader, and what of the parameter sets the table cannot show
+    is_si      the heading of the deck says so
+    is_grid    all combinations of values were run; False: a list of cases
+
+    >>> found = fem.sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0], "increments": [100, 200, 400]})
+    >>> found.parameters["duration"].tolist()
+    [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]
+    >>> found.to_frame().query("duration == 1").increments_total.tolist()
+    [43, 85, 169]
+    >>> found.to_xarray().T_1_max.sel(increments=400).round(1).values.tolist()
+    [13.6, 14.7]
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, np.ndarray],
+        names: tuple[str, ...],
+        histories: tuple[History | None, ...] = (),
+        notices: tuple[str, ...] = (),
+        is_si: bool = False,
+        is_grid: bool = True,
+    ) -> None:
+        super().__init__(columns)
+        self.names, self.histories, self.notices, self.is_si = names, histories, notices, is_si
+        self.is_grid = is_grid
+
+    def __repr__(self) -> str:
+        failed = self.failures().partition("\n")[0] or "none failed"
+        return f"Sweep over {', '.join(self.names)}, {failed}\n{super().__repr__()}"
+
+    def _repr_html_(self) -> str:
+        from fem.runs.frames import sweep_html
+
+        return sweep_html(self, self.names, self.failures())
+
+    def to_frame(self) -> Any:
+        """The table as ``pandas.DataFrame``; where the heading says SI ``attrs["units"]`` has the units of columns."""
+        return frame_of(self, self.is_si, self.names)
+
+    def to_xarray(self) -> Any:
+        """The table as ``xarray.Dataset`` over the parameters, an axis for each; of cases over ``point``."""
+        if not self.is_grid:
+            return grid_of(self, ("point",), self.is_si)
+        return grid_of(self, self.names, self.is_si)
+
+    @property
+    def parameters(self) -> dict[str, Floats]:
+        """name -> (k,) values of the parameters that were varied."""
+        return {name: self[name] for name in self.names}
+
+    @property
+    def failed(self) -> Flags:
+        """(k,) True where the run did not complete."""
+        return np.asarray(self["verdict"] != COMPLETED)
+
+    def named(self, point: int) -> str:
+        """A parameter set, by its values."""
+        return ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
+
+    def failures(self) -> str:
+        """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
+        failed = self.failed
+        lines = [f"{np.count_nonzero(failed)} of {len(failed)} parameter sets failed"] if failed.any() else []
+        for verdict in dict.fromkeys(self["verdict"][failed].tolist()):
+            (points,) = np.nonzero(self["verdict"] == verdict)
+            named = "; ".join(map(self.named, points[:NAMED_FAILURES]))
+            more = f"; and {len(points) - NAMED_FAILURES} more" if len(points) > NAMED_FAILURES else ""
+            lines.append(f"  {verdict} at {named}{more}")
+        return "\n".join(lines)
+
+
+def sweep(
+    deck: str | Path,
+    grid: Mapping[str, Iterable[float]] | None = None,
+    *,
+    cases: str | Path | None = None,
+    parameters: Mapping[str, float] | None = None,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    record: Record | None = None,
+    history: bool = False,
+    force: bool = False,
+) -> Sweep:
+    """Run a deck for every combination of values of ``*PARAMETER`` names, or of starts.
+
+    deck        path of the ``.inp``
+    grid        name -> values, the first varying slowest; ``U1_2``, unless a parameter is called so, is the start
+                displacement 1 of node 2, ``V1_2`` its velocity
+    cases       in place of a grid: CSV, a line of names and below it a parameter set in each line
+    parameters  other ``*PARAMETER`` values to override, the same for all runs
+    output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
+                stopped, another one of the same deck file is overwritten; None: no files
+    workers     at most so many processes (short sweeps do without); None: one per processor
+    scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that one
+    record      numbers over time whose mean, std, extremes and fatigue damage the table has, too
+    history     keep every ``History`` too (then all points are computed)
+    force       replace files of our names in a folder that is not ours, too; those the deck is read from never
+
+    A run that fails does not end the sweep: its ``verdict`` tells.
+
+    Raises
+    ------
+    DeckError     the deck does not read with its own parameter values
+    CommandError  the folder holds what is not ours, or another sweep writes there; a name is no
+                  ``*PARAMETER`` of the deck, a value no number, the scheduler does not answer
+
+    >>> found = sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0]})
+    >>> found["increments_total"].tolist()
+    [85, 169]
+    """
+    if (grid is None) == (cases is None):
+        raise CommandError("a sweep takes a grid of values, or cases: the name of a file that lists parameter sets")
+    points = make_grid(grid or {}) if cases is None else read_cases(cases)
+    plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record))
+    own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
+    with own or nullcontext():
+        return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False)
+
+
+def run_sweep(options: argparse.Namespace, question_of: QuestionOf = layout_of, draw: Drawer | None = None) -> int:
+    """``sweep`` with the options of a command line; says what failed, and returns the exit code.
+
+    Without a folder among them it is ``results/<deck>_sweep/``, refused where another sweep is.
+
+    question_of  the question to each model; that to the deck itself names the columns and the folder
+    draw         writes what else belongs to the table into its folder
+    """
+    plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, question_of)
+    with plan.folder(options.output, options.force) as own:
+        compute = partial(computed, plan, workers=options.workers, scheduler=options.scheduler)
+        found = carry_out(plan, own, compute, not options.quiet)
+        if draw is not None:
+            draw(found, own.path, plan)
+    return report_failures(found)
+
+
+def report_failures(found: Sweep) -> int:
+    """Name on stderr what failed; the exit code."""
+    if failures := found.failures():
+        say(f"fem: error: {failures}", sys.stderr)
+    return 3 if failures else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A sweep before it starts. ``identity``: what makes two sweeps the same; ``heads``: first cells by point.
+    ``model``: the deck with its own values.
+
+    ``unread`` takes in the answers for decks that cannot be read, ``notices`` grows with what is remarkable.
+    """
+
+    model: Model
+    read: Reader
+    grid: Points
+    fixed: dict[str, float]
+    question_of: QuestionOf
+    question: Question
+    identity: dict[str, Any]
+    heads: list[list[str]]
+    history: bool
+    notices: list[str]
+    unread: list[Answer] = field(default_factory=list)
+
+    def folder(self, output: str | Path | None, force: bool) -> OwnFolder:
+        """Where table and figures go; ``output`` as ``sweep_folder`` has it."""
+        return sweep_folder(output, self.model, self.identity, self.question.kind, self.question.figures, force)
+
+
+def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
+    """The deck at the first point of the grid at which it can be read; with its own values where there is none."""
+    model = read_model(deck, dict(parameters))
+    points = spelled(grid, model)
+    for point in range(len(points)):
+        with suppress(FemError):
+            return read_model(deck, {**parameters, **points.point(point)})
+    return model
+
+
+def make_plan(
+    deck: str | Path,
+    grid: Points,
+    parameters: Mapping[str, float] | None,
+    history: bool,
+    question_of: QuestionOf = layout_of,
+) -> Plan:
+    """Read the deck with its own values, and check the names against it."""
+    if isinstance(deck, Model):
+        raise CommandError("a sweep needs the path of a deck; this Model has been read already")
+    fixed = dict(parameters or {})
+    model = read_model(deck, fixed)
+    grid = spelled(grid, model)
+    for name in grid.names:
+        if name.upper() in map(str.upper, fixed):
+            raise CommandError(f"parameter {name} is both varied and set")
+    question = question_of(model)
+    columns = ["point", *grid.names, "verdict", *question.columns()]
+    if len(set(columns)) < len(columns):
+        raise CommandError("a parameter that is varied has the name of another column of the table: rename it")
+    identity = {
+        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **question.settings},
+        "grid": grid.identity,
+        "columns": columns,
+        "versions": {"fem": fem.__version__},
+    }
+    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
+    notices = list(model.notices)
+    if isinstance(question, Layout) and question.record:
+        question.record.check(model)
+    if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
+        notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
+    return Plan(
+        model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, heads, history, notices
+    )
+
+
+def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
+    """Compute what the table does not have yet."""
+    table = SweepTable(own, plan.identity, plan.heads, resume=not plan.history)
+    if table.broken:
+        lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
+        plan.notices.append(f"{lost} are not as they were written: computed again")
+    histories: dict[int, History | None] = {}
+    missing = [point for point in range(len(plan.grid)) if point not in table.rows]
+    console = SweepConsole(deck_name(plan.model), plan.grid, len(table.rows), plan.notices) if is_shown else None
+    failed = sum(row[len(plan.grid.names) + 1] != COMPLETED for row in table.rows.values())
+    try:
+        with closing(compute(missing)) as blocks:
+            for answers in blocks:
+                table.add((answer.point, answer.verdict, answer.row) for answer in answers)
+                histories |= {answer.point: answer.history for answer in answers}
+                failed += sum(answer.verdict != COMPLETED for answer in answers)
+                if console is not None:
+                    console.move(len(table.rows), failed)
+        ending = f"{failed} failed" if failed else COMPLETED
+    except BaseException as error:
+        ending = verdict_of(error)
+        raise
+    finally:
+        table.close(ending)
+        if console is not None and own is not None:
+            console.close(len(table.rows), failed, own.path, plan.notices)
+    kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
+    columns, is_si = columns_of(plan, table.rows.values()), says_si(plan.model.heading)
+    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, not isinstance(plan.grid, Cases))
+
+
+def computed(
+    plan: Plan, points: list[int], workers: int | None, scheduler: str | None
+) -> Generator[list[Answer], None, None]:
+    """Answers of some points, as they come."""
+    jobs, count = readable(plan, points), len(points)
+    if scheduler:
+        from fem.study.cluster import on_dask
+
+        solved = on_dask(jobs, count, workers, scheduler)
+    else:
+        solved = on_this_machine(jobs, count, workers)
+    for answers in solved:
+        yield [*answers, *plan.unread]
+        plan.unread.clear()
+    yield plan.unread
+
+
+def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
+    """The runs of some points, read when they are asked for; a deck that cannot be read is answered here."""
+    others, last = False, None
+    for point in points:
+        try:
+            model = plan.read({**plan.fixed, **plan.grid.point(point)})
+        except Exception as error:
+            verdict = verdict_of(error)
+            if isinstance(error, DeckError):
+                problem = error.problems[0]
+                verdict = f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
+            plan.unread.append(Answer(point, verdict, plan.question.empty_row()))
+            continue
+        is_new, last = last is None or not prints_alike(model, last), model
+        if is_new and not others and plan.question_of(model) != plan.question:
+            others = True
+            plan.notices.append(
+                "some parameter sets print other nodes, elements or modes than the deck does with its own values: "
+                "the table has columns for the latter only"
+            )
+        yield Job(point, model, plan.question, plan.history)
+
+
+def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
+    """Arrays from the cells of the table."""
+    names = plan.identity["columns"]
+    cells = list(zip(*rows, strict=True)) or [()] * len(names)
+    readers: dict[str, Any] = dict.fromkeys(names, (lambda cell: float(cell or "nan"), float))
+    readers |= dict.fromkeys(("point", *plan.question.counts), (int, np.int64)) | {"verdict": (str, None)}
+    columns = zip(names, cells, strict=True)
+    return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}
+
+
+LINE_SECONDS = 10.0
+"""Between two plain lines."""
+COLD = 3
+"""Blocks of answers at the start that load or compile kernels: how long they take tells nothing of the others."""
+
+
+class SweepConsole:
+    """Prints how far a sweep is; goes silent when nobody reads any more (``| head``)."""
+
+    def __init__(
+        self, deck: str, grid: Points, finished: int, notices: list[str], stream: TextIO | None = None
+    ) -> None:
+        self._stream = stream or sys.stdout
+        self._total, self._moves = len(grid), 0
+        self._begun = self._last = time.monotonic()
+        self._warm = self._begun, finished
+        self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
+        self._shown = len(notices)
+        self._print(f"sweep of {deck} over {grid.description()}: {self._total} parameter set{'s' * (self._total != 1)}")
+        if finished:
+            self._print(f"{finished} of them are finished from before")
+        self._note(notices)
+        if is_first_start():
+            self._note([f"{FIRST_START}: half a minute"])
+
+    def move(self, finished: int, failed: int) -> None:
+        bad = f", {failed} failed" if failed else ""
+        text = f"{finished}/{self._total} parameter sets{bad}"
+        now = time.monotonic()
+        self._moves += 1
+        if self._moves <= COLD:
+            self._warm = now, finished
+        if self._bar is not None:
+            self._bar.move(finished, text)
+        elif now - self._last > LINE_SECONDS:
+            self._last = now
+            since, before = self._warm
+            if finished > before:
+                text += f", about {(self._total - finished) * (now - since) / (finished - before):.0f} s left"
+            self._print(text)
+
+    def close(self, finished: int, failed: int, folder: Path, notices: list[str]) -> None:
+        """The last lines; ``notices`` may have grown."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        seconds = time.monotonic() - self._begun
+        self._note(notices[self._shown :])
+        self._print(f"finished   {finished} of {self._total} parameter sets, {failed or 'none'} failed")
+        self._print(f"wall time  {seconds:.2f} s")
+        self._print(f"written    in {folder}: {TABLE}, {RECORD}")
+
+    def _note(self, notices: list[str]) -> None:
+        for text in notices:
+            self._print(as_note(text))
+
+    def _print(self, text: str) -> None:
+        show(text + "\n", self._stream, self._bar)

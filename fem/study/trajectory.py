@@ -1,0 +1,83 @@
+"""Motions that a study follows from outside: a run whose last step goes on to an increment, and stops there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem.errors import CommandError
+from fem.model import Dynamic, Model, Static
+from fem.runs.record import Sink, Wishes
+from fem.solve.loop import Run
+from fem.solve.step_run import StepRun
+
+NEVER = 2**40
+"""More increments than any step has."""
+
+
+class Trajectory(Run):
+    """All steps but the last are done when this has been made; ``last`` is the last one, not yet opened."""
+
+    last: StepRun
+
+    def __init__(self, model: Model, sink: Sink, kind: type[StepRun] = StepRun) -> None:
+        super().__init__(model, sink, Wishes(fields=False))
+        self.kind = kind
+        self.run()
+
+    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
+        """Run the step, or keep the last one for later."""
+        if step_run.number < len(self.model.steps):
+            super().follow(step_run, procedure)
+        else:
+            self.last, self.procedure = step_run, procedure
+
+    def open(self) -> None:
+        self.last.open(self.procedure)
+
+
+def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:
+    """Advance an open step to increment ``end``, or to its own end.
+
+    is_paced  in chunks that are chosen by their wall time, between which Ctrl-C is heard
+    """
+    progress = last.progress
+    while progress.increment < end and not last.clock.is_finished:
+        if not is_paced:
+            progress.chunk = end - progress.increment
+        last.advance(end - progress.increment)
+
+
+def size_of(model: Model) -> float:
+    """Diagonal of the box around the nodes; 1 where all are in one place."""
+    return float(np.linalg.norm(np.ptp(model.mesh.coordinates, axis=0))) or 1.0
+
+
+def halved(model: Model) -> Model | None:
+    """The model with half the increments in its last step; None where these are not all equal, and given."""
+    if not has_equal_increments(model):
+        return None
+    last = model.steps[-1]
+    procedure = last.procedure
+    assert isinstance(procedure, Dynamic)
+    step = replace(last, procedure=replace(procedure, dt=0.5 * procedure.dt), max_increments=None)
+    return replace(model, steps=(*model.steps[:-1], step))
+
+
+def has_equal_increments(model: Model) -> bool:
+    """All increments of the last step are as long as the deck says."""
+    procedure = model.steps[-1].procedure
+    assert isinstance(procedure, Dynamic)
+    return bool(procedure.dt) and (procedure.direct or procedure.integrator == "CENTRAL DIFFERENCE")
+
+
+def lasting(model: Model, time: float | None) -> Model:
+    """The model with the length of its last step changed to ``time``; CommandError where that is not a motion."""
+    if not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
+        raise CommandError("the last step of the deck is not *DYNAMIC: there is no motion to look at")
+    last = model.steps[-1]
+    if time is None:
+        return model
+    procedure = replace(model.steps[-1].procedure, period=time)
+    return replace(model, steps=(*model.steps[:-1], replace(last, procedure=procedure, max_increments=None)))

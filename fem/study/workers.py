@@ -1,0 +1,356 @@
+"""Blocks of parameter sets, and who computes them: this process, or others on this machine (``cluster``: Dask).
+
+Answers come in any order. The bytes of the table do not depend on who gave them, except that lanes of one march
+differ from runs of their own by round-off.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, islice
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from types import ModuleType
+from typing import Any, Protocol
+
+from fem.compiled.folder import is_first_start
+from fem.errors import FemError
+from fem.model import Model, Perturbation
+from fem.runs.run_record import COMPLETED
+from fem.study.lanes.run import can_run_in_lanes
+from fem.study.question import Answer, Job
+from fem.study.table import LOST
+
+
+def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool = False) -> list[Answer]:
+    """Solve some parameter sets of a deck, in order. Every worker calls this and nothing else.
+
+    in_lanes     models that differ in numbers only march together, all others alone
+    may_compile  lanes of a shape that is not compiled yet are worth it
+    """
+    together = march_block(jobs, may_compile) if in_lanes else {}
+    return [together[job.point] if job.point in together else job.solve() for job in jobs]
+
+
+def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
+    """Answers by point, of those jobs that march well as lanes and whose motion is not wanted."""
+    wanted = [job for job in jobs if not job.history]
+    if not wanted:
+        return {}
+    models, points = [job.model for job in wanted], [job.point for job in wanted]
+    rows = wanted[0].question.together(models, points, may_compile)
+    return {points[n]: Answer(points[n], COMPLETED, row) for n, row in rows.items()}
+
+
+END_SECONDS = 5.0
+"""For a process to end of itself when it is told to; then it is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Jobs for one worker; ``in_lanes``, ``may_compile`` as ``solve_block`` has them; ``losses`` of workers so far."""
+
+    jobs: tuple[Job, ...]
+    in_lanes: bool = False
+    may_compile: bool = False
+    losses: int = 0
+
+    def solve(self) -> list[Answer]:
+        return solve_block(self.jobs, self.in_lanes, self.may_compile)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What came of a block whose worker gave no answer."""
+
+    why: str
+
+
+class Team(Protocol):
+    """Workers. ``capacity``: blocks that they take at once."""
+
+    capacity: int
+
+    def submit(self, block: Block) -> None:
+        """Give a block to a worker; at most ``capacity`` are under way."""
+
+    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+        """What came of some blocks; waits for one, but not for ever. FemError: nobody is left to wait for."""
+
+
+class Worker:
+    """A process, this end of its pipe, and the block that it computes."""
+
+    def __init__(self) -> None:
+        context: Any = get_context("spawn")
+        self.pipe, there = context.Pipe()
+        self.process = context.Process(target=serve, args=(there,))
+        with without_main(), without_interrupts():
+            self.process.start()
+        there.close()
+        self.block: Block | None = None
+
+    def give(self, block: Block) -> None:
+        """Begin a block; if the process is dead, that shows when it is waited for."""
+        self.block = block
+        with suppress(OSError):
+            self.pipe.send(block)
+
+    def take(self) -> list[Answer] | Lost:
+        self.block = None
+        try:
+            answer: list[Answer] | Lost = self.pipe.recv()
+            return answer
+        except (OSError, EOFError):
+            self.end()
+            return Lost(ending(self.process.exitcode))
+
+    def end(self) -> None:
+        """Ask the process to end, and see to it."""
+        self.pipe.close()
+        self.process.join(END_SECONDS)
+        self.process.kill()
+        self.process.join()
+
+
+class ProcessTeam:
+    """A team of processes, started together; one that died is replaced when its turn comes."""
+
+    def __init__(self, count: int) -> None:
+        self.capacity = count
+        self.workers: list[Worker] = []
+
+    def submit(self, block: Block) -> None:
+        idle = next(worker for worker in self.workers if worker.block is None)
+        if not idle.process.is_alive():
+            self.workers.remove(idle)
+            idle = Worker()
+            self.workers.append(idle)
+        idle.give(block)
+
+    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+        """Answers of those that have ended."""
+        busy: dict[Any, Any] = {worker.pipe: worker for worker in self.workers if worker.block is not None}
+        ready = [busy[pipe] for pipe in wait(list(busy))]
+        return [(worker.block, worker.take()) for worker in ready]
+
+
+@contextmanager
+def process_team(count: int) -> Iterator[ProcessTeam]:
+    """``count`` processes that end with this one, whichever way it ends."""
+    team = ProcessTeam(count)
+    try:
+        for _ in range(count):
+            team.workers.append(Worker())
+        yield team
+    except BaseException:
+        for worker in team.workers:
+            worker.process.terminate()
+        raise
+    finally:
+        for worker in team.workers:
+            worker.pipe.close()
+        for worker in team.workers:
+            worker.end()
+
+
+def lost_by(error: BaseException) -> Lost:
+    return Lost(" ".join(f"{type(error).__name__}: {error}".split())[:200])
+
+
+def ending(code: int | None) -> str:
+    """How a process ended, in words."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"{name}, out of memory?" if name == "SIGKILL" else name
+
+
+def serve(pipe: Connection) -> None:
+    """A process of the team: blocks come in, answers go out, until the other end is closed."""
+    for name in ("SIGINT", "SIGHUP"):  # the parent answers those
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            content = pipe.recv_bytes()
+            try:
+                block: Block = pickle.loads(content)
+                answer: list[Answer] | Lost = block.solve()
+            except Exception as error:  # runs report their failures as answers: this is one of the machine
+                answer = lost_by(error)
+            pipe.send(answer)
+
+
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Started processes import the main script of their parent, which would start the sweep anew: hide it."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Processes started inside never see Ctrl-C, not even while they start; for this one it waits until after."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent() -> None:
+    """A killed parent leaves nobody to answer to."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+START_UP = 5.0
+"""Seconds of work left that are worth starting processes for (a start takes one or two)."""
+BLOCK_SECONDS = 0.5
+LARGEST_BLOCK = 256
+BLOCKS_PER_WORKER = 4
+"""Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
+RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
+"""Guessed cost of a run, and of a bar in an increment: these decide where things run, never what comes out."""
+FEWEST = 64
+"""Runs that are worth marching together."""
+COMPILE_SECONDS = 10.0
+"""Compilation of the march of lanes, for every shape of model."""
+DIED = LOST + ": its process died twice ({why})"
+MOST_LOSSES = 20
+"""Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
+GONE = (
+    "{count} workers were lost one after the other ({why}); finished parameter sets are kept, and the same command "
+    "goes on from there, with fewer --workers if memory is short"
+)
+
+
+def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iterator[list[Answer]]:
+    """Point after point in this process, as long as that ends sooner than starting others.
+
+    left     how many jobs there are
+    workers  at most so many processes; None: one per processor
+
+    The first point loads the kernels, or compiles them for all that come later; its own time tells nothing.
+    """
+    count = workers or os.cpu_count() or 1
+    measured = 0.0
+    if left >= FEWEST:
+        jobs, left, measured = yield from begin_in_lanes(jobs, left, count)
+        if measured:
+            work = blocks(jobs, left, count, measured)
+            if min(count, left) > 1 and measured * left > START_UP:
+                with process_team(min(count, left)) as team:
+                    yield from spread(team, (Block(part, in_lanes=True) for part in work))
+            else:
+                yield from (solve_block(part, True) for part in work)
+            return
+    for number, job in enumerate(jobs):
+        is_cold = number == 0 and is_first_start()
+        seconds = 0.0 if is_cold else measured or likely_seconds(job.model)
+        if min(count, left) > 1 and seconds * left > START_UP:
+            with process_team(min(count, left)) as team:
+                yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
+            return
+        began = time.perf_counter()
+        answers = solve_block([job])
+        left -= 1
+        measured = time.perf_counter() - began if number else 0.0
+        yield answers
+
+
+def begin_in_lanes(
+    jobs: Iterator[Job], left: int, workers: int
+) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
+    """Two points alone, then two blocks in lanes if that pays; the jobs left, and seconds of one in lanes (0: alone).
+
+    It pays where the lanes are compiled already, or what they save is more than that takes.
+    """
+    first = next(jobs, None)
+    if first is None or first.history or can_run_in_lanes(first.model):
+        return chain([first] if first else [], jobs), left, 0.0
+    seconds = 0.0
+    for job in chain([first], islice(jobs, 1)):
+        began = time.perf_counter()
+        answers = solve_block([job])
+        seconds = time.perf_counter() - began
+        left -= 1
+        yield answers
+    block = list(islice(jobs, LARGEST_BLOCK))
+    together = march_block(block, seconds * left > COMPILE_SECONDS * min(workers, left))
+    if not together:
+        return chain(block, jobs), left, 0.0
+    yield list(together.values())
+    began = time.perf_counter()
+    rest = [job for job in block if job.point not in together]
+    block = [*rest, *islice(jobs, LARGEST_BLOCK)]
+    answers = solve_block(block, True)
+    seconds = (time.perf_counter() - began) / max(1, len(block))
+    left -= len(together) + len(block)
+    yield answers
+    return jobs, left, seconds
+
+
+def likely_seconds(model: Model) -> float:
+    """A guess at the time a run takes, from its increments and elements."""
+    procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Perturbation)]
+    increments = sum(procedure.period / procedure.dt for procedure in procedures)
+    return RUN_SECONDS + increments * (10 + len(model.mesh.element_labels)) * BAR_SECONDS
+
+
+def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[tuple[Job, ...]]:
+    """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job."""
+    most = -(-left // (BLOCKS_PER_WORKER * workers))
+    size = max(1, min(most, LARGEST_BLOCK, int(BLOCK_SECONDS / seconds)))
+    while block := tuple(islice(jobs, size)):
+        yield block
+
+
+def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
+    """Keep a team busy and give answers as they come; what was lost with a worker is tried again, point by point.
+
+    A point whose worker died twice, with nothing else to do, has that as its verdict. FemError: workers are lost one
+    after the other.
+    """
+    ready = deque(islice(work, team.capacity))
+    under_way = losses = 0
+    while ready or under_way:
+        while ready and under_way < team.capacity:
+            team.submit(ready.popleft())
+            under_way += 1
+        ready.extend(islice(work, max(0, team.capacity - len(ready))))  # read while workers are busy
+        for block, outcome in team.collect():
+            under_way -= 1
+            if not isinstance(outcome, Lost):
+                losses = 0
+                yield outcome
+                continue
+            losses += 1
+            if block.losses == 0:
+                alone = int(len(block.jobs) == 1)  # else who knows which job it was
+                ready.extendleft(Block((job,), losses=alone) for job in reversed(block.jobs))
+            else:
+                verdict = DIED.format(why=outcome.why)
+                yield [Answer(job.point, verdict, job.question.empty_row()) for job in block.jobs]
+            if losses >= MOST_LOSSES:
+                raise FemError(GONE.format(count=losses, why=outcome.why))

@@ -1,1 +1,0 @@
-"""What a sweep records of numbers over time: statistics and fatigue damage of each run, and of a scatter diagram."""
