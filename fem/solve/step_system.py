@@ -301,7 +301,7 @@ MANY_PRODUCTS = 120
 class Patience:
     """Of one step. tell: takes a notice."""
 
-    lives = ("refusals",)
+    changing = ("refusals",)
 
     def __init__(self, tell: Say) -> None:
         self.tell, self.refusals = tell, 0
