@@ -142,7 +142,8 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
                 f"{gap:.3g} (the relative residual is {norm:.3g})."
             )
     elif reason == NOT_FINITE and (trouble := trouble_of(stage.system, stage.work.u, stage.work.state)):
-        return f"step {step.number} stopped at t = {progress.time + dt:.9g}: {trouble} Everything computed so far is written"
+        where = f"step {step.number} stopped at t = {progress.time + dt:.9g}"
+        return f"{where}: {trouble} Everything computed so far is written"
     elif reason == NOT_FINITE:
         what = f"the iteration diverged (not a number, or overflow) after {int(control[CONTROL.iteration])} solves."
     else:

@@ -25,24 +25,24 @@ REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
 REMARKS = {
     groups.AT_FLOOR: (
-        "some increments converged to round-off only: the residual stopped falling above the given tolerance, which the "
-        "stiffness of the bars puts out of reach"
+        "some increments converged to round-off only: the residual stopped falling above the given tolerance, which "
+        "the stiffness of the bars puts out of reach"
     ),
     groups.LOADS_VANISHED: (
         "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
     ),
     groups.UNRESOLVED: (
-        "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was accepted; "
-        "a smaller dtmin resolves them"
+        "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was "
+        "accepted; a smaller dtmin resolves them"
     ),
     groups.RINGS: (
-        "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: that is "
-        "left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a twentieth of their "
-        "period, follows it"
+        "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: "
+        "that is left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a "
+        "twentieth of their period, follows it"
     ),
     groups.SNAPPED: (
-        "lines snap taut in increments that are too long to show it: peaks of tension are wrong there (the notice on slack "
-        "lines says by how much)"
+        "lines snap taut in increments that are too long to show it: peaks of tension are wrong there (the notice on "
+        "slack lines says by how much)"
     ),
 }
 """Flag of an increment -> what is said of it, once."""
