@@ -299,12 +299,12 @@ MANY_PRODUCTS = 120
 
 
 class Patience:
-    """Of one step. tell: takes a notice."""
+    """Of one step with its iterative solver. notify: takes a notice."""
 
     changing = ("refusals",)
 
-    def __init__(self, tell: Say) -> None:
-        self.tell, self.refusals = tell, 0
+    def __init__(self, notify: Say) -> None:
+        self.notify, self.refusals = notify, 0
 
     def note_refusal(self, stage: StepSystem) -> None:
         """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
@@ -324,4 +324,4 @@ class Patience:
         choice = stage.choice
         if choice.solver in (CG, BICGSTAB):
             stage.choice = replace(choice, solver=EXTERNAL)
-            self.tell(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")
+            self.notify(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")

@@ -48,7 +48,7 @@ class Varied(StepRun):
         """As ``StepRun``; notified of every instant at which ropes change."""
         super().take(stage, marcher)
         if self.events:
-            self.events.tell_instant = self.jumped
+            self.events.at_instant = self.jumped
 
     def perturb(self, count: int) -> None:
         self.refuse(count)

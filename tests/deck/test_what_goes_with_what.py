@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fem.deck import KEYWORDS, parse_deck, steps
-from fem.deck.handler import STATEMENTS
 from fem.deck.materials import LAWS, strangers
+from fem.deck.table import STATEMENTS
 from fem.errors import DeckError
 from fem.model import Dynamic
 from fem.model.steps import PARAMETERS

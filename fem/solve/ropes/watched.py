@@ -117,7 +117,7 @@ class Watched:
         return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
 
     def _peaks(self, dt: float, before: Motion, after: Motion) -> tuple[Floats, Floats]:
-        """(r,) largest gaps between two instants, and the part of dt that is over then (``slack.peak_of``)."""
+        """(r,) largest gaps between two instants, and the part of dt that is over then (``gaps.peak_of``)."""
         peak, part, bars = np.zeros(len(self.taut)), np.ones(len(self.taut)), self.stages.first.bars
         peaks(self.ropes.bars, dt, before.u, before.v, after.u, after.v, bars, peak, part)
         return peak, part
@@ -159,11 +159,11 @@ def event_of(system: System, at: tuple[int, int, float], e: int, what: str, sens
 
 
 def copy_of(arrays: Arrays) -> Arrays:
-    """To come back to."""
+    """Copies of arrays, for ``restore``."""
     return type(arrays)(*(array.copy() for array in arrays))
 
 
 def restore(arrays: Arrays, saved: Arrays) -> None:
-    """Go back."""
+    """Put such copies back."""
     for array, before in zip(arrays, saved, strict=True):
         array[:] = before
