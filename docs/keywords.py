@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fem.deck import KEYWORDS, read_deck
-from fem.deck.handler import STATEMENTS, Statement
+from fem.deck.table import STATEMENTS, Statement
 from fem.errors import DeckError, Problem
 from fem.model.quantities import ENERGIES, QUANTITIES
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fem.errors import unknown
 
+if TYPE_CHECKING:
+    from scipy.sparse import sparray
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Complexes: TypeAlias = NDArray[np.complex128]
 Flags: TypeAlias = NDArray[np.bool_]
+Sparse: TypeAlias = "sparray"
+Matrix: TypeAlias = "Floats | Sparse"
+"""Sparse, or dense where it is small: names only, so that SciPy need not be imported."""
 Number = TypeVar("Number", bound=np.generic)
 Class = TypeVar("Class")
 ROUND_OFF = 1e-9

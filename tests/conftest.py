@@ -14,12 +14,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 LONGEST = (
-    "validation/test_cases.py", "solve/test_lanes.py", "test_pages.py", "forces/families/", "deck/test_outline.py",
-    "solve/test_solvers_agree.py", "sweeping/test_lanes.py", "test_ends.py", "sweeping/test_dask.py",
-    "chaos/test_basins.py", "solve/test_going_on.py", "branches/test_orbits.py", "reports/test_report.py",
-    "solve/test_absurd_numbers.py", "sweeping/test_losses.py", "chaos/test_neighbour.py", "solve/test_fuzzed_runs.py",
+    "test_pages.py", "chaos/test_neighbour.py", "test_ends.py", "sweeping/test_dask.py", "forces/families/",
+    "solve/test_going_on.py", "deck/test_outline.py", "solve/test_solvers_agree.py", "reports/test_report.py",
+    "chaos/test_exponents.py", "solve/test_fuzzed_runs.py", "branches/test_orbits.py", "chaos/test_saltation.py",
+    "sweeping/test_losses.py", "compiled/test_plain.py", "solve/test_absurd_numbers.py", "solve/test_lanes.py",
+    "sweeping/test_lanes.py", "chaos/test_sections.py", "pictures/test_plot.py", "test_compiled.py",
+    "validation/test_cases.py",
 )  # fmt: skip
-"""What takes longer than a fiftieth of all, the longest first. What takes longest of all is marked `long`."""
+"""What takes more than 7 s of processor time with the tests that are marked `long`, about the longest first; cases,
+which are handed out one by one, fill the rest."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it

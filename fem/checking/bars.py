@@ -19,7 +19,6 @@ FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT"
 
 ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held (k, m/4).
 """
-
 LISTED = 8
 
 

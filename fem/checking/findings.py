@@ -19,18 +19,13 @@ from fem.model.notices import FOLLOW, coarse_swing, expected_peaks, follows_snap
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
-
 UNRESOLVED_PERIODS = 10.0
 """Increments of so many periods of the stiffest bar leave its vibration unresolved (SDNL100 at T/40: 133)."""
-
 NO_JUMP = 1e-9
 """Displacements that differ by less than this fraction of them are the same."""
-
 LOW_MODULUS = 1e3
-
 HIGH_DENSITY = 1e5
 """Osmium, the densest solid, has 2.26e4 kg/m^3; the softest gels have E of about 1e3 Pa."""
-
 SOFT_STRAIN = 0.1
 
 
@@ -217,7 +212,6 @@ def winch_jumps(model: Model, bars: Bars) -> list[str]:
 
 
 def geometry(model: Model, bars: Bars) -> list[str]:
-    """Steps without NLGEOM."""
     linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
     if not linear or not (bars.labels.size or model.mesh.has_pulleys):
         return []
@@ -400,7 +394,6 @@ def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
 
 
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
-
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,

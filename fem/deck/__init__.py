@@ -1,6 +1,7 @@
 """Input decks: ``.inp`` text to ``Model`` and back; the only place that knows commas and asterisks.
 
-To add a keyword: a function ``(card, draft)`` under ``@keyword(...)`` in the fitting file, and a row here.
+To add a keyword: a row of the table in the fitting file (``table.py``), or a function ``(card, draft)`` under
+``@keyword(...)`` and its name here.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from fem.deck import (
     steps,
     surfaces,
 )
-from fem.deck.handler import Handler
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
+from fem.deck.table import Handler
 from fem.deck.writer import write_deck
 from fem.errors import CommandError
 from fem.model import Model
@@ -47,26 +48,8 @@ KEYWORDS: dict[str, Handler] = {
     "ELGEN": mesh.elgen,
     "NSET": mesh.nset,
     "ELSET": mesh.elset,
-    "MATERIAL": materials.material,
-    "DENSITY": materials.density,
-    "ELASTIC": materials.elastic,
-    "EXPANSION": materials.expansion,
-    "DAMPING": materials.damping,
-    "NO COMPRESSION": materials.no_compression,
-    "NO TENSION": materials.no_tension,
-    "INEXTENSIBLE": materials.inextensible,
-    "UNIAXIAL": materials.uniaxial,
-    "LOADING DATA": materials.loading_data,
-    "UNLOADING DATA": materials.unloading_data,
-    "VISCOELASTIC": materials.viscoelastic,
-    "DYNAMIC STIFFNESS": materials.dynamic_stiffness,
-    "SOLID SECTION": sections.solid_section,
-    "SPRING": sections.spring,
-    "DASHPOT": sections.dashpot,
-    "MASS": sections.mass,
-    "NONSTRUCTURAL MASS": sections.nonstructural_mass,
-    "REST LENGTH": sections.rest_length,
-    "PULLEY": sections.pulley,
+    **materials.CARDS,
+    **sections.CARDS,
     "SEABED": surfaces.seabed,
     "RIGID CYLINDER": surfaces.rigid_cylinder,
     "STOP PLANE": surfaces.stop_plane,

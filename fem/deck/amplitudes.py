@@ -11,21 +11,16 @@ from fem.arrays import Floats
 from fem.deck.cards import Card, Field, Row
 from fem.deck.columns import columns_of, plain_numbers
 from fem.deck.draft import Draft
-from fem.deck.handler import keyword
 from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.table import keyword
 from fem.model import Amplitude
 
 DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC", "SWEEP")
-
 OF_FILES = ("COLUMN", "TIME COLUMN", "PAST END")
-
 OWN = ("SPACING", *OF_FILES)
-
 OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
 """Of Abaqus, without blanks."""
-
 MAX_INSTANTS = 100_000
-
 TIMES = ("STEP TIME", "TOTAL TIME")
 """CalculiX writes ``TIME=TOTAL TIME``."""
 
@@ -39,7 +34,6 @@ TIMES = ("STEP TIME", "TOTAL TIME")
     unsupported=("USER",),
 )
 def amplitude(card: Card, draft: Draft) -> None:
-    """A function of time."""
     name = draft.declare(card, "amplitude")
     draft.amplitudes[name] = Amplitude(name, points=np.array([[0.0, 1.0]]))
     if card.has("DEFINITION") and squeezed(card.field("DEFINITION").text) in OTHERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -15,37 +15,38 @@ from fem.deck.parameters import Traced, TracedText
 from fem.deck.source import Hint, Mistake, Place, Source, did_you_mean, listing, shown, squeezed
 
 MAX_ENTRIES = 16
-
 MAX_NAME = 80
-
 MAX_DIGITS = 30
-
 MAX_LABEL = 10**15
 """Far above any real label, and sums of two still fit an int64."""
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?", re.ASCII)
-
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-
 REFERENCE = re.compile(r"<([^<>]*)>")
-
 LONE_REFERENCE = re.compile(r"([+-]?)<([^<>]*)>")
-
 QUOTED = re.compile(r'"[^"]*"')
-
 QUALIFIED = re.compile(r'(?:"[^"]*"|[^".=]*)(?:\.(?:"[^"]*"|[^".=]*))+')
 """``INSTANCE.name``, the quotes around each of them."""
-
 EXACT_INTEGERS = 2.0**53
-
 WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d*)", re.ASCII)
-
 FRACTION = re.compile(r"0\d+(?:[eEdD][+-]?\d+)?", re.ASCII)
 """What no program writes as a number, but what a decimal comma leaves of one: ``01`` of ``0,01``."""
-
 ZERO_AND_FRACTION = re.compile(rf"(?:^|,)\s*[+-]?0,{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
-
 POINT = "numbers have a decimal point, not a comma"
+
+
+class Bound(NamedTuple):
+    """What a number has to hold, and what is said of ``what`` and its ``value`` where it does not, with a hint."""
+
+    holds: Callable[[float], bool]
+    message: str
+    hint: str = ""
+
+
+NOT_NEGATIVE = Bound(lambda x: x >= 0.0, "{what} must not be negative, got {value:g}")
+NEGATIVE = Bound(lambda x: x >= 0.0, "{what} is negative: {value:g}")
+POSITIVE = Bound(lambda x: x > 0.0, "{what} must be positive, got {value:g}")
+UP_TO_1 = Bound(lambda x: 0.0 <= x <= 1.0, "{what} must lie between 0 and 1, got {value:g}")
 
 
 def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
@@ -118,17 +119,20 @@ class Field(NamedTuple):
         """Reads as a number."""
         return isinstance(self.text, TracedText) or (not self.quoted and NUMBER.fullmatch(self.text) is not None)
 
-    def number(self, what: str) -> float:
-        """A finite real number; Fortran's D exponents are fine."""
+    def number(self, what: str, bound: Bound | None = None) -> float:
+        """A finite real number, within a bound; Fortran's D exponents are fine."""
         if isinstance(self.text, TracedText):
-            return self.text.number
-        if not self.is_number():
+            value: float = self.text.number
+        elif not self.is_number():
             raise self.mistake(f"{what} (a number)")
-        if self.whole:
+        elif self.whole:
             raise comma(self)
-        value = float(self.text.upper().replace("D", "E"))
-        if not math.isfinite(value):
-            raise Mistake(self.place, f"{what} is out of range: {shown(self.text)}")
+        else:
+            value = float(self.text.upper().replace("D", "E"))
+            if not math.isfinite(value):
+                raise Mistake(self.place, f"{what} is out of range: {shown(self.text)}")
+        if bound is not None and not bound.holds(value):
+            raise Mistake(self.place, bound.message.format(what=what.removesuffix("="), value=value), bound.hint)
         return value
 
     def integer(self, what: str, low: int = 1, high: int = MAX_LABEL) -> int:
@@ -235,7 +239,6 @@ class Row:
         return len(self.pieces)
 
     def fields(self) -> list[Field]:
-        """All entries."""
         return [self.field(index) for index in range(len(self))]
 
     def field(self, index: int) -> Field:
@@ -255,18 +258,14 @@ class Row:
         before = self.pieces[index - 1][0].lstrip() if index and self.pieces[index][0][:1] == "0" else ""
         return before if WHOLE.fullmatch(before) else ""
 
-    def number(self, index: int, what: str, default: float | None = None) -> float:
+    def number(self, index: int, what: str, default: float | None = None, bound: Bound | None = None) -> float:
         """Entry ``index`` as a number; ``default`` when it is blank."""
         field = self.field(index)
-        return default if default is not None and not field.text else field.number(what)
+        return default if default is not None and not field.text else field.number(what, bound)
 
     def amount(self, index: int, what: str, default: float | None = None, *, positive: bool = False) -> float:
         """Entry ``index`` as a number that is not negative, or that is positive."""
-        value = self.number(index, what, default)
-        if value < 0.0 or (positive and value == 0.0):
-            rule = "be positive" if positive else "not be negative"
-            raise Mistake(self.field(index).place, f"{what} must {rule}, got {value:g}")
-        return value
+        return self.number(index, what, default, POSITIVE if positive else NOT_NEGATIVE)
 
     def integer(self, index: int, what: str, low: int = 1, high: int = MAX_LABEL, default: int | None = None) -> int:
         """Entry ``index`` as an integer; ``default`` when it is blank."""
@@ -368,7 +367,6 @@ class Card:
         return Mistake(self.place, message, hint)
 
     def has(self, name: str) -> bool:
-        """The parameter is given."""
         return squeezed(name) in self.parameters
 
     def field(self, name: str) -> Field:
@@ -394,24 +392,17 @@ class Card:
         """The choice made by a parameter."""
         return self.field(name).word(f"{name}=", words) if self.has(name) else default
 
-    def number(self, name: str, default: float = 0.0) -> float:
+    def number(self, name: str, default: float = 0.0, bound: Bound | None = None) -> float:
         """The number given by a parameter."""
-        return self.field(name).number(f"{name}=") if self.has(name) else default
+        return self.field(name).number(f"{name}=", bound) if self.has(name) else default
 
-    def amount(self, name: str, most: float = math.inf) -> float:
+    def amount(self, name: str) -> float:
         """The number given by a parameter, 0 or more; 0 without it."""
-        value = self.number(name)
-        if not 0.0 <= value <= most:
-            rule = "not be negative" if most == math.inf else f"lie between 0 and {most:g}"
-            raise Mistake(self.field(name).place, f"{name} must {rule}, got {value:g}")
-        return value
+        return self.number(name, bound=NOT_NEGATIVE)
 
     def positive(self, name: str) -> float:
         """The number > 0 given by a parameter."""
-        value = self.number(name)
-        if value <= 0.0:
-            raise Mistake(self.field(name).place, f"{name} must be positive, got {value:g}")
-        return value
+        return self.number(name, bound=POSITIVE)
 
     def integer(self, name: str, low: int = 1, default: int | None = None) -> int | None:
         """The integer given by a parameter."""

@@ -97,7 +97,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     if ground:
         lying = ground.lying(line, shape)
         along = np.array([math.cos(ground.bottom.slope), math.sin(ground.bottom.slope)]) @ axes
-        draft.initial += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
+        draft.initial_conditions += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
     tell(draft, catenary, line, shape, lying)
 
 

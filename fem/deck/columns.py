@@ -165,7 +165,6 @@ def integers(card: Card, count: int) -> Ints | None:
 
 BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
 """Numbers that may have a decimal comma."""
-
 LISTED = re.compile(r"[0-9,\s]*")
 
 
@@ -185,13 +184,9 @@ def listed_integers(card: Card) -> Ints | None:
 
 
 LINES_AT_ONCE = 50_000
-
 LOOSE = ("\n\n", "\n ", "\n\t", " \n", "\t\n")
-
 AROUND_LINES = re.compile(r"[ \t]*\n[ \t\n]*")
-
 BLANKS = re.compile(r"[ \t]+")
-
 IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eEdD, \t\n"))
 
 

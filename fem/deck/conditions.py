@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, distinct
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, RigidBodyDraft, StepDraft
-from fem.deck.handler import keyword
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
+from fem.deck.table import ANY, Line, Name, Parameters, Reference, Target, Value, keyword, word_of
 from fem.model import (
     Boundary,
     Equation,
@@ -32,14 +32,10 @@ from fem.model import (
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
-
 OURS = ("DISPLACEMENT", "ANCHOR")
-
 MAX_TERMS = 100_000
-
 POINT_STRESSES = 8
 """Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
-
 MOST_HEADING = 20_000
 """Characters of a heading that are kept."""
 
@@ -68,6 +64,21 @@ def translation(field: Field) -> int:
     if dof > 3:
         raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
     return dof
+
+
+class Dof(NamedTuple):
+    """A dof of a node in a data line."""
+
+    def read(self, field: Field, what: str, draft: Draft) -> int:
+        return translation(field)
+
+    def written(self, value: int) -> str:
+        return str(value)
+
+
+NODES = Value("target", Target("node"))
+NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", Dof()), Value("value", ANY, "the value"))
+NODAL_TEMPERATURE = Line("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
 @keyword("model", unsupported=("REMOVE",))
@@ -99,8 +110,7 @@ def equation(card: Card, draft: Draft) -> None:
 
 
 def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
-    """One triple."""
-    target, dof = draft.target(row, at, "node"), translation(row.field(at + 1))
+    target, dof = draft.target(row.field(at), "node"), translation(row.field(at + 1))
     return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
 
@@ -114,27 +124,26 @@ def mpc(card: Card, draft: Draft) -> None:
                 hint = "LINK, a, b keeps the distance of two nodes"
                 raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", hint)
             row.end(3, "LINK, a, b")
-            first, second = draft.target(row, 1, "node"), draft.target(row, 2, "node")
+            first, second = draft.target(row.field(1), "node"), draft.target(row.field(2), "node")
             draft.links.append((first, second, row.place))
 
 
 FREE_BODY = "makes a free body, which is not supported: reference nodes move as *BOUNDARY says"
-
-PLUS = ("ROTATION",)
-
 FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
-
 OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+RIGID_BODY = Parameters(
+    {
+        "REF NODE": Value("node", Reference()),
+        "PIN NSET": Value("pinned", Name("node")),
+        "ROTATION": Value("rotation", word_of("RPY", "VECTOR"), default="RPY", shown=True, is_ours=True),
+    }
+)
 
 
-@keyword("model", PLUS, ("REF NODE", "PIN NSET"), refuses=FREE_BODIES, unsupported=OTHER_BODIES, plus=PLUS)
+@keyword("model", RIGID_BODY, refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
-    field = card.field("REF NODE")
-    node: str | int = field.integer("a node label") if field.is_integer() else card.needed("REF NODE")
-    draft.use("node", node, field.place)
-    pinned = draft.named(card, "PIN NSET", "node")
-    draft.bodies.append(RigidBodyDraft(card, node, pinned, card.word("ROTATION", ("RPY", "VECTOR"), "RPY")))
+    draft.bodies.append(RigidBodyDraft(card, **RIGID_BODY.read(card, draft)))
     draft.no_rows(card)
 
 
@@ -153,7 +162,7 @@ def initial_conditions(card: Card, draft: Draft) -> None:
         draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
     for row in draft.rows(card):
         with draft.guard():
-            draft.initial.append((read_condition(row, kind, draft), row.place))
+            draft.initial_conditions.append((read_condition(row, kind, draft), row.place))
 
 
 @keyword("model", needs=("NSET",), takes=("TYPE",))
@@ -173,9 +182,8 @@ def transform(card: Card, draft: Draft) -> None:
 
 
 def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
-    """One line."""
     if kind == "STRESS":
-        target = draft.target(row, 0, "element")
+        target = draft.target(row.field(0), "element")
         value = row.number(1, "the stress s11")
         first = 1
         if len(row) == POINT_STRESSES:
@@ -191,12 +199,8 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
             if row.number(at, "a stress component", 0.0) != 0.0:
                 raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
         return InitialCondition(kind, target, value)
-    target = draft.target(row, 0, "node")
-    if kind == "TEMPERATURE":
-        row.end(2, "nodes, temperature")
-        return InitialCondition(kind, target, row.number(1, "the temperature"))
-    row.end(3, "nodes, dof, value")
-    return InitialCondition(kind, target, row.number(2, "the value"), translation(row.field(1)))
+    line = NODAL_TEMPERATURE if kind == "TEMPERATURE" else NODAL_VALUE
+    return InitialCondition(kind, **line.read(row, draft))
 
 
 def check_supports(draft: Draft, mesh: Mesh) -> None:
@@ -313,7 +317,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
 
 def written(draft: Draft, mesh: Mesh, node: int) -> str:
     """The label of a node by its index, as it stands in the deck."""
-    return draft.as_written(int(mesh.node_labels[node]))
+    return draft.as_written(mesh.node_labels[node])
 
 
 def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
@@ -374,7 +378,7 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
         for target, place in step.removals:
             index = elements.members(target)
             for element in index[last[index] < np.inf][:1]:
-                gone = f"element {draft.as_written(int(mesh.element_labels[element]))} has been removed before"
+                gone = f"element {draft.as_written(mesh.element_labels[element])} has been removed before"
                 draft.report(Mistake(place, gone))
             last[index] = begin if number else -np.inf
         begin += getattr(step.procedure, "period", 0.0)
@@ -382,7 +386,7 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
     for entry, place in draft.failures:
         index = elements.members(entry.target)
         for element in index.tolist():
-            name = f"element {draft.as_written(int(mesh.element_labels[element]))}"
+            name = f"element {draft.as_written(mesh.element_labels[element])}"
             if (entry.kind, element) in known:
                 draft.report(Mistake(place, f"{name} gets a second {entry.kind.lower()} to break at"))
             elif last[element] <= (entry.value if entry.kind == "TIME" else -np.inf):
@@ -420,7 +424,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
             what = "*NONSTRUCTURAL MASS is carried by bars, *MASS is a point"
             draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
     elements, has_length = Lookup(mesh.element_labels, mesh.element_sets), np.zeros(len(is_bar), bool)
-    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial, *draft.rest_lengths]
+    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial_conditions, *draft.rest_lengths]
     for entry, place in entries:
         is_length, target = isinstance(entry, RestLength), entry.target
         if isinstance(entry, InitialCondition) and entry.kind != "STRESS":
@@ -431,7 +435,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
             others = "T3D2, T2D2 and PULLEY: they have no length of their own" if is_length else others
             draft.report(Mistake(place, f"{target} has elements other than {others}"))
         elif is_length and has_length[index].any():
-            label = draft.as_written(int(mesh.element_labels[index[has_length[index]][0]]))
+            label = draft.as_written(mesh.element_labels[index[has_length[index]][0]])
             draft.report(Mistake(place, f"element {label} gets a second rest length"))
         has_length[index] |= is_length
 
@@ -458,7 +462,7 @@ def check_pulleys(draft: Draft, mesh: Mesh) -> None:
     for target, place, wrong, what in asked:
         index = elements.members(target)
         for element in index[wrong[index]][:1]:
-            draft.report(Mistake(place, f"element {draft.as_written(int(mesh.element_labels[element]))} {what}"))
+            draft.report(Mistake(place, f"element {draft.as_written(mesh.element_labels[element])} {what}"))
 
 
 SUFFIX = " IN AXES"

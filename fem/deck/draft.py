@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Floats, Ints, distinct
-from fem.deck.cards import INSTANCE, Card, Row
+from fem.deck.cards import INSTANCE, Card, Field, Row
 from fem.deck.source import Guard, Mistake, Place, listing
 from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import (
@@ -44,10 +44,8 @@ from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCy
 
 Where: TypeAlias = Callable[[int], Place]
 """Row of a chunk -> its place in the deck; called only when something is wrong with the row."""
-
 MAX_PER_CARD = 20
 """Rows of one card blamed at most."""
-
 SAME_PLACE = 1e-9
 """Coordinates of one node may differ by this fraction of their size: generators and merged decks round differently."""
 
@@ -139,8 +137,6 @@ class NodeTable(LabelTable):
 
 
 class ElementTable(LabelTable):
-    """All elements."""
-
     def add(self, kind: str, labels: Ints, nodes: Ints, where: Where) -> list[Mistake]:
         """Append elements of one kind; labels must be new."""
         mistakes = []
@@ -207,10 +203,8 @@ class Catenary(NamedTuple):
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
-
 BYTES_EACH = 2000
 """Of memory for a node or element: fewer in sets, more while a model is solved."""
-
 MOST_NAMED = 5
 
 
@@ -267,12 +261,11 @@ class RigidBodyDraft(NamedTuple):
 
 
 class PlaneDraft(NamedTuple):
-    """``*STOP PLANE``; node: a label, or a set of one."""
+    """``*STOP PLANE``; node: a label, or a set of one; given: what else there is of it."""
 
     card: Card
     node: str | int
-    node_set: str
-    normal: tuple[float, float, float]
+    given: dict[str, Any]
 
 
 class Draft:
@@ -308,7 +301,7 @@ class Draft:
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
-        self.initial: list[tuple[InitialCondition, Place]] = []
+        self.initial_conditions: list[tuple[InitialCondition, Place]] = []
         self.nonstructural: list[tuple[NonstructuralMass, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
         self.pulleys: list[tuple[Pulley, Place]] = []
@@ -364,11 +357,11 @@ class Draft:
         if empty and needed:
             raise card.mistake(f"*{card.keyword} has no data lines")
 
-    def single_row(self, card: Card, what: str) -> Row:
-        """The one data line of a card."""
+    def single_row(self, card: Card, what: str, further: str = "") -> Row:
+        """The one data line of a card; ``further``: what is wrong with a second one."""
         rows = list(self.rows(card))
         if len(rows) > 1:
-            raise Mistake(rows[1].place, f"*{card.keyword} takes one data line ({what}), got a second")
+            raise Mistake(rows[1].place, further or f"*{card.keyword} takes one data line ({what}), got a second")
         if not rows:
             raise card.mistake(f"*{card.keyword} has no data line ({what})")
         return rows[0]
@@ -410,9 +403,8 @@ class Draft:
         if not self.muted:
             self.uses.append(Use(family, name, place))
 
-    def target(self, row: Row, index: int, family: str) -> str | int:
+    def target(self, entry: Field, family: str) -> str | int:
         """A field that names a node (element) or a set of them."""
-        entry = row.field(index)
         what = f"{'a' if family == 'node' else 'an'} {family} label or set"
         label = entry.integer(f"the {family} label") if entry.is_integer() else entry.name(what)
         self.use(family, label, entry.place)
@@ -444,7 +436,6 @@ class Draft:
         return own
 
     def table(self, family: str) -> LabelTable:
-        """All nodes (elements)."""
         return self.nodes if family == "node" else self.elements
 
     def hint_at_instances(self, label: int, family: str) -> str:
@@ -452,9 +443,9 @@ class Draft:
         found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.table(family).rows]
         return f"labels of instances are qualified: {listing(found[:MOST_NAMED])}" if found else ""
 
-    def as_written(self, label: int) -> str:
+    def as_written(self, label: int | np.int64) -> str:
         """A label as it stands in the deck: ``INSTANCE.label``, or the label itself."""
-        number, own = divmod(label, INSTANCE)
+        number, own = divmod(int(label), INSTANCE)
         return f"{list(self.instances)[number - 1]}.{own}" if number else str(label)
 
     def raise_problems(self) -> None:
@@ -464,6 +455,16 @@ class Draft:
             for mistake in sorted(self.mistakes, key=lambda mistake: mistake.place.order):
                 different.setdefault((mistake.place, mistake.message), mistake)
             raise DeckError([mistake.problem() for mistake in islice(different.values(), MAX_PROBLEMS)])
+
+
+def as_given(draft: Draft | StepDraft, names: Iterable[str]) -> dict[str, Any]:
+    """Fields of a draft by name; lists as tuples, without the places that entries may have beside them."""
+
+    def bare(entry: Any) -> Any:
+        return entry[0] if isinstance(entry, tuple) and isinstance(entry[-1], Place | Card) else entry
+
+    values = {name: getattr(draft, name) for name in names}
+    return {name: tuple(map(bare, value)) if isinstance(value, list) else value for name, value in values.items()}
 
 
 @cache

@@ -15,14 +15,13 @@ import numpy as np
 from fem.arrays import Flags
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Draft, StepDraft
-from fem.deck.handler import keyword
-from fem.deck.source import Mistake, listing
+from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.table import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Line, Parameters, Value, Whole, keyword, word_of
 from fem.model import Airy, DragLaw, FluidLoad, Frequency, Jonswap, MarineGrowth, Mesh, Static, Water, Wind
 from fem.model.mesh import BARS
 from fem.model.surroundings import STRETCHINGS, VERTICAL
 
 STREAM = ("vx", "vy", "vz", "the elevation")
-
 NOT_FIELDS = "velocities that change along x and y are not supported: vx, vy, vz, elevation are"
 
 
@@ -41,49 +40,70 @@ def once(card: Card, known: object) -> None:
         raise card.mistake(f"the deck has two *{card.keyword}")
 
 
+AQUA = Line(
+    "seabed elevation, still level, g, density",
+    Value("seabed", what="the elevation of the seabed"),
+    Value("level", what="the still level"),
+    Value("gravity", AMOUNT, "g"),
+    Value("density", AMOUNT, "the density"),
+)
+WIND = Line(
+    "air density, reference height, cx, cy, ix, iy, alpha",
+    Value("density", AMOUNT, "the density of air"),
+    Value("reference", POSITIVE_NUMBER, "the reference height"),
+    *(Value("speeds", ANY, what, 1.0) for what in ("cx", "cy")),
+    *(Value("direction", ANY, what, 0.0) for what in ("ix", "iy")),
+    Value("power", AMOUNT, "alpha", 1.0 / 7.0),
+)
+
+
 @keyword("model")
 def aqua(card: Card, draft: Draft) -> None:
-    """``seabed elevation, still level, g, density``, then lines ``vx, vy, vz, elevation`` of the current."""
+    """``AQUA``, then lines ``vx, vy, vz, elevation`` of the current."""
     once(card, draft.water)
     rows = list(draft.rows(card))
-    first = rows[0]
-    first.end(4, "seabed elevation, still level, g, density")
-    seabed, level = first.number(0, "the elevation of the seabed"), first.number(1, "the still level")
-    gravity, density = first.amount(2, "g"), first.amount(3, "the density")
-    if seabed > level:
-        raise Mistake(first.place, f"the seabed at {seabed:g} is above the still level, {level:g}")
+    given = AQUA.read(rows[0], draft)
+    if given["seabed"] > given["level"]:
+        message = f"the seabed at {given['seabed']:g} is above the still level, {given['level']:g}"
+        raise Mistake(rows[0].place, message)
     current = []
     for row in rows[1:]:
         if len(row) > 4:
             raise Mistake(row.field(4).place, NOT_FIELDS)
         current.append((row, tuple(row.number(at, what, 0.0) for at, what in enumerate(STREAM))))
-    draft.water = Water(seabed, level, gravity, density, rising(current, 3, "elevation"))
+    draft.water = Water(**given, current=rising(current, 3, "elevation"))
 
 
 @keyword("model")
 def wind(card: Card, draft: Draft) -> None:
-    """``air density, reference height, cx, cy, ix, iy, alpha``."""
+    """``WIND``."""
     once(card, draft.wind)
-    row = draft.single_row(card, "air density, reference height, cx, cy, ix, iy, alpha")
-    row.end(7, "air density, reference height, cx, cy, ix, iy, alpha")
-    density, reference = row.amount(0, "the density of air"), row.amount(1, "the reference height", positive=True)
-    speeds = row.number(2, "cx", 1.0), row.number(3, "cy", 1.0)
-    along = row.number(4, "ix", 0.0), row.number(5, "iy", 0.0)
-    if not row.field(4).text and not row.field(5).text:
-        along = 1.0, 0.0
-    if along[0] == 0.0 and along[1] == 0.0:
-        raise Mistake(row.field(4).place, "the wind has no direction", "ix, iy is a unit vector, for example 1, 0")
-    power = row.amount(6, "alpha", 1.0 / 7.0)
-    size = along[0] * along[0] + along[1] * along[1]
-    if abs(size - 1.0) > 2e-3:
+    row = draft.single_row(card, WIND.text)
+    given = WIND.read(row, draft)
+    along, hint = given["direction"], "ix, iy is a unit vector, for example 1, 0"
+    given["direction"] = direction(row, 4, along, "the wind has no direction", hint)
+    if not is_unit(given["direction"]):
         draft.notice("*WIND: ix, iy is no unit vector: speeds are multiplied by its length")
-    draft.wind = Wind(density, reference, speeds, along, power)
+    draft.wind = Wind(**given)
 
 
-@keyword("model", needs=("NAME",))
+def direction(row: Row, at: int, given: tuple[float, float], nowhere: str, hint: str) -> tuple[float, float]:
+    """A horizontal direction, 1, 0 where both of its entries, from ``at`` on, are blank."""
+    if not row.field(at).text and not row.field(at + 1).text:
+        return 1.0, 0.0
+    if given[0] == 0.0 and given[1] == 0.0:
+        raise Mistake(row.field(at).place, nowhere, hint)
+    return given
+
+
+def is_unit(along: tuple[float, float]) -> bool:
+    """Its length is 1, but for what is left out of decimals."""
+    return not abs(along[0] * along[0] + along[1] * along[1] - 1.0) > NOT_UNIT
+
+
+@keyword("model", needs=("NAME",), extension="*DRAG LAW")
 def drag_law(card: Card, draft: Draft) -> None:
     """``speed, force per length``, from 0, 0."""
-    draft.extension("*DRAG LAW")
     name = draft.declare(card, "drag law")
     rows: list[tuple[Row, tuple[float, ...]]] = []
     for row in draft.rows(card):
@@ -101,39 +121,62 @@ def drag_law(card: Card, draft: Draft) -> None:
     draft.drag_laws[name] = DragLaw(name, law)
 
 
-@keyword("model", needs=("ELSET", "DIAMETER"))
+MARINE_GROWTH = Parameters(ELSET=Value("element_set", ELEMENT_SET), DIAMETER=Value("diameter", POSITIVE_NUMBER))
+
+
+@keyword("model", MARINE_GROWTH, extension="*MARINE GROWTH")
 def marine_growth(card: Card, draft: Draft) -> None:
     """``thickness, density, elevation``."""
-    draft.extension("*MARINE GROWTH")
-    element_set, diameter = draft.named(card, "ELSET", "element"), card.positive("DIAMETER")
+    given = MARINE_GROWTH.read(card, draft)
     rows: list[tuple[Row, tuple[float, ...]]] = []
     for row in draft.rows(card):
         row.end(3, "thickness, density, elevation")
         thickness, density = row.amount(0, "the thickness"), row.amount(1, "the density of the growth")
         rows.append((row, (row.number(2, "the elevation", 0.0), thickness, density)))
-    draft.growths.append((MarineGrowth(element_set, diameter, rising(rows, 0, "elevation")), card.place))
+    draft.growths.append((MarineGrowth(**given, rows=rising(rows, 0, "elevation")), card.place))
 
 
 KINDS = ("AIRY", "JONSWAP")
-
 FOREIGN = {
     "STOKES": "Stokes' waves are not supported",
     "GRIDDED": "waves on a grid are not supported",
     "USER": "waves of a user's routine are not supported",
 }
-
-OF_AIRY, OF_SEAS = ("WAVE PERIOD",), ("SEED", "COMPONENTS")
-
 MOST_COMPONENTS, LARGEST_SEED = 100_000, 2**64 - 1
-
 NOT_UNIT = 2e-3
-
-REGULAR, IRREGULAR = "amplitude, {}, phase, cos x, cos y", "Hs, Tp, gamma, cos x, cos y, lowest, highest omega/omega_p"
-
-
-@keyword(
-    "model", needs=("TYPE",), takes=(*OF_AIRY, *OF_SEAS, "RAMP", "STRETCHING"), plus=(*OF_SEAS, "RAMP", "STRETCHING")
+OF_AIRY = ("WAVE PERIOD",)
+OF_ALL = Parameters(
+    RAMP=Value("ramp", AMOUNT, default=0.0, is_ours=True),
+    STRETCHING=Value("stretching", word_of(*STRETCHINGS), default=VERTICAL, shown=True, is_ours=True),
 )
+OF_SEAS = Parameters(
+    SEED=Value("seed", Whole(0, LARGEST_SEED), default=None, is_ours=True),
+    COMPONENTS=Value("count", Whole(1, MOST_COMPONENTS), default=200, shown=True, is_ours=True),
+)
+ALONG = tuple(Value("direction", ANY, what, 0.0) for what in ("cos x", "cos y"))
+REGULAR = {
+    size: Line(
+        f"amplitude, {size}, phase, cos x, cos y",
+        Value("amplitude", AMOUNT, "the amplitude"),
+        Value("size", POSITIVE_NUMBER, f"the {size}"),
+        Value("phase", ANY, "the phase", 0.0),
+        *ALONG,
+    )
+    for size in ("wavelength", "period")
+}
+SEA = Line(
+    "Hs, Tp, gamma, cos x, cos y, lowest, highest omega/omega_p",
+    Value("height", POSITIVE_NUMBER, "the significant height Hs"),
+    Value("period", POSITIVE_NUMBER, "the peak period Tp"),
+    Value("gamma", POSITIVE_NUMBER, "gamma", 3.3),
+    *ALONG,
+    Value("low", POSITIVE_NUMBER, "the lowest frequency over that of the peak", 0.5),
+    Value("high", POSITIVE_NUMBER, "the highest frequency over that of the peak", 4.0),
+)
+OURS = (*OF_SEAS, *OF_ALL)
+
+
+@keyword("model", needs=("TYPE",), takes=(*OF_AIRY, *OURS), plus=OURS)
 def wave(card: Card, draft: Draft) -> None:
     """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea."""
     asked = card.field("TYPE").text.upper()
@@ -141,57 +184,42 @@ def wave(card: Card, draft: Draft) -> None:
         hint = "TYPE=AIRY has regular waves of first order, JONSWAP a sea of them"
         raise Mistake(card.field("TYPE").place, FOREIGN[asked], hint)
     is_sea = card.word("TYPE", KINDS, KINDS[0]) == "JONSWAP"
-    for name in OF_AIRY if is_sea else OF_SEAS:
-        if card.has(name):
-            raise Mistake(card.parameters[name.replace(" ", "")].place, f"{name} belongs to TYPE={KINDS[not is_sea]}")
-    ramp = card.amount("RAMP")
-    stretching = card.word("STRETCHING", STRETCHINGS, VERTICAL)
+    for name in filter(card.has, OF_AIRY if is_sea else OF_SEAS):
+        raise Mistake(card.parameters[squeezed(name)].place, f"{name} belongs to TYPE={KINDS[not is_sea]}")
+    given = OF_ALL.read(card, draft)
     if is_sea:
         draft.extension("*WAVE, TYPE=JONSWAP")
-        draft.waves.append((sea(card, draft, ramp, stretching), card))
+        draft.waves.append((sea(card, draft, given), card))
         return
     is_period = card.flag("WAVE PERIOD")
     rows = tuple(regular(row, "period" if is_period else "wavelength", draft) for row in draft.rows(card))
-    draft.waves.append((Airy(rows, is_period, ramp, stretching), card))
+    draft.waves.append((Airy(rows, is_period, **given), card))
 
 
-def regular(row: Row, size: str, draft: Draft) -> tuple[float, float, float, float, float]:
+def regular(row: Row, size: str, draft: Draft) -> Any:
     """A line of AIRY."""
-    row.end(5, REGULAR.format(size))
-    return (
-        row.amount(0, "the amplitude"), row.amount(1, f"the {size}", positive=True),
-        row.number(2, "the phase", 0.0), *direction(row, draft),
-    )  # fmt: skip
+    *numbers, along = REGULAR[size].read(row, draft).values()
+    return *numbers, *towards(row, along, draft)
 
 
-def sea(card: Card, draft: Draft, ramp: float, stretching: str) -> Jonswap:
+def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
     """The line of JONSWAP."""
     if not card.has("SEED"):
         hint = "SEED=1, say, chooses jitters and phases of the components: the same ones in every run"
         raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
-    seed = card.field("SEED").integer("SEED=", 0, LARGEST_SEED)
-    count = card.field("COMPONENTS").integer("COMPONENTS=", 1, MOST_COMPONENTS) if card.has("COMPONENTS") else 200
-    row = draft.single_row(card, IRREGULAR)
-    row.end(7, IRREGULAR)
-    height = row.amount(0, "the significant height Hs", positive=True)
-    period = row.amount(1, "the peak period Tp", positive=True)
-    gamma = row.amount(2, "gamma", 3.3, positive=True)
-    low = row.amount(5, "the lowest frequency over that of the peak", 0.5, positive=True)
-    high = row.amount(6, "the highest frequency over that of the peak", 4.0, positive=True)
-    if high <= low:
-        raise Mistake(row.field(6).place, f"the highest frequency, {high:g}, is not above the lowest, {low:g}")
-    return Jonswap(height, period, seed, count, gamma, direction(row, draft), low, high, ramp, stretching)
+    given |= OF_SEAS.read(card, draft)
+    row = draft.single_row(card, SEA.text)
+    given |= SEA.read(row, draft)
+    if given["high"] <= given["low"]:
+        message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
+        raise Mistake(row.field(6).place, message)
+    return Jonswap(**given | {"direction": towards(row, given["direction"], draft)})
 
 
-def direction(row: Row, draft: Draft) -> tuple[float, float]:
+def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:
     """cos x, cos y in fields 3 and 4."""
-    along = row.number(3, "cos x", 0.0), row.number(4, "cos y", 0.0)
-    if not row.field(3).text and not row.field(4).text:
-        return 1.0, 0.0
-    size = along[0] * along[0] + along[1] * along[1]
-    if size == 0.0:
-        raise Mistake(row.field(3).place, "the waves have no direction", "cos x, cos y is a unit vector, say 1, 0")
-    if abs(size - 1.0) > NOT_UNIT:
+    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, say 1, 0")
+    if not is_unit(along):
         draft.notice("*WAVE: cos x, cos y is no unit vector: only its direction counts")
     return along
 
@@ -221,7 +249,6 @@ FIELDS = {
     "PB": (),
 }
 """What follows elements, label, M, D on a data line."""
-
 STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7}
 """Where the amplitudes of the stream stand."""
 
@@ -230,7 +257,7 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     """One line of ``*DLOAD`` with a label of water or wind."""
     row.end(4 + len(FIELDS[kind]), ", ".join(("elements", kind, "M", "D", *FIELDS[kind])))
     blame_absent_fluid(row, kind, draft)
-    target = draft.target(row, 0, "element")
+    target = draft.target(row.field(0), "element")
     magnitude, diameter = row.number(2, "the magnitude M", 1.0), row.amount(3, "the diameter D", positive=True)
     load = FluidLoad(target, kind, magnitude, diameter, amplitude=amplitude, is_current=is_current)
     if kind == "PB":
@@ -303,7 +330,7 @@ def added_mass(card: Card, draft: Draft) -> None:
             if label.text.upper() != "FI":
                 raise Mistake(label.place, f"expected FI, got '{label.text}'", "elements, FI, D, C_A")
             blame_absent_fluid(row, "FI", draft)
-            target = draft.target(row, 0, "element")
+            target = draft.target(row.field(0), "element")
             diameter, added = row.amount(2, "the diameter D", positive=True), row.amount(3, "C_A")
             load = FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added)
             draft.open_step.fluid_loads.append((load, row.place))
@@ -334,7 +361,6 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
 
 
 def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
-    """Those of one step."""
     taken: dict[str, Flags] = {}
     for load, place in step.fluid_loads:
         with draft.guard():
@@ -359,6 +385,6 @@ def spoken(
     messages = f"{what} acts on bars (T3D2, T2D2), and element {{}} is none", f"element {{}} has {what} {how}"
     for wrong, message in zip((found & ~is_bar, found & before), messages, strict=True):
         if wrong.any():
-            label = draft.as_written(int(mesh.element_labels[int(wrong.argmax())]))
+            label = draft.as_written(mesh.element_labels[int(wrong.argmax())])
             raise Mistake(place, message.format(label))  # type: ignore[arg-type]
     return found

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Draft, StepDraft, set_procedure
-from fem.deck.handler import keyword
 from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.table import keyword
 from fem.model import Frequency, FrequencyRange, ModalDamping, Perturbation, SteadyState
 from fem.model.quantities import HARMONIC
 

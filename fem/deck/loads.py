@@ -10,13 +10,13 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.conditions import dof_of, translation
+from fem.deck.conditions import NODAL_TEMPERATURE, NODES, Dof, dof_of
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
-from fem.deck.handler import keyword
 from fem.deck.harmonic import PHASES, is_imaginary
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
+from fem.deck.table import ANY, Line, Value, keyword
 from fem.model import (
     BarSection,
     Boundary,
@@ -45,13 +45,9 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3),
     "ZASYMM": (1, 2),
 }
-
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
-
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
-
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
-
 KEPT = "loads keep their direction"
 
 
@@ -103,7 +99,7 @@ def boundary(card: Card, draft: Draft) -> None:
 
 def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft) -> list[tuple[Boundary, Place]]:
     """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
-    target = draft.target(row, 0, "node")
+    target = draft.target(row.field(0), "node")
     word = row.field(1)
     if word.text and not word.is_number():
         if word.text.upper() not in SHORTHANDS:
@@ -127,6 +123,7 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
+NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof()), Value("value", ANY, "the force"))
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
@@ -136,9 +133,8 @@ def cload(card: Card, draft: Draft) -> None:
     late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            row.end(3, "nodes, dof, force")
-            target, value = draft.target(row, 0, "node"), row.number(2, "the force")
-            draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude, late))
+            given = NODAL_FORCE.read(row, draft)
+            draft.open_step.nodal_loads.append(NodalLoad(**given, amplitude=amplitude, is_imaginary=late))
 
 
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
@@ -174,10 +170,10 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
         return fluid_load(row, kind, amplitude, is_current, draft)
     if kind != "GRAV":
         row.end(3, f"elements, {kind}, force per volume")
-        target: str | int | None = draft.target(row, 0, "element")
+        target: str | int | None = draft.target(row.field(0), "element")
         return DistributedLoad(target, kind, row.number(2, "the force per volume"), amplitude=amplitude)
     row.end(6, "elements, GRAV, g, nx, ny, nz")
-    target = draft.target(row, 0, "element") if row.field(0).text else None
+    target = draft.target(row.field(0), "element") if row.field(0).text else None
     value = row.number(2, "the acceleration")
     components = [row.number(at, "a component of the direction", 0.0) for at in (3, 4, 5)]
     if not any(components):
@@ -200,13 +196,11 @@ def temperature(card: Card, draft: Draft) -> None:
     """``nodes, temperature``."""
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            row.end(2, "nodes, temperature")
-            target, value = draft.target(row, 0, "node"), row.number(1, "the temperature")
-            draft.open_step.temperatures.append(Temperature(target, value, amplitude))
+            given = NODAL_TEMPERATURE.read(row, draft)
+            draft.open_step.temperatures.append(Temperature(**given, amplitude=amplitude))
 
 
 ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
-
 NO_CONTACT = {"MECHANICAL": "belongs to contact pairs, which are not supported"}
 
 
@@ -224,40 +218,37 @@ def model_change(card: Card, draft: Draft) -> None:
         for at, field in enumerate(row.fields()):
             with draft.guard():
                 if kind == ELEMENTS:
-                    step.removals.append((draft.target(row, at, "element"), field.place))
+                    step.removals.append((draft.target(row.field(at), "element"), field.place))
                 else:
                     (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
 
 
-@keyword("model", needs=("TYPE",))
+@keyword("model", needs=("TYPE",), extension="*FAILURE")
 def failure(card: Card, draft: Draft) -> None:
     """``elements, value``: what T, E or total time breaks each of them at."""
-    draft.extension("*FAILURE")
     kind = card.word("TYPE", tuple(FAILURES), "TENSION")
     for row in draft.rows(card):
         with draft.guard():
             row.end(2, "elements, value")
-            target, value = draft.target(row, 0, "element"), row.amount(1, f"the {kind.lower()}", positive=True)
+            target, value = draft.target(row.field(0), "element"), row.amount(1, f"the {kind.lower()}", positive=True)
             draft.failures.append((Failure(target, kind, value), row.place))
 
 
 LEAST = 0.1
 """Fraction of its natural length that a line keeps."""
-
 SAMPLES = 400
 """Instants of a step at which an amplitude is looked at, beside its own points."""
 
 
-@keyword("step", takes=("AMPLITUDE", "TENSION"))
+@keyword("step", takes=("AMPLITUDE", "TENSION"), extension="*WINCH")
 def winch(card: Card, draft: Draft) -> None:
     """``elements, change of length[, end]``, or with TENSION ``elements, tension[, speed[, end]]``."""
-    draft.extension("*WINCH")
     amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")
     keeps = card.has("TENSION") and (not card.field("TENSION").text or card.word("TENSION", ("YES", "NO"), "") == "YES")
     for row in draft.rows(card):
         with draft.guard():
             row.end(4 if keeps else 3, "elements, tension, speed, end" if keeps else "elements, change of length, end")
-            target, speed = draft.target(row, 0, "element"), None
+            target, speed = draft.target(row.field(0), "element"), None
             if keeps and row.field(2).text:
                 speed = row.amount(2, "the speed", positive=True)
             end = row.integer(3 if keeps else 2, "the end", 1, 2, default=1)
@@ -293,7 +284,7 @@ def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -
                 short = least < LEAST * lengths[chosen]
                 if not entry.is_tension and short.any():
                     at = int(short.argmax())
-                    label = draft.as_written(int(mesh.element_labels[chosen[at]]))
+                    label = draft.as_written(mesh.element_labels[chosen[at]])
                     message = f"this leaves element {label} a natural length of {least[at]:.6g}, less than a tenth of "
                     message += f"the {lengths[chosen[at]]:.6g} it begins with"
                     raise Mistake(place, message, "short elements are hauled in one after the other")
@@ -311,7 +302,7 @@ def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags
     if not mesh.is_of(*BARS, *REEVED)[chosen].all():
         return f"{entry.target} has elements that no winch turns", "it turns T3D2, T2D2 and PULLEY"
     if turned.any():
-        label = draft.as_written(int(mesh.element_labels[chosen[turned]][0]))
+        label = draft.as_written(mesh.element_labels[chosen[turned]][0])
         return f"element {label} gets a second winch in this step", ""
     if entry.end == 2 and not mesh.is_of(*REEVED)[chosen].all():
         return "only a PULLEY has an end 2", "a bar is one piece of line: leave the end out"

@@ -15,7 +15,6 @@ from fem.model import ElementBlock, Mesh
 from fem.model.mesh import AXIAL, REEVED
 
 NODE_CARDS = ("NODE", "NGEN", "NFILL", "INCLUDE")
-
 ELEMENT_CARDS = ("ELEMENT", "ELGEN", "INCLUDE")
 
 
@@ -136,7 +135,6 @@ def build_sets(draft: Draft, table: SetTable, lookup: Lookup, family: str, cards
 
 
 MOST = 10 * MAX_PROBLEMS
-
 SET_CARDS = {"node": ("NSET", *NODE_CARDS), "element": ("ELSET", *ELEMENT_CARDS)}
 
 

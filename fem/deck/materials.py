@@ -10,10 +10,23 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.arrays import Floats
-from fem.deck.cards import Card
+from fem.deck.cards import NEGATIVE, Bound, Card
 from fem.deck.draft import Draft, MaterialDraft
-from fem.deck.handler import keyword
 from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.table import (
+    AMOUNT,
+    PART,
+    POSITIVE_NUMBER,
+    Form,
+    Handler,
+    Line,
+    Number,
+    Only,
+    Parameters,
+    Value,
+    Word,
+    keyword,
+)
 from fem.model import (
     DynamicStiffness,
     Expansion,
@@ -31,56 +44,89 @@ NO_FIELDS = {
 
 @keyword("model", needs=("NAME",), ignores=("DESCRIPTION",), unsupported=("SRATE FACTOR", "RTOL"))
 def material(card: Card, draft: Draft) -> None:
-    """Opens a material."""
     draft.material = MaterialDraft(card.needed("NAME"), card.place)
     draft.materials[draft.declare(card, "material")] = draft.material
     draft.no_rows(card)
+
+
+NOTHING_LEFT = ("NO COMPRESSION", "NO TENSION")
+"""Of these a material has one: with both it would carry nothing."""
 
 
 def put(card: Card, draft: Draft, **numbers: object) -> None:
     """Write numbers into the open material; each card once."""
     material = draft.material
     assert material is not None
+    if card.keyword in NOTHING_LEFT and {*NOTHING_LEFT} - {card.keyword} <= material.cards.keys():
+        raise card.mistake(f"material {material.name} has both *NO COMPRESSION and *NO TENSION: it would carry nothing")
     if card.keyword in material.cards:
         first = material.cards[card.keyword]
         raise card.mistake(f"*{card.keyword} is given twice for material {material.name}", f"first at {first}")
     material.cards[card.keyword] = card.place
     material.numbers.update(numbers)
+    if card.keyword == "INEXTENSIBLE" and card.has("RESTITUTION"):
+        material.cards["RESTITUTION"] = card.field("RESTITUTION").place
 
 
-@keyword("material", refuses=NO_FIELDS)
-def density(card: Card, draft: Draft) -> None:
-    """One number >= 0."""
-    row = draft.single_row(card, "the density")
-    row.end(2, "the density")
-    value = row.number(0, "the density")
-    row.number(1, "the temperature", 0.0)
-    if value < 0.0:
-        raise Mistake(row.place, f"the density is negative: {value:g}")
-    put(card, draft, density=value)
+TEMPERATURE = Value("", what="the temperature", default=0.0)
+POISSON = Bound(lambda x: -1.0 < x <= 0.5, "{what} must lie between -1 and 0.5, got {value:g}")
+ISOTROPIC = Only(("ISO", "ISOTROPIC"), "*ELASTIC, TYPE={text} is not supported", "bars are ISOTROPIC: E, nu")
+ROWS: dict[str, Form] = {
+    "INEXTENSIBLE": Form(
+        parameters=Parameters(RESTITUTION=Value("restitution", PART, default=0.0, is_ours=True)),
+        fixed={"is_inextensible": True},
+    ),
+    "ELASTIC": Form(
+        parameters=Parameters(
+            TYPE=Value("", ISOTROPIC, default=""),
+            MODULI=Value("is_instant", Word({"LONG TERM": False, "INSTANTANEOUS": True}), default=False),
+        ),
+        line=Line(
+            "E, nu",
+            Value("young", POSITIVE_NUMBER, "the modulus E"),
+            Value("poisson", Number(POISSON), "Poisson's ratio", 0.0),
+            TEMPERATURE,
+        ),
+        further="an elastic modulus that depends on temperature is not supported",
+        statement={"refuses": NO_FIELDS},
+    ),
+    "DENSITY": Form(
+        line=Line("the density", Value("density", Number(NEGATIVE), "the density"), TEMPERATURE),
+        statement={"refuses": NO_FIELDS},
+    ),
+    "DAMPING": Form(
+        parameters=Parameters(
+            ALPHA=Value("alpha", AMOUNT, default=0.0, shown=True), BETA=Value("beta", AMOUNT, default=0.0, shown=True)
+        ),
+        statement={"unsupported": ("COMPOSITE", "STRUCTURAL")},
+    ),
+    "NO COMPRESSION": Form(
+        parameters=Parameters(RATIO=Value("compression_ratio", PART, default=0.0, shown=True, is_ours=True))
+    ),
+    "NO TENSION": Form(fixed={"tension_ratio": 0.0}),
+}
+"""Cards that give numbers of ``Material``, in the order in which they are written."""
+DYNAMIC_STIFFNESS = Form(
+    DynamicStiffness,
+    line=Line(
+        "constant, slope, viscosity",
+        Value("constant", POSITIVE_NUMBER, "the modulus without tension"),
+        Value("slope", AMOUNT, "the slope", 0.0),
+        Value("viscosity", POSITIVE_NUMBER, "the viscosity"),
+    ),
+    statement={"extension": "*DYNAMIC STIFFNESS"},
+)
 
 
-@keyword("material", takes=("TYPE", "MODULI"), refuses=NO_FIELDS)
-def elastic(card: Card, draft: Draft) -> None:
-    """``E[, nu[, temperature]]``."""
-    is_instant = card.word("MODULI", ("LONG TERM", "INSTANTANEOUS"), "LONG TERM") == "INSTANTANEOUS"
-    if card.has("TYPE"):
-        field = card.field("TYPE")
-        if squeezed(field.text) not in ("ISO", "ISOTROPIC"):
-            raise Mistake(field.place, f"*ELASTIC, TYPE={field.text} is not supported", "bars are ISOTROPIC: E, nu")
-    rows = list(draft.rows(card))
-    if len(rows) > 1:
-        raise Mistake(rows[1].place, "an elastic modulus that depends on temperature is not supported")
-    if not rows:
-        raise card.mistake("*ELASTIC has no data line (E, nu)")
-    rows[0].end(3, "E, nu")
-    young, poisson = rows[0].number(0, "the modulus E"), rows[0].number(1, "Poisson's ratio", 0.0)
-    rows[0].number(2, "the temperature", 0.0)
-    if young <= 0.0:
-        raise Mistake(rows[0].place, f"the modulus E must be positive, got {young:g}")
-    if not -1.0 < poisson <= 0.5:
-        raise Mistake(rows[0].field(1).place, f"Poisson's ratio must lie between -1 and 0.5, got {poisson:g}")
-    put(card, draft, young=young, poisson=poisson, is_instant=is_instant)
+def of_material(form: Form, field: str = "") -> Handler:
+    """The function of a card that gives numbers of the open material, or an object in one of its fields."""
+
+    @keyword("material", form.parameters, **form.statement)
+    def read(card: Card, draft: Draft) -> None:
+        for found, _ in form.read(card, draft):
+            put(card, draft, **({field: found} if field else found))
+
+    return read
 
 
 @keyword("material", takes=("ZERO", "TYPE"), refuses=NO_FIELDS, unsupported=("USER",))
@@ -97,55 +143,12 @@ def expansion(card: Card, draft: Draft) -> None:
     put(card, draft, expansion=Expansion(tuple(rows), card.number("ZERO")))
 
 
-@keyword("material", takes=("ALPHA", "BETA"), unsupported=("COMPOSITE", "STRUCTURAL"))
-def damping(card: Card, draft: Draft) -> None:
-    """Rayleigh damping of a material."""
-    draft.no_rows(card)
-    put(card, draft, alpha=card.amount("ALPHA"), beta=card.amount("BETA"))
-
-
-@keyword("material", takes=("RATIO",), plus=("RATIO",))
-def no_compression(card: Card, draft: Draft) -> None:
-    """Tension only; RATIO: the fraction of the modulus kept in compression."""
-    draft.no_rows(card)
-    ratio = card.amount("RATIO", most=1.0)
-    refuse_both(card, draft, "NO TENSION")
-    put(card, draft, compression_ratio=ratio)
-
-
-@keyword("material")
-def no_tension(card: Card, draft: Draft) -> None:
-    """Compression only."""
-    draft.no_rows(card)
-    refuse_both(card, draft, "NO COMPRESSION")
-    put(card, draft, tension_ratio=0.0)
-
-
-def refuse_both(card: Card, draft: Draft, other: str) -> None:
-    """A bar that carries neither tension nor compression carries nothing."""
-    assert draft.material is not None
-    if other in draft.material.cards:
-        message = f"material {draft.material.name} has both *NO COMPRESSION and *NO TENSION: it would carry nothing"
-        raise card.mistake(message)
-
-
-@keyword("material", takes=("RESTITUTION",), plus=("RESTITUTION",))
-def inextensible(card: Card, draft: Draft) -> None:
-    """Bars of this material keep their length: rods; with ``*NO COMPRESSION`` ropes, with ``*NO TENSION`` stops.
-
-    RESTITUTION: of the impacts of ropes and stops.
-    """
-    draft.no_rows(card)
-    put(card, draft, is_inextensible=True, restitution=card.amount("RESTITUTION", most=1.0))
-    if card.has("RESTITUTION") and draft.material is not None:
-        draft.material.cards["RESTITUTION"] = card.field("RESTITUTION").place
-
-
-@keyword("material", takes=("COMPONENT", "LARGEST STRESS"), plus=("LARGEST STRESS",))
+@keyword(
+    "material", takes=("COMPONENT", "LARGEST STRESS"), plus=("LARGEST STRESS",), extension="*UNIAXIAL without *FABRIC"
+)
 def uniaxial(card: Card, draft: Draft) -> None:
     """Opens a table of stress over strain."""
     draft.no_rows(card)
-    draft.extension("*UNIAXIAL without *FABRIC")
     if card.has("COMPONENT") and card.integer("COMPONENT") != 1:
         place = card.field("COMPONENT").place
         raise Mistake(place, f"COMPONENT={card.field('COMPONENT').text} of *UNIAXIAL: a bar has one, 1")
@@ -243,43 +246,84 @@ def viscoelastic(card: Card, draft: Draft) -> None:
     put(card, draft, viscoelastic=Viscoelastic(series, tuple(rows)))
 
 
-@keyword("material")
-def dynamic_stiffness(card: Card, draft: Draft) -> None:
-    """``constant, slope, viscosity``."""
-    draft.extension("*DYNAMIC STIFFNESS")
-    row = draft.single_row(card, "constant, slope, viscosity")
-    row.end(3, "constant, slope, viscosity")
-    constant, slope = row.amount(0, "the modulus without tension", positive=True), row.amount(1, "the slope", 0.0)
-    put(card, draft, dynamic=DynamicStiffness(constant, slope, row.amount(2, "the viscosity", positive=True)))
-
+CARDS: dict[str, Handler] = {
+    "MATERIAL": material,
+    **{name: of_material(form) for name, form in ROWS.items()},
+    "EXPANSION": expansion,
+    "UNIAXIAL": uniaxial,
+    "LOADING DATA": loading_data,
+    "UNLOADING DATA": unloading_data,
+    "VISCOELASTIC": viscoelastic,
+    "DYNAMIC STIFFNESS": of_material(DYNAMIC_STIFFNESS, "dynamic"),
+}
 
 ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
-
-BESIDE = {
-    "INEXTENSIBLE": "a bar that keeps its length has no strain",
+NO_STRAIN = "a bar that keeps its length has no strain"
+ANY_LAW = ("DENSITY", "DAMPING", "NO COMPRESSION")
+LAWS: dict[str, tuple[str, ...]] = {
+    "ELASTIC": (*ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
+    "INEXTENSIBLE": (*ANY_LAW, "NO TENSION", "RESTITUTION"),
+    "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
+    "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
+    "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
+}
+"""Cards that say how a bar answers to strain -> the others that each takes notice of. A card that stands nowhere here
+goes with none.
+"""
+BESIDE_ROPE_LAWS = {
+    "INEXTENSIBLE": NO_STRAIN,
     "EXPANSION": "rope laws follow no heat",
     "NO TENSION": "rope laws are of bars that pull",
+    "BETA": "the law has its own dissipation",
 }
-"""Cards that make no sense beside one of these."""
-
+BESIDE = {
+    **dict.fromkeys(ROPE_LAWS, BESIDE_ROPE_LAWS),
+    "INEXTENSIBLE": {
+        "ELASTIC": "a bar is elastic or keeps its length, not both",
+        "EXPANSION": NO_STRAIN,
+        "BETA": NO_STRAIN,
+    },
+}
+"""Of these laws: cards, and BETA of ``*DAMPING``, that make no sense beside them, and why."""
 ON_IT = 1e-3
 """Over the stress: how far the last row of an unloading curve may lie from the loading curve."""
-
 FEEDS = 1e-9
-
 Finding: TypeAlias = tuple[str, str, str]
 """Card that is to blame, message, hint."""
 
 
-def rope_law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
-    """Of one material."""
+def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
+    """What does not go with the law of one material; it has one."""
+    cards, name = entry.cards, entry.name
+    law = next((card for card in BESIDE if card in cards), "ELASTIC")
+    if law == "ELASTIC":
+        if law not in cards:
+            yield "", f"material {name} has neither *ELASTIC nor *INEXTENSIBLE", ""
+        elif entry.numbers.get("is_instant"):
+            yield law, f"MODULI=INSTANTANEOUS in material {name}, which has no *VISCOELASTIC", ""
+        return
+    for what, why in BESIDE[law].items():
+        if what == "BETA" and entry.numbers.get("beta"):
+            yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", why
+        elif what in cards:
+            yield what, f"*{what} beside *{law} in material {name}", why
+    yield from rod_mistakes(entry) if law == "INEXTENSIBLE" else rope_law_mistakes(entry, law)
+
+
+def rod_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
+    """Of a material of rods, ropes or stops."""
+    if "NO COMPRESSION" in entry.cards:
+        if entry.numbers["compression_ratio"] != 0.0:
+            hint = "a rope carries no compression: leave RATIO out"
+            yield "NO COMPRESSION", f"RATIO beside *INEXTENSIBLE in {entry.name}", hint
+    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
+        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
+        yield "RESTITUTION", message, "a rod keeps its length and meets no impacts"
+
+
+def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
+    """Of a material with rope laws."""
     cards, numbers, name = entry.cards, entry.numbers, entry.name
-    law = next(card for card in ROPE_LAWS if card in cards)
-    for card, why in BESIDE.items():
-        if card in cards:
-            yield card, f"*{card} beside *{law} in material {name}", why
-    if numbers.get("beta"):
-        yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", "the law has its own dissipation"
     if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
         yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION beside *{law} in material {name}", "0 or without the card"
     given, dynamic = numbers.get("uniaxial"), numbers.get("dynamic")
@@ -415,20 +459,14 @@ def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
         draft.report(Mistake(place, f"material {ruled[0].name} has a rope law, beside {what}", "that is not supported"))
 
 
-NO_STRAIN = "a bar that keeps its length has no strain"
-
-
-BESIDE_RODS = {"ELASTIC": "a bar is elastic or keeps its length, not both", "EXPANSION": NO_STRAIN}
-"""Cards that make no sense in a material of rods."""
-
-
 def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
     """All materials; those of sections must be elastic."""
     materials = {}
     for name, entry in draft.materials.items():
         if name in used:
             found = len(draft.mistakes)
-            blame_missing_elastic(draft, entry)
+            for card, message, hint in () if entry.broken else law_mistakes(entry):
+                draft.report(Mistake(entry.cards.get(card, entry.place), message, hint))
             if len(draft.mistakes) == found and not entry.broken:
                 blame_strangers(draft, entry)
         else:
@@ -442,51 +480,6 @@ def blame_strangers(draft: Draft, entry: MaterialDraft) -> None:
     for card, law in strangers(entry.cards):
         message = f"*{card} beside *{law} in material {entry.name}, which takes no notice of it"
         draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
-
-
-def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
-    """A bar has a modulus, or keeps its length."""
-    if entry.broken:
-        return
-    if any(card in entry.cards for card in ROPE_LAWS):
-        for card, message, hint in rope_law_mistakes(entry):
-            draft.report(Mistake(entry.cards[card], message, hint))
-        return
-    if "INEXTENSIBLE" not in entry.cards:
-        if not LAWS.keys() & entry.cards.keys():
-            draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
-        elif entry.numbers.get("is_instant"):
-            message = f"MODULI=INSTANTANEOUS in material {entry.name}, which has no *VISCOELASTIC"
-            draft.report(Mistake(entry.cards["ELASTIC"], message))
-        return
-    beside = f"beside *INEXTENSIBLE in material {entry.name}"
-    for card, why in BESIDE_RODS.items():
-        if card in entry.cards:
-            draft.report(Mistake(entry.cards[card], f"*{card} {beside}", why))
-    if "NO COMPRESSION" in entry.cards:
-        if entry.numbers["compression_ratio"] != 0.0:
-            why = "a rope carries no compression: leave RATIO out"
-            draft.report(Mistake(entry.cards["NO COMPRESSION"], f"RATIO beside *INEXTENSIBLE in {entry.name}", why))
-    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
-        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
-        draft.report(Mistake(entry.cards["RESTITUTION"], message, "a rod keeps its length and meets no impacts"))
-    if entry.numbers.get("beta"):
-        draft.report(Mistake(entry.cards["DAMPING"], f"BETA of *DAMPING {beside}", NO_STRAIN))
-
-
-ANY = ("DENSITY", "DAMPING", "NO COMPRESSION")
-
-
-LAWS: dict[str, tuple[str, ...]] = {
-    "ELASTIC": (*ANY, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
-    "INEXTENSIBLE": (*ANY, "NO TENSION", "RESTITUTION"),
-    "UNIAXIAL": (*ANY, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
-    "VISCOELASTIC": (*ANY, "ELASTIC"),
-    "DYNAMIC STIFFNESS": (*ANY, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
-}
-"""Cards that say how a bar answers to strain -> the others that each takes notice of. A card that stands nowhere here
-goes with none.
-"""
 
 
 def strangers(cards: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -23,9 +23,9 @@ from fem.arrays import Floats, Ints, distinct
 from fem.deck.cards import INSTANCE, MAX_LABEL, MAX_NAME, Card, Field, Row
 from fem.deck.columns import integers, labelled_numbers, listed_integers
 from fem.deck.draft import OPENING, Draft, SetTable
-from fem.deck.handler import keyword
 from fem.deck.scanner import readable
 from fem.deck.source import Hint, Mistake, Place, did_you_mean, listing, said, shown, squeezed
+from fem.deck.table import keyword
 from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
@@ -251,7 +251,6 @@ def nset(card: Card, draft: Draft) -> None:
 
 @keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("ELSET",), ignores=("INTERNAL",))
 def elset(card: Card, draft: Draft) -> None:
-    """An element set."""
     define(card, draft, draft.element_sets, "ELSET", "element")
 
 
@@ -399,7 +398,6 @@ def load(path: Path) -> Any:
 
 
 def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
-    """Nodes, elements and sets."""
     place = card.field("INPUT").place
     points = np.asarray(mesh.points, dtype=np.float64)
     coordinates = np.zeros((len(points), 3))

@@ -17,14 +17,14 @@ from fem.deck.conditions import (
     check_supports,
     in_axes,
 )
-from fem.deck.draft import Draft
+from fem.deck.draft import Draft, as_given
 from fem.deck.fluids import check_fluids
 from fem.deck.loads import check_winches
 from fem.deck.lookup import build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.scanner import DeckFiles
 from fem.deck.sections import build_properties
-from fem.deck.source import Mistake, Place
+from fem.deck.source import Mistake, Place, words
 from fem.deck.steps import (
     blame_integrals,
     blame_perturbations,
@@ -41,6 +41,12 @@ from fem.model import (
     PointMass,
     Spring,
 )
+
+KEPT = words("""
+    heading, nonstructural, rest_lengths, pulleys, failures, water, wind, waves, drag_laws, growths, amplitudes,
+    time_points, initial_conditions, boundaries, rotations, restart_every, earlier
+""")
+"""Fields of the model that are as the draft has them."""
 
 
 def build_model(draft: Draft, end: Place) -> Model:
@@ -83,35 +89,19 @@ def build_model(draft: Draft, end: Place) -> Model:
     notice_idle_nodes(draft, mesh, coupled)
     model = Model(
         mesh=mesh,
-        heading=tuple(draft.heading),
         materials=materials,
         sections=sections,
         springs=springs,
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
-        nonstructural=tuple(entry for entry, _ in draft.nonstructural),
-        rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
-        pulleys=tuple(entry for entry, _ in draft.pulleys),
-        failures=tuple(entry for entry, _ in draft.failures),
         seabeds=seabeds,
         cylinders=cylinders,
-        water=draft.water,
-        wind=draft.wind,
-        waves=tuple(entry for entry, _ in draft.waves),
-        drag_laws=draft.drag_laws,
-        growths=tuple(entry for entry, _ in draft.growths),
-        amplitudes=draft.amplitudes,
         equations=equations,
         links=links,
-        initial_conditions=tuple(condition for condition, _ in draft.initial),
-        boundaries=tuple(entry for entry, _ in draft.boundaries),
-        rotations=tuple(draft.rotations),
         bodies=bodies,
         planes=planes,
-        time_points=draft.time_points,
-        restart_every=draft.restart_every,
-        earlier=draft.earlier,
         steps=tuple(map(build_step, draft.steps)),
+        **as_given(draft, KEPT),
     )
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
@@ -146,7 +136,7 @@ def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
     idle[list(coupled)] = False
     count = int(idle.sum())
     if count:
-        label = draft.as_written(int(mesh.node_labels[idle][0]))
+        label = draft.as_written(mesh.node_labels[idle][0])
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
 
 

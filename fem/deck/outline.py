@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from fem.deck.handler import Handler
 from fem.deck.parameters import Course, Otherwise, Traced, Values, plain
 from fem.deck.reader import read_file
 from fem.deck.scanner import checked_overrides
+from fem.deck.table import Handler
 from fem.model import Model
 
 MOST_OUTLINES = 8

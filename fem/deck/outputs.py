@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from fem.deck.cards import Card
 from fem.deck.draft import Draft, Given, StepDraft
-from fem.deck.handler import Handler, keyword
 from fem.deck.source import listing, words
+from fem.deck.table import Handler, keyword
 from fem.model import EarlierState, OutputRequest, SteadyState
 from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 
 VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
-
 VARIABLES["ENERGY"] = tuple(name for name in ENERGIES.values() if name)
-
 COMPONENTS = {
     name: quantity.name
     for table in QUANTITIES.values()
@@ -23,19 +21,14 @@ COMPONENTS = {
     for name in (*quantity.columns, *quantity.aliases)
 }
 """Abaqus' names of single components; all components of the variable are written."""
-
 CADENCE = ("FREQUENCY", "TIME POINTS")
-
 HISTORY = ("VARIABLE", "TIME INTERVAL", "NUMBER INTERVAL", "TIME MARKS")
 """Parameters of ``*OUTPUT`` that fields leave aside."""
-
 PRINT_NOISE = words("""
     TOTALS, TOTAL, GLOBAL, SUMMARY, POSITION, OUTPUT, CONTACT ELEMENTS, SECTION FORCES, 2D, 3D, LAST ITERATIONS,
     LAST ITERATION, FREQUENCYF, DIRECTIONS, ELEMENT OUTPUT, NODE OUTPUT
 """)
-
 OF_CONTACT = "CF is the concentrated load of *CLOAD, as in Abaqus; the force of bottoms and cylinders is CFORCE"
-
 OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
@@ -89,23 +82,16 @@ def requests(
 
 
 node_print = requests("NODE PRINT", "NSET")
-
 el_print = requests("EL PRINT", "ELSET")
-
 energy_print = requests("ENERGY PRINT", refuses={"ELSET": "is not supported: energies are those of the model"})
-
 node_file = requests("NODE FILE", "NSET")
-
 el_file = requests("EL FILE", "ELSET", (*PRINT_NOISE, "NSET"))
-
 node_output = requests("NODE FILE", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY))
-
 element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "NSET"))
 
 
 @keyword("step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
 def energy_output(card: Card, draft: Draft) -> None:
-    """``*ENERGY PRINT`` of histories."""
     given = draft.open_step.output
     if given is None or given.request.kind == "FILE" or card.has("ELSET"):
         draft.ignore("*ENERGY OUTPUT of fields or sets (energies are those of the model, in histories)")

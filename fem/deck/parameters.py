@@ -29,15 +29,10 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
 }
-
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
-
 RESERVED = (*FUNCTIONS, "pi")
-
 MAX_DEPTH = 40
-
 MAX_LENGTH = 10_000
-
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>\*\*|[-+*/()]))",
     re.ASCII,
@@ -179,7 +174,6 @@ def power(base: float, exponent: float, column: int) -> float:
 
 
 Values = Mapping[str, float]
-
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -199,7 +193,6 @@ class Course:
         self.decisions: list[tuple[Callable[[Values], bool], bool]] = []
 
     def parameter(self, name: str, value: float) -> Traced:
-        """The value of a parameter."""
         return Traced(self, value, operator.itemgetter(name))
 
     def assign(self, name: str, text: str, earlier: Mapping[str, Any], numbers: Values, override: Any) -> Any:
@@ -275,7 +268,6 @@ class Traced(Opaque):
         return Traced(self.course, function(self.value, plain(other)), lambda v: function(mine(v), its(v)))
 
     def decided(self, function: Callable[[float, float], Any], other: Any) -> Any:
-        """function(self, other), remembered."""
         found = self.combined(function, other)
         if found is NotImplemented:
             return found

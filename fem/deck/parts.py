@@ -16,9 +16,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.deck.cards import INSTANCE, MAX_LABEL, NUMBER, Card, Labels, Row
 from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, Instance, NodeTable, Position
-from fem.deck.handler import Handler, keyword
 from fem.deck.lookup import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.deck.source import Mistake, did_you_mean, words
+from fem.deck.table import Handler, keyword
 from fem.model import Model, Static
 from fem.model import mesh as model_mesh
 
@@ -26,7 +26,6 @@ INSIDE = words("""
     NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE
 """)
 """What may stand in a part or an instance."""
-
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
 """Cards on which nothing is blamed that may follow from a mistake in a part."""
 

@@ -12,28 +12,23 @@ from typing import TypeAlias
 
 from fem.deck.cards import Card
 from fem.deck.draft import Draft, MaterialDraft, StepDraft
-from fem.deck.handler import Handler
 from fem.deck.model import build_model, with_origin
 from fem.deck.parameters import Course
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
 from fem.deck.scanner import DeckFiles, Scanner
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
+from fem.deck.table import Handler
 from fem.errors import CommandError, DeckError
 from fem.model import Model
 
 EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
 """The deck of an earlier run, and its parameters by name in upper case."""
-
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
-
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
-
 PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "STEADY STATE DYNAMICS")
-
 MAX_GUESSES = 50
-
 SURE = 0.75
 
 
@@ -218,7 +213,6 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
 PLANNED = words("""
     CONNECTOR SECTION, KINEMATIC COUPLING
 """)
-
 HARMLESS = words("""
     PREPRINT, FILE FORMAT, ENERGY FILE, NODE RESPONSE, PRINT, MONITOR, FILE OUTPUT, SYSTEM OF UNITS,
     DIAGNOSTICS, SECTION PRINT, SECTION FILE, CONTACT OUTPUT, CONTACT PRINT, CONTACT FILE, RADIATION OUTPUT,
@@ -226,14 +220,12 @@ HARMLESS = words("""
     SUBMODEL OUTPUT, USER OUTPUT VARIABLES, USER OUTPUT, ORIENTATION, SECTION CONTROLS, HOURGLASS STIFFNESS,
     CONDUCTIVITY, SPECIFIC HEAT, NODAL THICKNESS, PHYSICAL CONSTANTS, SYSTEM
 """)
-
 OTHER_PROCEDURES = words("""
     BUCKLE, HEAT TRANSFER, UNCOUPLED TEMPERATURE-DISPLACEMENT, COUPLED TEMPERATURE-DISPLACEMENT, MODAL DYNAMIC,
     COMPLEX FREQUENCY, RANDOM RESPONSE, RESPONSE SPECTRUM, ELECTROMAGNETICS, CFD,
     GREEN, SENSITIVITY, CRACK PROPAGATION, SUBSTRUCTURE GENERATE, GEOSTATIC, SOILS, ANNEAL, MASS DIFFUSION,
     PIEZOELECTRIC, ELECTRICAL, THERMAL ELECTRICAL, DIRECT CYCLIC, STEADY STATE TRANSPORT
 """)
-
 OTHER_SECTIONS = words("""
     BEAM SECTION, BEAM GENERAL SECTION, SHELL SECTION, SHELL GENERAL SECTION, MEMBRANE SECTION, GASKET SECTION,
     FRAME SECTION, COHESIVE SECTION, FLUID SECTION, FLUID PIPE SECTION, USER ELEMENT, UEL PROPERTY, JOINT, ROTARY
@@ -241,7 +233,6 @@ OTHER_SECTIONS = words("""
     CONNECTOR DAMPING, CONNECTOR BEHAVIOR, CONNECTOR MOTION, CONNECTOR LOAD, EULERIAN SECTION, DISCRETE SECTION,
     INTERFACE, MEMBRANE, SUBSTRUCTURE PROPERTY
 """)
-
 OTHERS = words("""
     SURFACE, SURFACE INTERACTION, SURFACE BEHAVIOR, SURFACE PROPERTY, CONTACT, CONTACT PAIR, CONTACT INCLUSIONS,
     CONTACT DAMPING, CONTACT PROPERTY ASSIGNMENT, CONTACT CONTROLS, CONTACT CLEARANCE, CONTACT INITIALIZATION DATA,
@@ -264,7 +255,6 @@ OTHERS = words("""
     VARIABLE MASS SCALING, ADAPTIVE MESH, SOLVER CONTROLS, UMAT, USER DEFINED FIELD, VISCOUS, ANISOTROPIC
     HYPERELASTIC, ELECTROMAGNETICS MODEL
 """)
-
 ALTERNATIVES = {
     "DSLOAD": "loads are given by *CLOAD and *DLOAD",
     "COMPRESSION ONLY": "*NO TENSION is",
@@ -279,11 +269,8 @@ ALTERNATIVES = {
     "PLASTIC": "materials of bars are elastic: *ELASTIC, with *NO COMPRESSION, *NO TENSION or *INEXTENSIBLE",
     "BASE MOTION": "supports are moved by *BOUNDARY, AMPLITUDE=",
 }
-
 CARRIED = "supported are T3D2, T2D2, springs, dashpots and masses with *SOLID SECTION, *SPRING, *DASHPOT, *MASS"
-
 STEPS_CARRIED = "supported are *STATIC, *VISCO, *DYNAMIC, *FREQUENCY and *STEADY STATE DYNAMICS"
-
 FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *OTHER_SECTIONS, *OTHERS)
 
 

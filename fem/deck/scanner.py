@@ -23,21 +23,15 @@ from fem.deck.source import Lines, Mistake, Place, Source, did_you_mean, shown, 
 from fem.errors import CommandError
 
 MAX_DEPTH = 20
-
 MAX_INCLUDES = 1000
-
 MAX_BYTES = 2**30
-
 MESH_FILES = (
     "msh vtu vtk vtp med e exo ex2 xdmf xmf mesh meshb ele off obj ply stl ugrid su2 svg "
     "tec wkt avs bdf fem nas mdpa f3grid h5m cgns xml post gz dato pf3"
 ).split()
 """Extensions meshio reads, without dot; files of any other are deck text (so is an ``all.msh`` by CalculiX' cgx)."""
-
 NUMBER = r"[-+.\dEe]+"
-
 OUTSIDE = "included files must lie in the folder of the deck or below it"
-
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -58,7 +52,6 @@ class DeckFiles:
         self.paths: dict[Path, None] = {}
 
     def open_deck(self, path: Path) -> Source:
-        """The deck itself."""
         source = Source(str(path), Lines(""), None)
         resolved = resolve(path, Place(source, 1, 1), str(path))
         self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
@@ -197,9 +190,7 @@ def split_lines(text: str) -> Lines:
 
 
 XDMF = (".xdmf", ".xmf")
-
 HDF5 = b"\x89HDF\r\n\x1a\n"
-
 SEPARATORS = {"HDF": ":", "Binary": ""}
 """What stands between the name of the file and the place in it, by format."""
 
@@ -416,7 +407,6 @@ class Scanner:
                 self.files.count_others(entry._replace(text=file.strip()), place)
 
     def follow(self, resolved: Path, field: Field, place: Place) -> None:
-        """The lines of another file."""
         self.files.chain.append(resolved)
         try:
             self.scan(self.files.open_include(resolved, field, place))

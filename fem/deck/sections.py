@@ -15,11 +15,27 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import distinct
-from fem.deck.cards import Card, Row
+from fem.deck.cards import NEGATIVE, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
-from fem.deck.handler import keyword
 from fem.deck.source import Mistake, listing
+from fem.deck.table import (
+    AMOUNT,
+    ELEMENT_SET,
+    POSITIVE_NUMBER,
+    Form,
+    Handler,
+    Line,
+    Name,
+    Number,
+    Parameters,
+    Target,
+    Value,
+    Word,
+    keyword,
+    listed,
+    word_of,
+)
 from fem.model import (
     BarSection,
     Dashpot,
@@ -33,114 +49,98 @@ from fem.model import (
 from fem.model.mesh import BARS, REEVED
 from fem.model.properties import MASS_RULES, STRAINS
 
-EXTRAS = ("MASS", "STRAIN", "STARTING TENSION")
-
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
-
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
-
-IDLE = ("CONTROLS", "ORIENTATION")
-
-
-def add(card: Card, draft: Draft, value: BarSection | PointMass | None = None) -> None:
-    """A property; springs and dashpots are read when the kind of their elements is known."""
-    draft.properties.append(Property(card.needed("ELSET"), card, value))
-
-
-@keyword("model", needs=("ELSET", "MATERIAL"), takes=EXTRAS, plus=EXTRAS, ignores=IDLE, refuses=NO_LAYERS)
-def solid_section(card: Card, draft: Draft) -> None:
-    """Material and area of bars, mass rule, strain and starting tension."""
-    element_set, material = draft.named(card, "ELSET", "element"), draft.named(card, "MATERIAL", "material")
-    tension = card.amount("STARTING TENSION")
-    mass, strain = card.word("MASS", MASS_RULES, "LUMPED"), card.word("STRAIN", STRAINS, "GREEN")
-    if draft.has_failed("ELEMENT") and not any(card.rows):
-        return  # solids, refused already, have no area
-    row = draft.single_row(card, "the area")
-    row.end(1, "the area")
-    area = row.amount(0, "the area", positive=True)
-    add(card, draft, BarSection(element_set, material, area, mass, strain, tension))
-
-
-@keyword(
-    "model",
-    needs=("ELSET",),
-    takes=("NONLINEAR",),
-    refuses=GLOBAL_AXES,
-    unsupported=("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL"),
-)
-def spring(card: Card, draft: Draft) -> None:
-    """Of SPRINGA, SPRING1 or SPRING2."""
-    card.flag("NONLINEAR")
-    draft.named(card, "ELSET", "element")
-    add(card, draft)
-
-
 LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
-
-
-@keyword("model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
-def dashpot(card: Card, draft: Draft) -> None:
-    """Of DASHPOTA, DASHPOT1 or DASHPOT2."""
-    draft.named(card, "ELSET", "element")
-    add(card, draft)
-
-
-@keyword("model", needs=("ELSET",), takes=("ALPHA", "TYPE"), ignores=IDLE[1:], unsupported=("COMPOSITE",))
-def mass(card: Card, draft: Draft) -> None:
-    """Point masses, with mass-proportional damping."""
-    element_set = draft.named(card, "ELSET", "element")
-    card.word("TYPE", ("ISOTROPIC",), "ISOTROPIC")
-    alpha = card.amount("ALPHA")
-    add(card, draft, PointMass(element_set, single_mass(card, draft), alpha))
-
-
-def single_mass(card: Card, draft: Draft) -> float:
-    """The mass that is all a card has as data."""
-    row = draft.single_row(card, "the mass")
-    row.end(1, "the mass")
-    value = row.number(0, "the mass")
-    if value < 0.0:
-        raise Mistake(row.place, f"the mass is negative: {value:g}")
-    return value
-
-
-UNITS = ("MASS PER LENGTH", "TOTAL MASS")
-
-NO_UNITS = "it is the mass per natural length of the bars, or the total mass of the set"
-
 NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS lets it come and go with a step"}
+ELSET = Value("element_set", ELEMENT_SET)
+SOLID_SECTION = Form(
+    BarSection,
+    Parameters(
+        {
+            "ELSET": ELSET,
+            "MATERIAL": Value("material", Name("material")),
+            "MASS": Value("mass_rule", word_of(*MASS_RULES), default="LUMPED", shown=True, is_ours=True),
+            "STRAIN": Value("strain", word_of(*STRAINS), default="GREEN", shown=True, is_ours=True),
+            "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
+        }
+    ),
+    Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
+    statement={
+        "ignores": ("CONTROLS", "ORIENTATION"),
+        "refuses": {"COMPOSITE": "is not supported: bars have no layers"},
+    },
+)
+MASS = Form(
+    PointMass,
+    Parameters(
+        ELSET=ELSET, ALPHA=Value("alpha", AMOUNT, default=0.0), TYPE=Value("", word_of("ISOTROPIC"), default="")
+    ),
+    Line("the mass", Value("mass", Number(NEGATIVE), "the mass")),
+    statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE",)},
+)
+NONSTRUCTURAL_MASS = Form(
+    NonstructuralMass,
+    Parameters(
+        ELSET=ELSET,
+        UNITS=Value("is_total", Word({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
+        NAME=Value("name", Name(), default=None, is_ours=True),
+    ),
+    Line("the mass", Value("value", Number(NEGATIVE), "the mass")),
+    statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
+)
+REST_LENGTH = Form(
+    RestLength,
+    line=Line(
+        "elements, rest length, that beyond the pulley",
+        Value("target", Target("element")),
+        Value("length", POSITIVE_NUMBER, "the rest length"),
+        Value("second", POSITIVE_NUMBER, "the length beyond the pulley", None),
+    ),
+    is_list=True,
+    statement={"extension": "*REST LENGTH"},
+)
+PULLEY = Form(
+    Pulley,
+    Parameters(ELSET=ELSET),
+    Line("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
+    statement={"extension": "*PULLEY"},
+)
 
 
-@keyword("model", needs=("ELSET", "UNITS"), takes=("NAME",), plus=("NAME",), ignores=("DISTRIBUTION",), refuses=NOT_YET)
-def nonstructural_mass(card: Card, draft: Draft) -> None:
-    """What bars carry: inertia and weight without stiffness."""
-    element_set, name = draft.named(card, "ELSET", "element"), card.name("NAME")
-    is_total = card.word("UNITS", UNITS, UNITS[0]) == "TOTAL MASS"
-    value = single_mass(card, draft)
-    draft.nonstructural.append((NonstructuralMass(element_set, value, is_total, name), card.place))
+def of_elements(form: Form) -> Handler:
+    """The function of a card that is the one property of its elements."""
+
+    @keyword("model", form.parameters, **form.statement)
+    def read(card: Card, draft: Draft) -> None:
+        if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
+            form.parameters.read(card, draft)
+            return  # solids, refused already, have no area
+        for value, _ in form.read(card, draft):
+            draft.properties.append(Property(value.element_set, card, value))
+
+    return read
 
 
-@keyword("model")
-def rest_length(card: Card, draft: Draft) -> None:
-    """``elements, L0[, L2]``: unstressed length of each bar of a set, or of one; of a PULLEY also in two parts."""
-    draft.extension("*REST LENGTH")
-    for row in draft.rows(card):
-        with draft.guard():
-            row.end(3, "elements, rest length, that beyond the pulley")
-            target, value = draft.target(row, 0, "element"), row.amount(1, "the rest length", positive=True)
-            second = row.amount(2, "the length beyond the pulley", positive=True) if row.field(2).text else None
-            draft.rest_lengths.append((RestLength(target, value, second), row.place))
+def by_kind(card: Card, draft: Draft) -> None:
+    """``*SPRING`` and ``*DASHPOT`` are read when the kind of their elements is known."""
+    if card.keyword == "SPRING":
+        card.flag("NONLINEAR")
+    draft.properties.append(Property(draft.named(card, "ELSET", "element"), card))
 
 
-@keyword("model", needs=("ELSET",))
-def pulley(card: Card, draft: Draft) -> None:
-    """``mu``: friction of ropes on their pulleys."""
-    draft.extension("*PULLEY")
-    element_set, row = draft.named(card, "ELSET", "element"), draft.single_row(card, "the coefficient of friction")
-    row.end(1, "the coefficient of friction")
-    draft.pulleys.append((Pulley(element_set, row.amount(0, "the coefficient of friction")), card.place))
-
-
+OTHER_SPRINGS = ("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL")
+spring = keyword("model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS)
+dashpot = keyword("model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
+CARDS: dict[str, Handler] = {
+    "SOLID SECTION": of_elements(SOLID_SECTION),
+    "SPRING": spring(by_kind),
+    "DASHPOT": dashpot(by_kind),
+    "MASS": of_elements(MASS),
+    "NONSTRUCTURAL MASS": listed("nonstructural", NONSTRUCTURAL_MASS),
+    "REST LENGTH": listed("rest_lengths", REST_LENGTH),
+    "PULLEY": listed("pulleys", PULLEY),
+}
 KINDS_OF = {
     "SOLID SECTION": (*BARS, *REEVED),
     "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
@@ -150,7 +150,6 @@ KINDS_OF = {
 
 OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
 """Cards in a material of bars alone: ropes over pulleys have none of them."""
-
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
@@ -173,7 +172,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
-                label = draft.as_written(int(mesh.element_labels[taken[0]]))
+                label = draft.as_written(mesh.element_labels[taken[0]])
                 message = f"element {label} gets a second property by *{entry.card.keyword}"
                 raise entry.card.mistake(message, f"{len(taken)} elements of {entry.element_set} have one already")
             if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
@@ -240,7 +239,6 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
 
 
 def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> Dashpot:
-    """A linear dashpot."""
     dofs, rows = split_dofs(card, draft, kind, False)
     value = constant(card, rows, "the damping coefficient")
     if value < 0.0:

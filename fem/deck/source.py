@@ -14,9 +14,7 @@ import numpy as np
 from fem.errors import Problem
 
 LONGEST_SHOWN = 60
-
 MAX_COMPARED = 1000
-
 LONGEST_LINE_SHOWN = 1000
 
 
@@ -99,7 +97,6 @@ Hint: TypeAlias = str | Callable[[], str]
 
 
 def said(hint: Hint) -> str:
-    """The text of a hint."""
     return hint if isinstance(hint, str) else hint()
 
 

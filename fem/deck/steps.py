@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable
+from dataclasses import fields, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from fem.deck.cards import Card, Row
+from fem.deck.cards import Bound, Card, Row
 from fem.deck.controls import in_force
-from fem.deck.draft import Draft, StepDraft, set_procedure
-from fem.deck.handler import keyword
+from fem.deck.draft import Draft, StepDraft, as_given, set_procedure
 from fem.deck.harmonic import check_harmonic
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
+from fem.deck.table import Number, keyword
 from fem.model import ArcEnd, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
 from fem.model.steps import EXTRAPOLATIONS, MOST_INCREMENTS, PARAMETERS
 
@@ -50,7 +50,6 @@ def step(card: Card, draft: Draft) -> None:
 
 @keyword("anywhere")
 def end_step(card: Card, draft: Draft) -> None:
-    """Closes a step."""
     if draft.step is None:
         if draft.has_failed("STEP"):
             return
@@ -92,33 +91,37 @@ def close_step(draft: Draft) -> None:
 
 
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
-
+ROUNDED_OFF = 1e-4
+"""Bounds are passed by so much: decks have decimals of them."""
 APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "TRANSIENT FIDELITY": ("HHT", -0.05),
     "MODERATE DISSIPATION": ("HHT", -0.41421),
     "QUASI-STATIC": ("BACKWARD EULER", None),
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
-
 BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
 """Those whose automatic increments are as long as they converge."""
-
 INTEGRATORS = (*PARAMETERS, "EXPLICIT")
-
+OF_HHT = "{what}={value:g} lies outside [-0.5, 0]: the HHT rule is second order and unconditionally stable there only"
+OF_RHO = "{what}={value:g} lies outside [0, 1]: it is the spectral radius at infinite frequency"
+OF_BETA = "{what} must be positive (and at most 10), got {value:g}"
+OF_GAMMA = "{what} must be at least 0.5 (and at most 10), got {value:g}"
+NUMBERS = {
+    "ALPHA": Number(Bound(lambda x: -0.5 - ROUNDED_OFF <= x <= 0.0, OF_HHT)),
+    "BETA": Number(Bound(lambda x: 0.0 < x <= 10.0, OF_BETA)),
+    "GAMMA": Number(Bound(lambda x: 0.5 <= x <= 10.0, OF_GAMMA, "below 1/2 the rule feeds energy into the motion")),
+    "RHO": Number(Bound(lambda x: -ROUNDED_OFF <= x <= 1.0, OF_RHO)),
+}
+"""What parameters of schemes may be; the displacement form of Newmark's rule divides by BETA."""
 OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.values())))
-
 OF_DYNAMIC = (*words("DIRECT, EXPLICIT, APPLICATION, INITIAL, SINGULAR MASS, TIME INTEGRATOR"), *OF_SCHEMES)
-
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
-
 HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
 """Abaqus' bounds of the residual in the middle of an automatic increment."""
-
 UNDAMPED = (
     "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
     "undamped (NEWMARK, trapezoidal rule)"
 )
-
 DAMPED = (
     "*DYNAMIC without ALPHA: automatic increments take ALPHA=-0.05 (HHT, numerical damping), as in Abaqus and "
     "CalculiX; ALPHA=0 is undamped"
@@ -220,7 +223,7 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
     factor = row.amount(4, "the largest load factor", positive=True) if row.field(4).text else None
     if not any(row.field(at).text for at in (5, 6, 7)):
         return ArcEnd(1.0 if factor is None else factor)
-    target = draft.target(row, 5, "node")
+    target = draft.target(row.field(5), "node")
     dof = row.field(6).integer("the dof (1, 2 or 3)")
     if dof not in (1, 2, 3):
         raise Mistake(row.field(6).place, f"the dof must be 1, 2 or 3, got {dof}")
@@ -244,7 +247,9 @@ def dynamic(card: Card, draft: Draft) -> None:
     singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
     usual, usual_alpha = usual_of(card, draft)
     numbers = {} if usual_alpha is None else {"alpha": usual_alpha}
-    numbers |= {name.lower(): NUMBERS[name](card) for name in OF_SCHEMES if card.has(name)}
+    numbers |= {
+        name.lower(): NUMBERS[name].read(card.field(name), f"{name}=", draft) for name in OF_SCHEMES if card.has(name)
+    }
     integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
     refuse_others(card, integrator, numbers.get("alpha"))
     numbers = {name: numbers[name] for name in PARAMETERS.get(integrator, ()) if name in numbers}
@@ -287,15 +292,6 @@ def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) ->
             draft.notice(f"*DYNAMIC, {name}: automatic increments go by TIME ERROR of *CONTROLS in its place")
 
 
-def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float:
-    """A parameter that must lie between two numbers."""
-    value = card.number(name)
-    if not low - 1e-4 <= value <= high:
-        place = card.field(name).place
-        raise Mistake(place, f"{name}={value:g} lies outside [{low:.4g}, {high:.4g}]: {reason}")
-    return value
-
-
 def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
     """Integrator and ALPHA that APPLICATION stands for; TIME INTEGRATOR overrides it."""
     application = card.word("APPLICATION", tuple(APPLICATIONS), "")
@@ -332,38 +328,6 @@ def refuse_others(card: Card, integrator: str, alpha: float | None) -> None:
         if name.lower() not in taken and not (name == "ALPHA" and not alpha):
             owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
             raise Mistake(card.field(name).place, f"{name} belongs to TIME INTEGRATOR={owners}, not {integrator}")
-
-
-def alpha_of(card: Card) -> float:
-    """Of HHT."""
-    reason = "the HHT rule is second order and unconditionally stable there only"
-    return in_range(card, "ALPHA", -0.5, 0.0, reason)
-
-
-def rho_of(card: Card) -> float:
-    """Of the generalized-alpha rule."""
-    return in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
-
-
-def beta_of(card: Card) -> float:
-    """Of Newmark's rule: beta > 0, as the displacement form divides by it."""
-    beta = card.number("BETA")
-    if not 0.0 < beta <= 10.0:
-        raise Mistake(card.field("BETA").place, f"BETA must be positive (and at most 10), got {beta:g}")
-    return beta
-
-
-def gamma_of(card: Card) -> float:
-    """Of Newmark's rule: gamma >= 1/2, as there is no negative damping."""
-    gamma = card.number("GAMMA")
-    if not 0.5 <= gamma <= 10.0:
-        hint = "below 1/2 the rule feeds energy into the motion"
-        raise Mistake(card.field("GAMMA").place, f"GAMMA must be at least 0.5 (and at most 10), got {gamma:g}", hint)
-    return gamma
-
-
-NUMBERS: dict[str, Callable[[Card], float]] = {"ALPHA": alpha_of, "BETA": beta_of, "GAMMA": gamma_of, "RHO": rho_of}
-"""How parameters of schemes are read."""
 
 
 EXPLICIT_HINT = (
@@ -443,18 +407,8 @@ def blame_integrals(draft: Draft) -> None:
 def build_step(draft: StepDraft) -> Step:
     """A step with its controls in force."""
     assert draft.procedure is not None and draft.controls is not None
-    same = ("procedure", "nlgeom", "name", "title", "max_increments", "extrapolation", "amplitude")
-    lists = ("rotations", "nodal_loads", "distributed_loads", "temperatures", "outputs")
-    given: dict[str, Any] = {name: getattr(draft, name) for name in same}
-    given |= {name: tuple(getattr(draft, name)) for name in lists}
     return Step(
-        **given,
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
-        boundaries=tuple(entry for entry, _ in draft.boundaries),
-        removals=tuple(target for target, _ in draft.removals),
-        winches=tuple(entry for entry, _ in draft.winches),
-        shed=tuple(name for name, _ in draft.shed),
-        put=tuple(name for name, _ in draft.put),
-        fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
+        **as_given(draft, (field.name for field in fields(Step) if field.name not in ("controls", "replaced"))),
     )

@@ -14,10 +14,23 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.deck.cards import Card, Row
+from fem.deck.cards import Bound, Card, Row
 from fem.deck.draft import Bed, Draft, PlaneDraft
-from fem.deck.handler import keyword
 from fem.deck.source import Mistake
+from fem.deck.table import (
+    AMOUNT,
+    ELEMENT_SET,
+    PART,
+    POSITIVE_NUMBER,
+    Line,
+    Name,
+    Number,
+    Parameters,
+    Reference,
+    Value,
+    Word,
+    keyword,
+)
 from fem.model import Dynamic, Mesh, RigidCylinder, Seabed, StopPlane
 from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS
@@ -25,22 +38,26 @@ from fem.model.mesh import BARS
 FRICTION_HINT = "*CONTROLS, IMPACT=MOREAU steps over impacts and rubs; without FRICTION= the plane is smooth"
 
 
-@keyword("model", needs=("REF NODE", "NSET"), takes=("RESTITUTION", "FRICTION"))
+STOP_PLANE = Parameters(
+    {
+        "REF NODE": Value("node", Reference()),
+        "NSET": Value("node_set", Name("node")),
+        "RESTITUTION": Value("restitution", PART, default=0.0, shown=True),
+        "FRICTION": Value("friction", AMOUNT, default=0.0, shown=True),
+    }
+)
+NORMAL = Line("the normal: nx, ny, nz", *3 * (Value("normal", what="a component of the normal", default=0.0),))
+
+
+@keyword("model", STOP_PLANE, extension="*STOP PLANE")
 def stop_plane(card: Card, draft: Draft) -> None:
     """``nx, ny, nz``: away from the plane, to the side of the nodes."""
-    draft.extension("*STOP PLANE")
-    field = card.field("REF NODE")
-    node: str | int = field.integer("a node label") if field.is_integer() else card.needed("REF NODE")
-    draft.use("node", node, field.place)
-    node_set = draft.named(card, "NSET", "node")
-    card.amount("RESTITUTION", most=1.0)
-    card.amount("FRICTION")
+    given = STOP_PLANE.read(card, draft)
     row = draft.single_row(card, "the normal")
-    row.end(3, "the normal: nx, ny, nz")
-    x, y, z = (row.number(axis, "a component of the normal", 0.0) for axis in range(3))
-    if x == y == z == 0.0:
+    given |= NORMAL.read(row, draft)
+    if not any(given["normal"]):
         raise Mistake(row.place, "the normal of *STOP PLANE has no length", "it points to the side of the nodes")
-    draft.planes.append(PlaneDraft(card, node, node_set, (x, y, z)))
+    draft.planes.append(PlaneDraft(card, given.pop("node"), given))
 
 
 def build_planes(draft: Draft, mesh: Mesh) -> tuple[StopPlane, ...]:
@@ -53,11 +70,10 @@ def build_planes(draft: Draft, mesh: Mesh) -> tuple[StopPlane, ...]:
             if len(named) > 1:
                 what = f"REF NODE= takes one node, {entry.node} has {len(named)}"
                 raise Mistake(card.field("REF NODE").place, what)
-            if named and entry.node_set in mesh.node_sets:
-                restitution, friction = card.number("RESTITUTION"), card.number("FRICTION")
-                found.append(StopPlane(named[0], entry.node_set, entry.normal, restitution, friction))
+            if named and entry.given["node_set"] in mesh.node_sets:
+                found.append(StopPlane(named[0], **entry.given))
                 check_nodes(card, draft, mesh, found[-1])
-                blame_events(card, draft, friction)
+                blame_events(card, draft, found[-1].friction)
     draft.card = None
     return tuple(found)
 
@@ -74,14 +90,14 @@ def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
     """None of them begins below the plane, or holds it."""
     pairs, place = plane.pairs(mesh), card.field("NSET").place
     for node in pairs[pairs[:, 0] == pairs[:, 1], 0].tolist():
-        what = f"node {draft.as_written(int(mesh.node_labels[node]))} is the reference node of the plane itself"
+        what = f"node {draft.as_written(mesh.node_labels[node])} is the reference node of the plane itself"
         raise Mistake(place, f"{what} (set {plane.node_set})")
     if not len(pairs) or draft.has_failed("NODE", "NGEN", "NFILL", "INCLUDE"):
         return
     depth = -plane.distances(mesh)
     deepest = int(depth.argmax())
     if depth[deepest] > TOUCHES * plane.size(mesh):
-        label = draft.as_written(int(mesh.node_labels[pairs[deepest, 1]]))
+        label = draft.as_written(mesh.node_labels[pairs[deepest, 1]])
         hint = "the normal points to the side of the nodes"
         raise Mistake(place, f"node {label} begins {depth[deepest]:.6g} below the *STOP PLANE", hint)
 
@@ -94,21 +110,81 @@ def blame_events(card: Card, draft: Draft, friction: float) -> None:
             raise Mistake(card.field("FRICTION").place, what, FRICTION_HINT)
 
 
-@keyword("model", needs=("RADIUS",), takes=("ELSET", "FRICTION"))
+SMALL = 0.01
+"""Ramp of the damping and slip of the friction over the contact width, where they are not given."""
+STEEPEST = 60.0
+OF_MESH = ("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE")
+"""Cards without which places of elements are not known."""
+TOO_DEEP = 10.0
+"""Widths by which a node may lie below the bottom at the start."""
+STEEP = Bound(
+    lambda x: abs(x) < STEEPEST,
+    f"{{what}} must lie between -{STEEPEST:g} and {STEEPEST:g} degrees, got {{value:g}}",
+    "UPHILL= says to which side it rises, in degrees from +x",
+)
+BARS_OF = Value("element_set", ELEMENT_SET, default=None)
+FRICTION = Value("rubs_in_statics", Word({"DYNAMIC": False, "ALL": True}), default=False, shown=True)
+SEABED = Parameters(
+    ELSET=BARS_OF,
+    ELEVATION=Value("elevation", default=0.0, shown=True),
+    SLOPE=Value("slope", Number(STEEP), default=0.0, shown=True),
+    UPHILL=Value("uphill", default=0.0, shown=True),
+    FRICTION=FRICTION,
+)
+RIGID_CYLINDER = Parameters(ELSET=BARS_OF, RADIUS=Value("radius", POSITIVE_NUMBER), FRICTION=FRICTION)
+AXIS = Line(
+    "two points of the axis: x, y, z of both",
+    *(Value(name, what="a coordinate of a point of the axis") for name in ("point", "other") for _ in range(3)),
+)
+PRESSING = Line(
+    "stiffness K, damping C, contact width D, ramp of the damping",
+    Value("stiffness", POSITIVE_NUMBER, "the stiffness K"),
+    Value("damping", AMOUNT, "the damping C", 0.0),
+    Value("width", POSITIVE_NUMBER, "the contact width D"),
+    Value("ramp", POSITIVE_NUMBER, "the ramp of the damping", None),
+)
+RUBBING = Line(
+    "friction along the line, friction across it, slip",
+    Value("axial", AMOUNT, "the coefficient of friction"),
+    Value("lateral", AMOUNT, "the coefficient of friction across the line", None),
+    Value("slip", POSITIVE_NUMBER, "the slip", None),
+)
+
+
+@keyword("model", SEABED, extension="*SEABED")
+def seabed(card: Card, draft: Draft) -> None:
+    """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
+    given, rows = SEABED.read(card, draft), list(draft.rows(card))
+    draft.seabeds.append(Bed(card, Seabed(**given, **contact(card, rows, draft))))
+
+
+@keyword("model", RIGID_CYLINDER, extension="*RIGID CYLINDER")
 def rigid_cylinder(card: Card, draft: Draft) -> None:
-    """Two points of the axis, then as of ``*SEABED``: ``K, C, D, delta`` and ``axial, lateral, gamma``."""
-    draft.extension("*RIGID CYLINDER")
-    elements = draft.named_if(card, "ELSET", "element")
-    radius = card.positive("RADIUS")
-    row, *rows = draft.rows(card)
-    row.end(6, "two points of the axis: x, y, z of both")
-    x, y, z, *way = (row.number(at, "a coordinate of a point of the axis") for at in range(6))
-    point, other = (x, y, z), (way[0], way[1], way[2])
-    if point == other:
+    """Two points of the axis, then as of ``*SEABED``."""
+    given, (row, *rows) = RIGID_CYLINDER.read(card, draft), draft.rows(card)
+    given |= AXIS.read(row, draft)
+    if given["point"] == given["other"]:
         raise Mistake(row.place, "both points of the axis are the same")
     if not rows:
         raise card.mistake("how stiff is it?", "a second data line: K, C, D: force per area and depth, damping, width")
-    draft.cylinders.append((card, RigidCylinder(elements, point, other, radius, **contact(card, rows))))
+    draft.cylinders.append((card, RigidCylinder(**given, **contact(card, rows, draft))))
+
+
+def contact(card: Card, rows: list[Row], draft: Draft) -> dict[str, Any]:
+    """How a surface presses and rubs: ``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
+    if len(rows) > 2:
+        raise Mistake(rows[2].place, f"*{card.keyword} takes two data lines: stiffness, and friction")
+    found = PRESSING.read(rows[0], draft)
+    usual = {"ramp": SMALL * found["width"], "slip": SMALL * found["width"]}
+    if len(rows) > 1:
+        found |= RUBBING.read(rows[1], draft)
+        usual["lateral"] = found["axial"]
+    return {name: usual[name] if value is None else value for name, value in found.items()}
+
+
+def contact_lines(surface: Seabed | RigidCylinder) -> list[str]:
+    """The lines of ``contact``."""
+    return [PRESSING.written(surface)] + ([RUBBING.written(surface)] if surface.slip else [])
 
 
 def build_cylinders(draft: Draft, mesh: Mesh) -> tuple[RigidCylinder, ...]:
@@ -140,53 +216,6 @@ def too_long(cylinder: RigidCylinder, length: Floats) -> str:
         f"bars of up to {longest:.4g} are longer than the radius {cylinder.radius:.4g} of a *RIGID CYLINDER: between "
         f"their nodes, which alone touch it, they cut {deep:.3g} deep into it; shorter ones bend around it"
     )
-
-
-SMALL = 0.01
-"""Ramp of the damping and slip of the friction over the contact width, where they are not given."""
-
-STEEPEST = 60.0
-
-OF_MESH = ("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE")
-"""Cards without which places of elements are not known."""
-
-TOO_DEEP = 10.0
-"""Widths by which a node may lie below the bottom at the start."""
-
-OURS = ("ELSET", "ELEVATION", "SLOPE", "UPHILL", "FRICTION")
-
-
-@keyword("model", takes=OURS)
-def seabed(card: Card, draft: Draft) -> None:
-    """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
-    draft.extension("*SEABED")
-    elements = draft.named_if(card, "ELSET", "element")
-    elevation, slope, uphill = map(card.number, ("ELEVATION", "SLOPE", "UPHILL"))
-    if not abs(slope) < STEEPEST:
-        message = f"SLOPE must lie between -{STEEPEST:g} and {STEEPEST:g} degrees, got {slope:g}"
-        raise Mistake(card.field("SLOPE").place, message, "UPHILL= says to which side it rises, in degrees from +x")
-    rows = list(draft.rows(card))
-    bed = Seabed(elements, elevation, **contact(card, rows), slope=slope, uphill=uphill)
-    draft.seabeds.append(Bed(card, bed))
-
-
-def contact(card: Card, rows: list[Row]) -> dict[str, Any]:
-    """How a surface presses and rubs: ``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
-    friction = card.word("FRICTION", ("DYNAMIC", "ALL"), "DYNAMIC")
-    if len(rows) > 2:
-        raise Mistake(rows[2].place, f"*{card.keyword} takes two data lines: stiffness, and friction")
-    rows[0].end(4, "stiffness K, damping C, contact width D, ramp of the damping")
-    stiffness = rows[0].amount(0, "the stiffness K", positive=True)
-    width = rows[0].amount(2, "the contact width D", positive=True)
-    damping = rows[0].amount(1, "the damping C", 0.0)
-    ramp = rows[0].amount(3, "the ramp of the damping", SMALL * width, positive=True)
-    found = {"stiffness": stiffness, "width": width, "damping": damping, "ramp": ramp}
-    if len(rows) > 1:
-        rows[1].end(3, "friction along the line, friction across it, slip")
-        found["axial"] = rows[1].amount(0, "the coefficient of friction")
-        found["lateral"] = rows[1].amount(1, "the coefficient of friction across the line", found["axial"])
-        found["slip"] = rows[1].amount(2, "the slip", SMALL * width, positive=True)
-    return {**found, "rubs_in_statics": friction == "ALL"}
 
 
 def elevated(draft: Draft, bed: Bed) -> Seabed:
@@ -238,7 +267,7 @@ def check_depth(card: Card, draft: Draft, bed: Seabed | RigidCylinder, mesh: Mes
     if isinstance(bed, RigidCylinder) and most > 0.5 * bed.radius:
         most, what = 0.5 * bed.radius, "half of the radius"
     if depth[deepest] > most:
-        label = draft.as_written(int(mesh.node_labels[nodes[deepest]]))
+        label = draft.as_written(mesh.node_labels[nodes[deepest]])
         where = "inside the cylinder" if isinstance(bed, RigidCylinder) else "below the bottom"
         hint = f"it may be at most {what} ({most:g}) deep"
         raise card.mistake(f"node {label} begins {depth[deepest]:.6g} {where}", hint)

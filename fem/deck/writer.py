@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, RestLength, RigidCylinder, Seabed, Step
+from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
+from fem.deck.controls import DEFAULT, OURS
+from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
+from fem.deck.loads import NODAL_FORCE
+from fem.deck.materials import DYNAMIC_STIFFNESS, ROWS
+from fem.deck.sections import MASS, NONSTRUCTURAL_MASS, PULLEY, REST_LENGTH, SOLID_SECTION
+from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
+from fem.deck.table import keyword_line, number, quoted
+from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
-
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-+/]*", re.ASCII)
-
-
-def number(value: float) -> str:
-    """All digits; zero has no sign."""
-    return repr(float(value) + 0.0)
-
-
-def field(target: str | int | None) -> str:
-    """A label, a set name (quoted where blanks or commas would be lost), or nothing."""
-    text = "" if target is None else str(target)
-    return f'"{text}"' if isinstance(target, str) and not PLAIN.fullmatch(target) else text
-
 
 WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 """Parameters whose values are fixed words, never quoted."""
@@ -31,7 +24,7 @@ def card(keyword: str, *flags: str, **parameters: str | int | float | None) -> s
     """A keyword line; parameters that are None are left out."""
     pieces = [f"*{keyword}", *flags]
     for name, value in parameters.items():
-        text = number(value) if isinstance(value, float) else value if name in WORDS else field(value)
+        text = number(value) if isinstance(value, float) else value if name in WORDS else quoted(value)
         pieces += [] if value is None else [f"{name}={text}"]
     return ", ".join(pieces)
 
@@ -74,19 +67,11 @@ def write_deck(model: Model) -> str:
     if model.links:
         lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
     for condition in model.initial_conditions:
-        dof = f"{condition.dof}, " if condition.kind not in ("STRESS", "TEMPERATURE") else ""
-        lines.append(card("INITIAL CONDITIONS", TYPE=condition.kind))
-        lines.append(f"{field(condition.target)}, {dof}{number(condition.value)}")
-    for body in model.bodies:
-        names = {"PIN NSET": body.pinned, "ROTATION": body.rotation}
-        lines.append(card("RIGID BODY", f"REF NODE={body.node}", **names))
+        line = NODAL_VALUE if condition.dof else NODAL_TEMPERATURE
+        lines += [card("INITIAL CONDITIONS", TYPE=condition.kind), line.written(condition)]
+    lines += [keyword_line("RIGID BODY", **RIGID_BODY.written(body)) for body in model.bodies]
     for plane in model.planes:
-        values: dict[str, str | float] = {
-            "NSET": plane.node_set,
-            "RESTITUTION": plane.restitution,
-            "FRICTION": plane.friction,
-        }
-        lines += [card("STOP PLANE", f"REF NODE={plane.node}", **values), ", ".join(map(number, plane.normal))]
+        lines += [keyword_line("STOP PLANE", **STOP_PLANE.written(plane)), NORMAL.written(plane)]
     lines += support_lines((*model.boundaries, *model.rotations), replaced=False)
     if model.earlier is not None:
         flags = ["READ", *(["END STEP"] if model.earlier.ends_step else [])]
@@ -119,13 +104,9 @@ def mesh_lines(mesh: Mesh) -> list[str]:
 
 
 def property_lines(model: Model) -> list[str]:
-    """Every property card."""
     lines = [line for material in model.materials.values() for line in material_lines(material)]
     for section in model.sections:
-        extras = {"MASS": section.mass_rule, "STRAIN": section.strain}
-        tension = {"STARTING TENSION": section.starting_tension or None}
-        head = card("SOLID SECTION", ELSET=section.element_set, MATERIAL=section.material, **extras, **tension)
-        lines += [head, number(section.area)]
+        lines += SOLID_SECTION.written("SOLID SECTION", section)
     for spring in model.springs:
         flags = ("NONLINEAR",) if spring.table else ()
         lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
@@ -134,60 +115,20 @@ def property_lines(model: Model) -> list[str]:
     for dashpot in model.dashpots:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
     for mass in model.masses:
-        lines += [card("MASS", ELSET=mass.element_set, ALPHA=mass.alpha or None), number(mass.mass)]
+        lines += MASS.written("MASS", mass)
     for carried in model.nonstructural:
-        units = "TOTAL MASS" if carried.is_total else "MASS PER LENGTH"
-        lines += [card("NONSTRUCTURAL MASS", ELSET=carried.element_set, UNITS=units, NAME=carried.name)]
-        lines += [number(carried.value)]
-    if model.rest_lengths:
-        lines += ["*REST LENGTH", *map(rest_line, model.rest_lengths)]
+        lines += NONSTRUCTURAL_MASS.written("NONSTRUCTURAL MASS", carried)
+    lines += REST_LENGTH.written("REST LENGTH", *model.rest_lengths)
     for pulley in model.pulleys:
-        lines += [card("PULLEY", ELSET=pulley.element_set), number(pulley.friction)]
+        lines += PULLEY.written("PULLEY", pulley)
     for failure in model.failures:
-        lines += [card("FAILURE", TYPE=failure.kind), f"{field(failure.target)}, {number(failure.value)}"]
+        lines += [card("FAILURE", TYPE=failure.kind), f"{quoted(failure.target)}, {number(failure.value)}"]
     for bed in model.seabeds:
-        plane = {"ELEVATION": bed.elevation, "SLOPE": bed.slope, "UPHILL": bed.uphill}
-        friction = "ALL" if bed.rubs_in_statics else "DYNAMIC"
-        lines += [card("SEABED", ELSET=bed.element_set, **plane, FRICTION=friction), *contact_lines(bed)]
-    for cylinder in model.cylinders:
-        friction = "ALL" if cylinder.rubs_in_statics else "DYNAMIC"
-        lines.append(card("RIGID CYLINDER", ELSET=cylinder.element_set, RADIUS=cylinder.radius, FRICTION=friction))
-        lines += [", ".join(map(number, (*cylinder.point, *cylinder.other))), *contact_lines(cylinder)]
+        lines += [keyword_line("SEABED", **SEABED.written(bed)), *contact_lines(bed)]
+    for tube in model.cylinders:
+        head = keyword_line("RIGID CYLINDER", **RIGID_CYLINDER.written(tube))
+        lines += [head, AXIS.written(tube), *contact_lines(tube)]
     return lines
-
-
-def contact_lines(surface: Seabed | RigidCylinder) -> list[str]:
-    """How it presses and rubs."""
-    lines = [", ".join(map(number, (surface.stiffness, surface.damping, surface.width, surface.ramp)))]
-    return lines + ([", ".join(map(number, (surface.axial, surface.lateral, surface.slip)))] if surface.slip else [])
-
-
-def material_lines(material: Material) -> list[str]:
-    """``*MATERIAL`` and its cards."""
-    lines = [card("MATERIAL", NAME=material.name)]
-    if material.is_inextensible:
-        lines.append(card("INEXTENSIBLE", RESTITUTION=material.restitution or None))
-    if material.young is not None:
-        moduli = "INSTANTANEOUS" if material.is_instant else None
-        lines += [card("ELASTIC", MODULI=moduli), f"{number(material.young)}, {number(material.poisson)}"]
-    lines += rope_law_lines(material)
-    if material.density:
-        lines += ["*DENSITY", number(material.density)]
-    if material.expansion is not None:
-        lines.append(card("EXPANSION", ZERO=material.expansion.zero))
-        lines += [f"{number(alpha)}, {number(temperature)}" for alpha, temperature in material.expansion.rows]
-    if material.alpha or material.beta:
-        lines.append(card("DAMPING", ALPHA=material.alpha, BETA=material.beta))
-    if material.compression_ratio != 1.0:
-        lines.append(card("NO COMPRESSION", RATIO=material.compression_ratio))
-    if material.tension_ratio != 1.0:
-        lines.append("*NO TENSION")
-    return lines
-
-
-def rest_line(rest: RestLength) -> str:
-    """Elements and their rest length, or the two that meet at a pulley."""
-    return ", ".join((field(rest.target), *(number(each) for each in (rest.length, rest.second) if each is not None)))
 
 
 def rope_law_lines(material: Material) -> list[str]:
@@ -204,26 +145,35 @@ def rope_law_lines(material: Material) -> list[str]:
         lines.append(card("VISCOELASTIC", TIME=series.series))
         between = ", " if series.series == "KELVIN" else ", , "
         lines += [f"{number(fraction)}{between}{number(time)}" for fraction, time in series.rows]
-    if (dynamic := material.dynamic) is not None:
-        numbers = dynamic.constant, dynamic.slope, dynamic.viscosity
-        lines += ["*DYNAMIC STIFFNESS", ", ".join(map(number, numbers))]
+    if material.dynamic is not None:
+        lines += DYNAMIC_STIFFNESS.written("DYNAMIC STIFFNESS", material.dynamic)
+    return lines
+
+
+def expansion_lines(material: Material) -> list[str]:
+    if (own := material.expansion) is None:
+        return []
+    return [card("EXPANSION", ZERO=own.zero), *(f"{number(alpha)}, {number(warm)}" for alpha, warm in own.rows)]
+
+
+PLAIN_MATERIAL = Material("")
+BEHIND = {"ELASTIC": rope_law_lines, "DENSITY": expansion_lines}
+"""What is written behind a row."""
+
+
+def material_lines(material: Material) -> list[str]:
+    """``*MATERIAL`` and its cards: those that give something else than a material has without them."""
+    lines = [card("MATERIAL", NAME=material.name)]
+    for name, form in ROWS.items():
+        if any(getattr(material, field) != getattr(PLAIN_MATERIAL, field) for field in form.fields()):
+            lines += form.written(name, material)
+        lines += BEHIND[name](material) if name in BEHIND else []
     return lines
 
 
 def dof_line(dofs: tuple[int, ...]) -> str:
     """Blank for axial elements, as CalculiX wants it."""
     return ", ".join(map(str, dofs))
-
-
-DEFAULT = Controls()
-OWN = {
-    "max_iterations": "ITER_GLOB_MAXI",
-    "energy_drift": "ENERGY DRIFT",
-    "time_error": "TIME ERROR",
-    "tension_change": "TENSION CHANGE",
-    "impact": "IMPACT",
-}
-"""Parameters of ``*CONTROLS`` that are written where they are not the default."""
 
 
 def step_lines(steps: Sequence[Step]) -> list[str]:
@@ -240,7 +190,7 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
         lines += [line for winch in step.winches for line in winch_lines(winch)]
-        lines += ["*MODEL CHANGE, REMOVE", *map(field, step.removals)] if step.removals else []
+        lines += ["*MODEL CHANGE, REMOVE", *map(quoted, step.removals)] if step.removals else []
         for change, names in (("REMOVE", step.shed), ("ADD", step.put)):
             lines += [f"*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, {change}", *names] if names else []
         lines += [line for request in step.outputs for line in output_lines(request)]
@@ -263,7 +213,7 @@ def procedure_lines(procedure: Procedure) -> list[str]:
     if end is None:
         return [card("VISCO" if procedure.creeps else "STATIC", *flags), ", ".join(times)]
     times.append("" if end.factor is None else number(end.factor))
-    times += [] if end.target is None else [field(end.target), str(end.dof), number(end.value)]
+    times += [] if end.target is None else [quoted(end.target), str(end.dof), number(end.value)]
     return [card("STATIC", "RIKS", *flags), ", ".join(times)]
 
 
@@ -304,15 +254,7 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
 
 def controls_lines(controls: Controls) -> list[str]:
     """Back to the defaults, then everything that differs from them."""
-    changed: dict[str, str | int | float | None] = {
-        "RESI_GLOB_RELA": controls.residual_relative,
-        "RESI_GLOB_MAXI": controls.residual_absolute,
-    }
-    for name, key in OWN.items():
-        value = getattr(controls, name)
-        if value != getattr(DEFAULT, name):
-            changed[key] = "OFF" if value is None else value
-    lines = [card("CONTROLS", "RESET", **changed)]
+    lines = [keyword_line("CONTROLS", "RESET", **OURS.written(controls))]
     if controls.correction_relative is not None:
         lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]
     cuts = (controls.max_cutbacks, controls.cut_factor, controls.growth_factor)
@@ -323,7 +265,6 @@ def controls_lines(controls: Controls) -> list[str]:
 
 
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
-    """``*BOUNDARY`` cards."""
     lines = ["*BOUNDARY, OP=NEW"] if replaced else []
     head = None
     for entry in boundaries:
@@ -335,12 +276,11 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
             kind = entry.kind if entry.kind not in ("DISPLACEMENT", "FIXED") else None
             op = "NEW" if replaced else None
             lines.append(card("BOUNDARY", *flags, OP=op, TYPE=kind, AMPLITUDE=entry.amplitude))
-        lines.append(f"{field(entry.target)}, {entry.dof}, {entry.dof}, {number(entry.value)}")
+        lines.append(f"{quoted(entry.target)}, {entry.dof}, {entry.dof}, {number(entry.value)}")
     return lines
 
 
 def load_lines(step: Step) -> list[str]:
-    """``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``."""
     families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
     families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
     lines: list[str] = []
@@ -360,13 +300,10 @@ def load_lines(step: Step) -> list[str]:
 
 
 def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
-    """One data line."""
-    if isinstance(load, NodalLoad):
-        return f"{field(load.target)}, {load.dof}, {number(load.value)}"
-    if isinstance(load, Temperature):
-        return f"{field(load.target)}, {number(load.value)}"
+    if isinstance(load, NodalLoad | Temperature):
+        return (NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load)
     direction = "".join(f", {number(component)}" for component in load.direction) if load.kind == "GRAV" else ""
-    return f"{field(load.target)}, {load.kind}, {number(load.value)}{direction}"
+    return f"{quoted(load.target)}, {load.kind}, {number(load.value)}{direction}"
 
 
 def winch_lines(winch: Winch) -> list[str]:
@@ -377,7 +314,7 @@ def winch_lines(winch: Winch) -> list[str]:
     flags = ["TENSION"] if winch.is_tension else []
     return [
         card("WINCH", *flags, AMPLITUDE=winch.amplitude),
-        ", ".join([field(winch.target), *numbers, str(winch.end)]),
+        ", ".join([quoted(winch.target), *numbers, str(winch.end)]),
     ]
 
 
@@ -397,36 +334,27 @@ def output_lines(request: OutputRequest) -> list[str]:
 
 
 def surroundings_lines(model: Model) -> list[str]:
-    """Every card."""
     lines: list[str] = []
     if model.water is not None:
-        water = model.water
-        rows = [(water.seabed, water.level, water.gravity, water.density), *water.current]
-        lines += ["*AQUA", *(", ".join(map(number, row)) for row in rows)]
+        lines += ["*AQUA", AQUA.written(model.water), *(", ".join(map(number, row)) for row in model.water.current)]
     if model.wind is not None:
-        wind = model.wind
-        numbers = (wind.density, wind.reference, *wind.speeds, *wind.direction, wind.power)
-        lines += ["*WIND", ", ".join(map(number, numbers))]
+        lines += ["*WIND", WIND.written(model.wind)]
     for wave in model.waves:
         lines += wave_lines(wave)
     for law in model.drag_laws.values():
         lines.append(card("DRAG LAW", NAME=law.name))
         lines += [f"{number(speed)}, {number(force)}" for speed, force in law.rows]
     for growth in model.growths:
-        lines.append(card("MARINE GROWTH", ELSET=growth.element_set, DIAMETER=growth.diameter))
+        lines.append(keyword_line("MARINE GROWTH", **MARINE_GROWTH.written(growth)))
         lines += [f"{number(t)}, {number(density)}, {number(z)}" for z, t, density in growth.rows]
     return lines
 
 
 def wave_lines(wave: Airy | Jonswap) -> list[str]:
-    """``*WAVE``."""
-    own = {"RAMP": wave.ramp or None, "STRETCHING": wave.stretching}
     if isinstance(wave, Airy):
-        head = card("WAVE", TYPE="AIRY", **own) + (", WAVE PERIOD" if wave.is_period else "")
+        head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave)) + ", WAVE PERIOD" * wave.is_period
         return [head, *(", ".join(map(number, row)) for row in wave.rows)]
-    row = wave.height, wave.period, wave.gamma, *wave.direction, wave.low, wave.high
-    head = card("WAVE", TYPE="JONSWAP", SEED=wave.seed, COMPONENTS=wave.count, **own)
-    return [head, ", ".join(map(number, row))]
+    return [keyword_line("WAVE", TYPE="JONSWAP", **OF_SEAS.written(wave), **OF_ALL.written(wave)), SEA.written(wave)]
 
 
 def fluid_lines(step: Step) -> list[str]:
@@ -436,14 +364,14 @@ def fluid_lines(step: Step) -> list[str]:
     head: object = None
     for load in step.fluid_loads:
         if load.kind == "ADDED MASS":
-            lines += ["*D ADDED MASS", f"{field(load.target)}, FI, {number(load.diameter)}, {number(load.added)}"]
+            lines += ["*D ADDED MASS", f"{quoted(load.target)}, FI, {number(load.diameter)}, {number(load.added)}"]
             continue
         if head != (load.amplitude, load.is_current):
             head = load.amplitude, load.is_current
             length = {"LENGTH": "CURRENT"} if load.is_current else {}
             lines.append(card("DLOAD", OP=op, AMPLITUDE=load.amplitude, **length))
         numbers = number(load.magnitude), number(load.diameter), *rest(load)
-        lines.append(", ".join((field(load.target), load.kind, *numbers)))
+        lines.append(", ".join((quoted(load.target), load.kind, *numbers)))
     return lines
 
 
@@ -451,8 +379,8 @@ def rest(load: FluidLoad) -> list[str]:
     """What follows D on a line."""
     if load.kind == "PB":
         return []
-    coefficient = field(load.coefficient) if isinstance(load.coefficient, str) else number(load.coefficient)
-    streams = [field(name) for name in load.streams]
+    coefficient = quoted(load.coefficient) if isinstance(load.coefficient, str) else number(load.coefficient)
+    streams = [quoted(name) for name in load.streams]
     if load.kind == "FI":
         along = "" if load.added_along is None else number(load.added_along)
         return [coefficient, number(load.added), streams[1], along]

@@ -79,19 +79,18 @@ def couple_rods(width: int, equation: Ints, bars: Bars, bar_tangent: Floats, siz
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         scale = size * bars.constants[INV_LENGTH, e]
-        own = equation[dofs + e]
+        multiplier = equation[dofs + e]
         for m in range(2):
             side = scale if m == 1 else -scale
             for a in range(3):
                 row = equation[3 * bars.nodes[e, m] + a]
                 if row >= 0:
-                    band[row, own - row + width] += side * bar_tangent[P + a, e]
-                    band[own, row - own + width] += side * bar_tangent[Q + a, e]
+                    band[row, multiplier - row + width] += side * bar_tangent[P + a, e]
+                    band[multiplier, row - multiplier + width] += side * bar_tangent[Q + a, e]
 
 
 @inner_kernel
 def largest_entry(width: int, band: Floats) -> float:
-    """Largest magnitude in the band."""
     largest = 0.0
     for i in range(band.shape[0]):
         for k in range(2 * width + 1):

@@ -162,14 +162,20 @@ def _middle(sequence: Ints, parent: Ints) -> int:
     return steps[len(steps) // 2]
 
 
+def narrow_order(pairs: Ints, count: int) -> Ints:
+    """Nodes of a graph, whose edges are pairs (p, 2), in an order with a narrow band: reverse Cuthill-McKee."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
+    return np.asarray(reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True), np.int64)
+
+
 def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     """Equation numbers by reverse Cuthill-McKee, and the half bandwidth.
 
     (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod).
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
     pairs = np.concatenate([system.bars.nodes, system.pairs])
     # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
     rods, count = system.bars.rods, len(system.labels)
@@ -177,10 +183,9 @@ def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     for end in range(2):
         pairs = np.concatenate([pairs, np.column_stack([system.bars.nodes[rods, end], behind])])
     total = count + len(rods)
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(total, total)).tocsr()
-    order = reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True)
+    order = narrow_order(pairs, total)
     used = np.concatenate([free == 1, np.tile([True, False, False], len(rods))])
-    unknowns = (3 * order.astype(np.int64)[:, None] + np.arange(3)).ravel()
+    unknowns = (3 * order[:, None] + np.arange(3)).ravel()
     unknowns = unknowns[used[unknowns]]
     number = np.full(3 * total, -1, np.int64)
     number[unknowns] = np.arange(len(unknowns))
@@ -209,12 +214,12 @@ NAMES = {
     NO_SOLVE: "none",
     UNSYMMETRIC_CHAIN: "chain",
 }
-"""Linear solvers as the user is told of them."""
+"""Names of linear solvers in messages."""
 UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
 """What takes their place where the tangent is not symmetric."""
 DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
 SOLVERS = ("AUTO", "CHAIN", "BAND", "CG", *DIRECT_SOLVERS)
-"""What may be asked for; DIRECT leaves the choice of the library to us."""
+"""Values of the option; DIRECT leaves the choice of the library to us."""
 
 NOTHING = np.zeros(0, np.int64)
 NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
@@ -225,7 +230,7 @@ NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING
 class Choice:
     """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
 
-    library, remark  what direct solves use, and how the record tells
+    library, remark  what direct solves use, and its name in the record
     """
 
     solver: int

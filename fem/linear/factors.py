@@ -9,12 +9,15 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.errors import CommandError, lacks
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import SuperLU as Elimination
 
 SUPERLU, PARDISO = "SUPERLU", "PARDISO"
 WORTHWHILE = 5000
@@ -22,12 +25,14 @@ WORTHWHILE = 5000
 PARDISO_SETTINGS = {1: 1, 2: 2, 10: 8}
 """Of ``iparm``: these values count, nested dissection, pivots below 1e-8 are perturbed (and the residual looked at)."""
 ROUND_OFF, POOR = 1e-14, 1e-10
-"""Errors of a solution that needs no refinement, and of one that is not believed."""
+"""Errors of a solution that needs no refinement, and of one that is not believed: another solver is asked."""
 NOTHING = 1e-12
 """Fraction of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 SINGULAR = 1e-14
 """A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
-MOST_SOLVES, HELPS, SCALINGS = 10, 0.5, 6
+HELPS = 0.5
+"""A refinement that leaves more than this fraction of the error is the last one."""
+MOST_SOLVES, SCALINGS = 10, 6
 ANALYSE, FACTORISE, SOLVE, RELEASE = 11, 22, 33, -1
 
 
@@ -44,7 +49,7 @@ class Factors(Protocol):
     price: int
     kind: int
 
-    def factorise(self, matrix: Any) -> bool:
+    def factorise(self, matrix: Sparse) -> bool:
         """False where the matrix is singular to the library."""
 
     def solve(self, right: Floats) -> Floats:
@@ -60,7 +65,7 @@ class SuperLU:
         self.wants_order = has_order
         self._factor: Any = None
 
-    def factorise(self, matrix: Any) -> bool:
+    def factorise(self, matrix: Sparse) -> bool:
         from scipy.sparse.linalg import splu
 
         order = "NATURAL" if self.wants_order else "MMD_AT_PLUS_A"
@@ -91,7 +96,7 @@ class Pardiso:
         self._solver: Any = None
         self._matrix: Any = None
 
-    def factorise(self, matrix: Any) -> bool:
+    def factorise(self, matrix: Sparse) -> bool:
         self._matrix = matrix
         if self._attempt():
             return True
@@ -177,7 +182,7 @@ def _find_mkl() -> None:
             os.environ.setdefault("PYPARDISO_MKL_RT", str(path))
 
 
-def solve_pivoting(matrix: Any, right: Floats) -> Floats | None:
+def solve_pivoting(matrix: Sparse, right: Floats) -> Floats | None:
     """Solution of any sparse system (CSC) by LU with full partial pivoting, checked; None: singular."""
     from scipy.sparse.linalg import splu
 
@@ -211,10 +216,11 @@ def solve_dense(matrix: Floats, right: Floats) -> Floats | None:
     return None if solution is None else columns * solution
 
 
-def refine(solve: Callable[[Floats], Floats], matrix: Any, right: Floats) -> Floats | None:
+def refine(solve: Callable[[Floats], Floats], matrix: Matrix, right: Floats) -> Floats | None:
     """Solution of matrix x = right, its residual put through ``solve`` again while that helps; None: it stays poor.
 
-    Each component of the residual is compared with the sum of the magnitudes it consists of (``newton/refine.py``).
+    Each component of the residual is compared with the sum of the magnitudes it consists of, as in
+    ``newton/refine.py``.
     right (n,) or (n, k)
     """
     magnitudes, solution, before = abs(matrix), np.zeros_like(right), np.inf
@@ -233,7 +239,7 @@ def refine(solve: Callable[[Floats], Floats], matrix: Any, right: Floats) -> Flo
     return np.asarray(solution) if before <= POOR else None
 
 
-def scales(matrix: Any) -> tuple[Floats, Floats]:
+def scales(matrix: Matrix) -> tuple[Floats, Floats]:
     """Factors of rows and columns that bring the largest entries of all to about 1; not finite where one is empty.
 
     Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
@@ -248,7 +254,7 @@ def scales(matrix: Any) -> tuple[Floats, Floats]:
     return rows, columns
 
 
-def _entries(matrix: Any) -> tuple[tuple[Ints, Ints], Floats]:
+def _entries(matrix: Matrix) -> tuple[tuple[Ints, Ints], Floats]:
     """Rows and columns of the entries, and what they are; ``matrix``: dense or CSC."""
     if isinstance(matrix, np.ndarray):
         row, column = np.nonzero(matrix)
@@ -262,3 +268,55 @@ def _largest(magnitudes: Floats, place: Ints, count: int) -> Floats:
     largest = np.zeros(count)
     np.maximum.at(largest, place, magnitudes)
     return largest
+
+
+def equilibrated(matrix: Sparse) -> tuple[Sparse, Floats] | None:
+    """A symmetric matrix (CSC) with rows of about the same size, d_i a_ij d_j, and d; None where it cannot be solved.
+
+    Not finite, or structurally singular: SuperLU would crash. Source: Ruiz 2001.
+    """
+    from scipy.sparse.csgraph import structural_rank
+
+    matrix.indices = matrix.indices.astype(np.int32)  # structural_rank of old SciPy takes no others
+    matrix.indptr = matrix.indptr.astype(np.int32)
+    if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:
+        return None
+    size, scale = abs(matrix).tocsr(), np.ones(matrix.shape[0])
+    for _ in range(3):
+        largest = size.multiply(scale[:, None]).multiply(scale[None, :]).max(axis=1).toarray().ravel()
+        scale /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return matrix.multiply(scale[:, None]).multiply(scale[None, :]).tocsc(), scale
+
+
+def symmetric_factor(matrix: Sparse, order: str = "MMD_AT_PLUS_A") -> Elimination | None:
+    """Factors of a symmetric matrix (CSC), pivots on its diagonal whatever their size; None: one of them is zero."""
+    from scipy.sparse.linalg import splu
+
+    try:
+        return splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return None
+
+
+def negative_pivots(factor: Elimination) -> int:
+    """How many eigenvalues of that matrix are negative (Sylvester's law of inertia); -1: rows were exchanged."""
+    if not np.array_equal(factor.perm_r, factor.perm_c):
+        return -1
+    return int(np.count_nonzero(factor.U.diagonal() < 0.0))
+
+
+def minimum_degree(graph: Sparse) -> Ints:
+    """(n,) place of each node of a graph in an order that keeps factors sparse: multiple minimum degree."""
+    from scipy.sparse import eye_array
+
+    graph = graph.tocsc()
+    graph.data[:] = -1.0
+    most = float(np.diff(graph.indptr).max(initial=0))
+    factor = symmetric_factor((graph + (2.0 + most) * eye_array(graph.shape[0])).tocsc())
+    assert factor is not None  # of a matrix whose diagonal outweighs its rows
+    return np.asarray(factor.perm_c, np.int64)
+
+
+def start_vector(count: int, turn: int = 0) -> Floats:
+    """For iterations: it has a part in every mode; another one for every ``turn``."""
+    return np.asarray(np.cos(np.arange(count) * (1.234567 + 0.1 * turn)) + 1.5)

@@ -4,7 +4,7 @@ Entries are addressed by blocks of two nodes: within a column they stand by rows
 ``start[column] + offset[block] + rank[row]``. A bar so needs two numbers of its own, not 36.
 Importing SciPy's sparse modules takes a while, so this happens when the first such matrix is asked for.
 
-Direct solution of systems with rods: the saddle matrix of tangent and constraints, pivoted, for any topology.
+Systems with rods: the saddle matrix of tangent and constraints, pivoted, for any topology.
 
 [ K  P ] [du ]   [ residual ]      P, Q: gradients of the constraints, p and q at the second node of a rod,
 [ Q^T 0] [tau] = [  - gaps  ]      minus at the first
@@ -23,13 +23,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.equations import Equations, condense, expand, reduction
 from fem.assembly.system import System
 from fem.compiled import kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, rod_gradients
 from fem.forces.protocol import Tangent
-from fem.linear.factors import Factors, factors_of, solve_pivoting
+from fem.linear.factors import Factors, factors_of, minimum_degree, solve_pivoting
 from fem.linear.tangent import multiply
 
 
@@ -146,13 +146,12 @@ class SparseTangent:
         dofs = (3 * sequence[:, None] + np.arange(3))[kept[sequence]]
         self.independent = dofs[free[dofs] == 1]
         self.dofs, self.size = dofs, len(dofs)
-        self.transform: Any = None
+        self.transform: Sparse | None = None
         if len(equations.slave):
             self.transform = reduction(free, equations)[dofs]
         self._arrange(sequence, kept, rank, dofs, lower)
 
     def _arrange(self, sequence: Ints, kept: Flags, rank: Ints, dofs: Ints, lower: bool) -> None:
-        """The pattern and the row numbers."""
         count, system = len(kept), self.system
         pairs = coupled_nodes(system)
         everyone = np.arange(count)
@@ -184,7 +183,7 @@ class SparseTangent:
         write_rows(self.pattern, rows[inside], columns[inside], offset[inside], place, indices)
         self.indices = indices.astype(np.int32)
 
-    def matrix(self, work: Linearised) -> Any:
+    def matrix(self, work: Linearised) -> Sparse:
         """Effective tangent over the independent dofs (CSC)."""
         from scipy.sparse import csc_array
 
@@ -198,7 +197,7 @@ class SparseTangent:
         return values
 
 
-def reduced(matrix: Any, transform: Any) -> Any:
+def reduced(matrix: Sparse, transform: Sparse) -> Sparse:
     """The matrix over the independent unknowns (CSC); what overflows is seen in it."""
     with np.errstate(invalid="ignore", over="ignore"):
         return (transform.T @ matrix @ transform).tocsc()
@@ -216,16 +215,10 @@ def elimination_order(system: System) -> Ints:
     factorisations gain a tenth, against leaving it to each of them.
     """
     from scipy.sparse import coo_array
-    from scipy.sparse.linalg import splu
 
     pairs, count = coupled_nodes(system), len(system.labels)
     rows, columns = np.concatenate([pairs, pairs[:, ::-1], np.arange(count)[:, None].repeat(2, axis=1)]).T
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(count, count)).tocsc()
-    degree = np.bincount(pairs.ravel(), minlength=count)
-    graph.data[:] = -1.0
-    graph.setdiag(degree + 1.0)
-    factor = splu(graph, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return np.argsort(factor.perm_c).astype(np.int64)
+    return np.argsort(minimum_degree(coo_array((np.ones(len(rows)), (rows, columns)), shape=(count, count))))
 
 
 class SaddleMatrix:
@@ -246,9 +239,13 @@ class SaddleMatrix:
         self._size = size + len(bars.rods)
         self._indices = indices[self._order].astype(np.int32)
         self._indptr = np.searchsorted(column[self._order], np.arange(self._size + 1)).astype(np.int32)
-        self._transform = None if tangent.transform is None else _beside_identity(tangent.transform, len(bars.rods))
+        self._transform: Sparse | None = None
+        if tangent.transform is not None:
+            from scipy.sparse import block_diag, eye_array
 
-    def of(self, work: Linearised) -> Any:
+            self._transform = block_diag([tangent.transform, eye_array(len(bars.rods))], format="csr")
+
+    def of(self, work: Linearised) -> Sparse:
         """The numbers of now (CSC)."""
         from scipy.sparse import csc_array
 
@@ -259,15 +256,8 @@ class SaddleMatrix:
         return full if self._transform is None else reduced(full, self._transform)
 
 
-def _beside_identity(transform: Any, count: int) -> Any:
-    """The transform of the dofs, where ``count`` unknowns behind them stay what they are."""
-    from scipy.sparse import block_diag, eye_array
-
-    return block_diag([transform, eye_array(count)], format="csr")
-
-
-def bordered(tangent: SparseTangent, work: Linearised) -> Any:
-    """That matrix, asked for once: without rods the tangent (CSC)."""
+def bordered(tangent: SparseTangent, work: Linearised) -> Sparse:
+    """That matrix, made once: without rods the tangent (CSC)."""
     return SaddleMatrix(tangent).of(work) if len(tangent.system.bars.rods) else tangent.matrix(work)
 
 

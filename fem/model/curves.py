@@ -82,7 +82,6 @@ class Constant:
     value: float
 
     def table(self) -> Table:
-        """As numbers."""
         return Table(np.zeros(1), np.array([[self.value], [self.value]]))
 
 
@@ -96,7 +95,6 @@ class Ramp:
     last: float
 
     def table(self) -> Table:
-        """As numbers."""
         rate = (self.last - self.first) / (self.end - self.start)
         return Table(
             np.array([self.start, self.end]), np.array([[self.first, 0.0], [self.first, rate], [self.last, 0.0]])
@@ -111,7 +109,6 @@ class Follow:
     origin: float
 
     def table(self) -> Table:
-        """As numbers."""
         own = self.amplitude
         if own.definition == "SWEEP":
             raise ModelError(f"*AMPLITUDE {own.name}: a SWEEP moves supports and scales loads, no currents and no wind")

@@ -20,13 +20,10 @@ from fem.model.steps import Controls, Dynamic, Procedure, Step
 
 SHARE = 0.1
 """Snaps of at least this share of the largest force so far are told where increments do not follow them."""
-
 FINE = 1e-4
 """TIME ERROR that shortens increments enough: its default."""
-
 CHANGE = 0.3
 """TENSION CHANGE that does."""
-
 FOLLOW = "automatic increments (without DIRECT, with TIME ERROR as it is by default) follow snaps"
 
 
@@ -63,7 +60,6 @@ def expected_peaks(procedure: Dynamic, waves: float) -> str:
 
 SHOWN_BY = 20
 """Increments in a period that show it: with them the trapezoidal rule makes it longer by 0.8 %."""
-
 MOST_HELD = 100
 """Distances are taken from so many held nodes at most."""
 
@@ -116,7 +112,6 @@ def coarse_swing(model: Model, procedure: Procedure) -> str:
 
 NO_JUMP = 1e-9
 """Changes below this fraction of the natural length are round-off of times."""
-
 LISTED = 5
 
 

@@ -95,9 +95,7 @@ class SteadyState(Perturbation):
 
 MOST_INCREMENTS = 10**9
 """A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
-
 IMPACTS = ("AUTO", "EVENT", "MOREAU")
-
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
@@ -338,12 +336,10 @@ class Reach:
 
 
 def union(parts: Iterable[Ints]) -> Ints:
-    """All of them, rising."""
     return distinct(np.concatenate([np.zeros(0, np.int64), *parts]))
 
 
 def reach_of(mesh: Mesh, steps: Iterable[Step]) -> Reach:
-    """That of some steps."""
     wound, flows = list[Ints](), dict[str, list[Ints]]()
     for step in steps:
         wound += [mesh.elements_of(winch.target) for winch in step.winches]

@@ -329,7 +329,6 @@ def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Flo
 
 
 def stretching_of(waves: tuple[Airy | Jonswap, ...]) -> str:
-    """That of all waves."""
     return waves[0].stretching if waves else VERTICAL
 
 

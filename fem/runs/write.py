@@ -53,7 +53,8 @@ class RunFiles:
 
         CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
         """
-        self.folder = run_record.RESULTS / deck_name(model) if output is None else Path(output)
+        self._name = deck_name(model)
+        self.folder = run_record.RESULTS / self._name if output is None else Path(output)
         self.progress = ProgressSink(model, self._note_progress)
         self.verdict = RUNNING
         self.is_open = False
@@ -79,7 +80,7 @@ class RunFiles:
         if has_responses(self._model):
             sinks.append(ResponseSink(self.folder, self._model, self.before))
         if self._wishes.fields:
-            self._fields = VtkSink(self.folder, deck_name(self._model), self._model, self._own.room, self.before)
+            self._fields = VtkSink(self.folder, self._name, self._model, self._own.room, self.before)
             sinks.append(self._fields)
         return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
 
@@ -101,8 +102,8 @@ class RunFiles:
 
     def names(self) -> list[str]:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
-        name = deck_name(self._model)
-        lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
+        steps = range(1, len(self._model.steps) + 1)
+        lists = [f"{self._name}.pvd", *(f"{self._name}_modes_step{step}.pvd" for step in steps)]
         wanted = [*TABLES, *(lists if self._wishes.fields else []), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
 
@@ -136,9 +137,9 @@ class RunFiles:
 
     def _beyond(self, before: Mapping[str, Any]) -> set[str]:
         """Fields that came after the checkpoint. CommandError: some that it counts are missing."""
-        there = Names(frozenset(), field_patterns(deck_name(self._model))[:1]).among(self.folder)
+        there = Names(frozenset(), field_patterns(self._name)[:1]).among(self.folder)
         count = len(before["fields"]["entries"]) if self._wishes.fields else 0
-        counted = {field_name(deck_name(self._model), number) for number in range(count)}
+        counted = {field_name(self._name, number) for number in range(count)}
         if missing := sorted(counted - there):
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
         return there - counted
@@ -155,7 +156,7 @@ class RunFiles:
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
-            fields = {field_name(deck_name(self._model), number) for number in range(len(self._fields or ()))}
+            fields = {field_name(self._name, number) for number in range(len(self._fields or ()))}
             record |= {"files": [name for name in self._own.written() if name not in fields], "fields": len(fields)}
         self._own.room.replace(self.folder / RUN_RECORD, run_record.as_json(record))
 

@@ -15,9 +15,9 @@ from fem.model import Controls, Dynamic, Step
 from fem.model.floating import floating_text
 from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
-from fem.solve.increment import OneStep
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN
+from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
@@ -49,7 +49,7 @@ OUT_OF_RANGE = (
 )
 
 
-def overflow_message(step: OneStep, increment: int, time: float) -> str:
+def overflow_message(step: StepState, increment: int, time: float) -> str:
     """Where numbers that forces do not show (energies, stresses) have become infinite."""
     stage, motion = step.stage, step.progress.motion
     if told := trouble_of(stage.system, motion.u, motion.state):
@@ -132,7 +132,7 @@ def _cure_of_drift(step: Step, error: float) -> str:
     )
 
 
-def out_of_increments(step: OneStep, most: int) -> str:
+def out_of_increments(step: StepState, most: int) -> str:
     """Why a step stopped that may have no more increments."""
     clock, time = step.clock, step.progress.time
     where = f"at t = {time:.9g}, before its end at {clock.end:.9g}"
@@ -156,7 +156,7 @@ def out_of_increments(step: OneStep, most: int) -> str:
     )
 
 
-def failure_message(step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+def failure_message(step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
     """Why an increment failed and could not be cut back."""
     stage, clock, progress, controls = step.stage, step.clock, step.progress, step.step.controls
     limit = controls.max_iterations

@@ -10,28 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Ints, distinct
+from fem.arrays import distinct
 from fem.assembly.cases import Span
 from fem.assembly.environment import (
     Environment,
     first_environment,
     next_environment,
-    of_modes,
-    thermal_rows,
     winches_at,
 )
-from fem.assembly.supports import hold_idle
-from fem.assembly.system import System, absent, assemble, linearised
+from fem.assembly.system import assemble
 from fem.errors import CommandError, ModelError, NoConvergence
-from fem.forces.bar import Bars
 from fem.linear.choice import SOLVERS
-from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
+from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
 from fem.model.notices import told_of_jump
 from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
-from fem.solve import rope_states as states
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
-from fem.solve.breaks import breaks_of, energies_of
+from fem.solve.breaks import breaks_of
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import (
     Clock,
@@ -43,14 +38,12 @@ from fem.solve.clock import (
     refuse_endless,
 )
 from fem.solve.implicit import Newton
-from fem.solve.increment import Marcher, Ready
-from fem.solve.newton.groups import ENERGY
 from fem.solve.outcome import acting_of
-from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.start import first_motion
+from fem.solve.state import RunState
 from fem.solve.statics.riks import ArcClock, make_arc, settled
-from fem.solve.step_run import StepRun
-from fem.solve.step_system import StepSystem, loading_at, prepare
+from fem.solve.step_run import StepRun, stage_of
+from fem.solve.step_system import StepSystem, loading_at
 
 
 def solve(model: Model, sink: Sink, wishes: Wishes = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
@@ -103,11 +96,8 @@ def placed(model: Model, step: int, what: str) -> str:
     return f"{model.source}: {text}" if model.source else text
 
 
-class Run:
-    """One run of a model: the steps share state, environment and the base of geometrically linear steps.
-
-    ``kind``: what static and dynamic steps are made of.
-    """
+class Run(RunState):
+    """One run of a model. kind: what static and dynamic steps are made of."""
 
     kind: type[StepRun] = StepRun
 
@@ -115,10 +105,11 @@ class Run:
         self.checkpoints = checkpoints or Checkpoints()
         self.model = model = self.checkpoints.model_of(model)
         self.sink, self.wishes, self.breaks = sink, wishes, breaks_of(model)
-        self.system: System = assemble(model)
+        self.keeps_every = self.checkpoints.every
+        self.system = assemble(model)
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
-        self.environment: Environment = first_environment(self.system, self.progress.motion.u)
-        self.linear_bars: Bars | None = None
+        self.environment = first_environment(self.system, self.progress.motion.u)
+        self.linear_bars = None
         self.gone, self.shed = self.system.gone, self.system.shed
         self.has_started = False
 
@@ -147,7 +138,7 @@ class Run:
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
-        ready = stage, marcher = self.stage_of(step)
+        ready = stage, marcher = stage_of(self, step)
         self.progress.increment = 0
         if stage.is_explicit and isinstance(procedure, Dynamic):
             instant = loading_at(stage, motion, span.start)
@@ -181,55 +172,11 @@ class Run:
         if isinstance(clock, ArcClock):
             self.environment = settled(self.environment, clock.arc)
 
-    def stage_of(self, step: Step) -> Ready:
-        """A step made ready with what is left of the model, and what takes it through its increments."""
-        procedure, motion = step.procedure, self.progress.motion
-        scheme = equilibrium()
-        if isinstance(procedure, Dynamic):
-            scheme = SCHEMES[procedure.integrator](procedure)
-        system, bars, ropes = self.system, self._bars_of(step), states.ropes_of(self.system)
-        states.refuse_ropes(system, ropes, procedure)
-        steps_over = states.steps_over_impacts(step.controls, scheme, bars, ropes)
-        if steps_over:
-            scheme = energy_momentum()
-            system, bars = (
-                replace(system, bars=states.without_pulls(system.bars, ropes)),
-                states.without_pulls(bars, ropes),
-            )
-        if isinstance(procedure, Perturbation):
-            bars = states.as_they_are(bars, ropes, motion.u)
-            system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
-        acting = of_modes(self.environment) if isinstance(procedure, Frequency) else self.environment
-        stage = prepare(system, acting, bars, scheme, step.controls, self.wishes.solver)
-        marcher: Marcher = Newton()
-        if steps_over and isinstance(procedure, Dynamic):
-            from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
-
-            marcher = Moreau(stage, ropes, states.stepping_notice(step.controls, procedure.integrator, len(ropes)))
-        if stage.is_explicit:
-            from fem.solve.explicit.driver import Explicit
-
-            marcher = Explicit(stage)
-        return stage, marcher
-
     def _tell_of_winches(self, number: int, step: Step, before: Environment, now: float) -> None:
         """Those that begin elsewhere than where they stand."""
         stands, start = (winches_at(self.system, each, now) for each in (before, self.environment))
         if told := told_of_jump(self.model, step, stands, start):
             self.sink.notice(f"step {number}: {told}")
-
-    def break_off(self, elements: Ints) -> list[tuple[int, float]]:
-        """Take elements (indices) out of the model from now on; their labels, and the energies that go with them."""
-        if not len(elements):
-            return []
-        motion, now = self.progress.motion, np.array([self.progress.time])
-        bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
-        lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
-        self.gone = self.gone.copy()
-        self.gone[elements] = True
-        self.take_out()
-        return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
     def _change_masses(self, step: Step) -> None:
         """Nonstructural masses go and come; what they had of energy goes and comes as work from outside."""
@@ -237,25 +184,18 @@ class Run:
         self.shed = np.isin(names, step.shed) | (self.shed & ~np.isin(names, step.put))
         self.take_out()
 
-    def take_out(self) -> None:
-        """Bring the arrays of the model in line with what is gone."""
-        self.system = replace(assemble(self.model, self.gone, self.shed), has_flow=self.system.has_flow)
-        self.progress.motion.multiplier[self.system.gone_bars] = 0.0
-        if self.linear_bars is not None:
-            bars = absent(self.linear_bars, self.system.gone_bars)
-            off_mass, off_damping = self.system.bars.off_mass, self.system.bars.off_damping
-            self.linear_bars = bars._replace(off_mass=off_mass, off_damping=off_damping)
-        self.hold_idle()
-
-    def hold_idle(self) -> None:
-        """Nodes that have lost all their elements stay where they are."""
-        if self.gone.any():
-            supports = hold_idle(self.system, self.environment.supports, self.progress.motion.u)
-            self.environment = replace(self.environment, supports=supports)
-
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
-        """A step that is ready to go; ``fem/study`` goes through the last one in its own way."""
-        step_run.run(procedure)
+        """A step from its start to its end; ``fem/study`` goes through the last one in its own way."""
+        step_run.open(procedure)
+        self.checkpoints.opened(step_run)
+        try:
+            while not step_run.clock.is_finished:
+                step_run.advance()
+                self.checkpoints.look(step_run)
+        except (NoConvergence, KeyboardInterrupt) as error:
+            step_run.close(error)
+            raise
+        step_run.close()
 
     def _stop(self) -> None:
         """Statics is at rest; velocities it ends are named."""
@@ -264,15 +204,6 @@ class Run:
             self.sink.notice("a static step ends all motion: the velocities at its start are set to zero")
         motion.v[:] = 0.0
         motion.a[:] = 0.0
-
-    def _bars_of(self, step: Step) -> Bars:
-        """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""
-        if step.nlgeom:
-            self.linear_bars = None
-            return self.system.bars
-        if self.linear_bars is None:
-            self.linear_bars = linearised(self.system.bars, self.progress.motion.u)
-        return self.linear_bars
 
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
         from fem.solve.modes.find import find_modes

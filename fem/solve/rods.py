@@ -9,16 +9,14 @@ Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII (co
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, reduction
 from fem.errors import ModelError
-from fem.forces.bar import GAP, INV_LENGTH, Bars, rod_gradients, senses
+from fem.forces.bar import GAP, INV_LENGTH, Bars, P, rod_gradients, senses
 from fem.forces.laws import LINEAR
-from fem.linear.factors import solve_dense, solve_pivoting
+from fem.linear.factors import solve_dense, solve_pivoting, start_vector
 from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 
@@ -51,7 +49,7 @@ def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
     return gap, gap * inverse * inverse
 
 
-def over_independent(stage: StepSystem, free: Ints) -> Any:
+def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     count = int(np.count_nonzero(free == 1))
@@ -64,7 +62,7 @@ def over_independent(stage: StepSystem, free: Ints) -> Any:
     return rod_matrix(stage) @ reduction(free, stage.equations)
 
 
-def rod_matrix(stage: StepSystem) -> Any:
+def rod_matrix(stage: StepSystem) -> Sparse:
     """G (rods, 3n), sparse."""
     from scipy.sparse import coo_array
 
@@ -72,7 +70,7 @@ def rod_matrix(stage: StepSystem) -> Any:
     return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
 
 
-def dense(matrix: Any) -> Floats:
+def dense(matrix: Matrix) -> Floats:
     """An array, whether it was sparse or not."""
     return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
@@ -133,7 +131,7 @@ def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
     return np.asarray(np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1))
 
 
-def _null_vector(matrix: Any) -> Floats | None:
+def _null_vector(matrix: Matrix) -> Floats | None:
     """Magnitudes of the combination of rows that vanishes; None where the rows are independent."""
     norm = np.sqrt(np.asarray((matrix * matrix).sum(axis=1)).ravel())
     if norm.min() == 0.0:
@@ -149,7 +147,7 @@ def _null_vector(matrix: Any) -> Floats | None:
     square = (scaled @ scaled.T).tocsc()
     shifted = (square + 0.1 * DEPENDENT * eye_array(square.shape[0])).tocsc()
     factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
-    x = np.cos(np.arange(square.shape[0]) * 1.234567) + 1.5
+    x = start_vector(square.shape[0])
     for _ in range(4):
         x = factor.solve(x)
         x /= np.linalg.norm(x)
@@ -171,7 +169,7 @@ def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
         )
 
 
-def keep_rates(stage: StepSystem, motion: Motion, mass: Any) -> Floats:
+def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
     """Make velocities keep the lengths of rods: v' = v - M^-1 G^T mu with G v' = 0; the impulse mu (rods,)."""
     rate = multiply(stage, motion.v)
     if not np.any(rate):
@@ -183,7 +181,7 @@ def keep_rates(stage: StepSystem, motion: Motion, mass: Any) -> Floats:
     return found[1]
 
 
-def consistent_velocities(stage: StepSystem, motion: Motion, mass: Any) -> str:
+def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix) -> str:
     """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
 
     An impulse along the rods passes the jump on.
@@ -199,11 +197,11 @@ def consistent_velocities(stage: StepSystem, motion: Motion, mass: Any) -> str:
 
 def _lengths(stage: StepSystem) -> Floats:
     """(rods,) of the gradients of rods: their lengths."""
-    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[2:5, stage.bars.rods] ** 2).sum(axis=0)))
+    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, stage.bars.rods] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(
-    stage: StepSystem, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints
+    stage: StepSystem, motion: Motion, mass: Matrix, right: Floats, known: Floats, free: Ints
 ) -> bool:
     """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
 
@@ -232,7 +230,7 @@ def relative(bars: Bars, x: Floats) -> Floats:
 
 
 def solve_saddle(
-    stage: StepSystem, mass: Any, right: Floats, target: Floats, free: Ints
+    stage: StepSystem, mass: Matrix, right: Floats, target: Floats, free: Ints
 ) -> tuple[Floats, Floats] | None:
     """x (3n,) and lambda (rods,): M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
     coupling, dofs = over_independent(stage, free), Independent(free, stage.equations)

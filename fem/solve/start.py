@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
-from fem.linear.factors import refine, solve_dense
+from fem.linear.factors import refine, solve_dense, symmetric_factor
 from fem.model import Dynamic
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
@@ -150,7 +148,7 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     )
 
 
-def small_or_sparse_mass(stage: StepSystem) -> Any:
+def small_or_sparse_mass(stage: StepSystem) -> Matrix:
     """Mass matrix over all dofs: dense for small models, so that SciPy need not be imported."""
     if len(stage.nodes.dof_kind) > DENSE or len(stage.equations.slave):
         return mass_matrix(stage)
@@ -168,7 +166,7 @@ def dense_mass(stage: StepSystem) -> Floats:
     return matrix
 
 
-def mass_matrix(stage: StepSystem) -> Any:
+def mass_matrix(stage: StepSystem) -> Sparse:
     """Sparse mass matrix over all dofs (3n, 3n)."""
     from scipy.sparse import coo_array
 
@@ -189,7 +187,7 @@ def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints
     """
     unknown, equations, is_small = np.flatnonzero(free == 1), stage.equations, len(free) <= DENSE
     if is_small:
-        transform: Any = np.diag((free == 1).astype(float))
+        transform: Matrix = np.diag((free == 1).astype(float))
         owner = np.repeat(equations.slave, np.diff(equations.start))
         transform[owner, equations.master] = np.where(free[equations.master] == 1, equations.factor, 0.0)
         transform = transform[:, unknown]
@@ -207,15 +205,13 @@ def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints
     return np.zeros(0, np.int64)
 
 
-def _solve_sparse(matrix: Any, scale: Floats, right: Floats) -> tuple[int, Floats | None]:
+def _solve_sparse(matrix: Sparse, scale: Floats, right: Floats) -> tuple[int, Floats | None]:
     """x of S M S x = right; None where M is singular, and at which row."""
     from scipy.sparse import diags_array
-    from scipy.sparse.linalg import splu
 
     scaled = (diags_array(scale) @ matrix @ diags_array(scale)).tocsc()
-    try:
-        factor = splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    except RuntimeError:
+    factor = symmetric_factor(scaled)
+    if factor is None:
         return 0, None
     pivots = np.abs(factor.U.diagonal())
     if pivots.min() < NO_MASS:

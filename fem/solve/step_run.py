@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time as wall
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.environment import of_modes
 from fem.errors import ModelError, NoConvergence, OutOfIncrements
-from fem.model import Dynamic, Static, Step
+from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import Schedule
-from fem.solve import start
+from fem.solve import rope_states, start
 from fem.solve.advice import (
     automatic_notice,
     convergence_notice,
@@ -25,16 +26,13 @@ from fem.solve.advice import (
     snap_notice,
     soft_bottom_notice,
 )
-from fem.solve.breaks import break_off, tell_broken
-from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.energy_watch import EnergyWatch
-from fem.solve.implicit import iterate
-from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
+from fem.solve.implicit import Newton
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, no_arc
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, ROW, Loading, Record, Ropes
+from fem.solve.newton.groups import CONTROL, CORRECT, ENERGY, PROJECT_ACCELERATION, ROW, Loading, Record
 from fem.solve.outcome import (
     before_overflow,
     frame_of,
@@ -47,17 +45,57 @@ from fem.solve.outcome import (
     snapped,
 )
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
-from fem.solve.rope_states import ropes_of, stages_of
+from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
+from fem.solve.state import HANDED_ON, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.mechanisms import hold_unrestrained, instability_notice, refuse_mechanism
-from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
-from fem.solve.step_system import Patience, StepSystem, loading, loading_at, record
+from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
+from fem.solve.step_system import Patience, StepSystem, loading, loading_at, prepare, record
+
+MOST_NAMED = 6
+"""Nodes that a notice names."""
 
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
 
 
-class StepRun:
+Ready: TypeAlias = tuple[StepSystem, Marcher]
+"""A step made ready, and what takes it through its increments."""
+
+
+def stage_of(run: RunState, step: Step) -> Ready:
+    """A step made ready with what is left of the model, and what takes it through its increments."""
+    procedure, motion = step.procedure, run.progress.motion
+    scheme = equilibrium()
+    if isinstance(procedure, Dynamic):
+        scheme = SCHEMES[procedure.integrator](procedure)
+    system, bars, ropes = run.system, run.bars_of(step), rope_states.ropes_of(run.system)
+    rope_states.refuse_ropes(system, ropes, procedure)
+    steps_over = rope_states.steps_over_impacts(step.controls, scheme, bars, ropes)
+    if steps_over:
+        scheme = energy_momentum()
+        system, bars = (
+            replace(system, bars=rope_states.without_pulls(system.bars, ropes)),
+            rope_states.without_pulls(bars, ropes),
+        )
+    if isinstance(procedure, Perturbation):
+        bars = rope_states.as_they_are(bars, ropes, motion.u)
+        system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u))
+    acting = of_modes(run.environment) if isinstance(procedure, Frequency) else run.environment
+    stage = prepare(system, acting, bars, scheme, step.controls, run.wishes.solver)
+    marcher: Marcher = Newton()
+    if steps_over and isinstance(procedure, Dynamic):
+        from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
+
+        marcher = Moreau(stage, ropes, rope_states.stepping_notice(step.controls, procedure.integrator, len(ropes)))
+    if stage.is_explicit:
+        from fem.solve.explicit.driver import Explicit
+
+        marcher = Explicit(stage)
+    return stage, marcher
+
+
+class StepRun(StepState):
     """One static or dynamic step on its way. ``numbers``: those kept of an increment.
 
     events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
@@ -66,7 +104,7 @@ class StepRun:
     lives = ("notices", "has_jumped", "thermal")
 
     def __init__(
-        self, run: OneRun, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
+        self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
     ) -> None:
         self.whole, self.number, self.step = run, start.step, step
         self.clock, self.schedule, self.start = clock, schedule, start
@@ -90,7 +128,7 @@ class StepRun:
         self.watch.stage = stage
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
-        stages = stages_of(stage, self.step.controls, self.whole.wishes.solver)
+        stages = rope_states.stages_of(stage, self.step.controls, self.whole.wishes.solver)
         self.events: Events | None = None
         self.active: ActiveSet | None = None
         if stages:
@@ -100,23 +138,6 @@ class StepRun:
             self.active = active.ActiveSet(self, stages) if not stage.is_dynamic else None
         self.watched = self.events or self.active
         self.at_start = marcher.rope_start(self) or self.events
-
-    def run(self, procedure: Static | Dynamic) -> None:
-        """From the start of the step to its end."""
-        self.open(procedure)
-        self.whole.checkpoints.opened(self)
-        try:
-            while not self.clock.is_finished:
-                self.advance()
-                self.whole.checkpoints.look(self)
-        except (NoConvergence, KeyboardInterrupt) as error:
-            self.notify(self.watch.closing(self.progress, self.clock.dt))
-            if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
-                self._send_frame(is_end=True)
-            raise
-        if isinstance(procedure, Static):
-            self.notify(instability_notice(self.stage))
-        self.notify(self.watch.closing(self.progress, self.clock.dt))
 
     def open(self, procedure: Static | Dynamic) -> None:
         """What has to be right before the first increment."""
@@ -142,7 +163,7 @@ class StepRun:
         for text in self.notices:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
-        tell_broken(self, self.whole.fallen)
+        self.tell_broken(self.whole.fallen)
         first = record(stage, 1, self.nodes, self.elements)
         self.numbers = numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
@@ -155,6 +176,14 @@ class StepRun:
         if self.at_start:
             self.at_start.tell()
 
+    def close(self, error: BaseException | None = None) -> None:
+        """What is said at the end, and what is kept where the step cannot go on."""
+        if error is None and isinstance(self.step.procedure, Static):
+            self.notify(instability_notice(self.stage))
+        self.notify(self.watch.closing(self.progress, self.clock.dt))
+        if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
+            self._send_frame(is_end=True)
+
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
         """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
         motion, before = self.progress.motion, self.progress.motion.v.copy()
@@ -164,7 +193,7 @@ class StepRun:
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
-            self.notify(start.start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
+            self.notify(start.start_supports(stage, motion, now, is_first, len(rope_states.ropes_of(self.system)) > 0))
             if self.events:
                 stage = self.events.start(motion, now)
             start.start_dependents(stage, motion.v, "velocity", self.clock.end - now)
@@ -173,7 +202,7 @@ class StepRun:
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
-                refuse_stretching(stage, before, ropes_of(self.system))
+                refuse_stretching(stage, before, rope_states.ropes_of(self.system))
             if not self.events:  # which have made them consistent
                 self.notify(consistent_velocities(stage, motion, start.small_or_sparse_mass(stage)))
                 start.evaluate_start(stage, motion, instant)
@@ -192,13 +221,6 @@ class StepRun:
             self.notify(start.initial_acceleration(stage, motion, held, procedure))
         return stage, instant
 
-    def notify(self, text: str) -> None:
-        """Pass on a notice, once; what is found before the step begins waits until it does."""
-        if text and text not in self.notices:
-            self.notices[text] = None
-            if self.has_begun:
-                self.sink.notice(f"step {self.number}: {text}")
-
     # Chunks
 
     def _count(self) -> int:
@@ -209,7 +231,7 @@ class StepRun:
         count = self.marcher.length(
             max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers)), done
         )
-        following = min(self.schedule.next_field(done), self.whole.checkpoints.following(done), self.most)
+        following = min(self.schedule.next_field(done), self.whole.next_checkpoint(done), self.most)
         return max(1, min(count, following - done))
 
     def advance(self, most: int = LONGEST_CHUNK) -> None:
@@ -217,7 +239,7 @@ class StepRun:
         if self.progress.increment >= self.most:
             raise OutOfIncrements(out_of_increments(self, self.most))
         is_paced = self.clock.is_paced and not self.watch.is_off
-        saved = state_of_step(self) if is_paced or len(self.whole.breaks.watched) else {}
+        saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
@@ -226,45 +248,51 @@ class StepRun:
         control, due = np.zeros(len(CONTROL), np.int64), self.marcher.due(self, chunk)
         self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
-        reason = self.marcher.march(self, control, due, chunk, kept)
+        reason = self._march(control, due, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
-            restore_step(self, saved)
+            self.restore(saved)
             self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
             return
         if done:
-            rows, reached = self.whole.breaks.reached(self, kept, times[1 : done + 1])
+            rows, reached = self._reached(kept, times[1 : done + 1])
             if rows.size and rows[0] < done - 1:
-                restore_step(self, saved)
+                self.restore(saved)
                 self.advance(1 + int(rows[0]))
                 return
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BALANCES > self.progress.chunk)
-            if break_off(self, reached):
+            if self.break_off(reached):
                 return
         if reason == groups.DRIFT:
             self.notify(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and self.watched:
-            reason, control = self._pass_events(self.watched, times[done : done + 2], steps[done : done + 1])
+            reason, control = self._pass_events(times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
-    def _pass_events(self, ropes: WatchedRopes, times: Floats, steps: Floats) -> tuple[int, Ints]:
+    def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""
         from fem.solve.ropes.watched import Failed
 
+        assert self.watched
         try:
-            kept, chunk = ropes.advance(float(times[0]), float(times[1]), float(steps[0]))
+            kept, chunk = self.watched.advance(float(times[0]), float(times[1]), float(steps[0]))
         except Failed as failure:
             return failure.reason, failure.control
         self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
-        break_off(self, self.whole.breaks.reached(self, kept, times[1:2])[1])
+        self.break_off(self._reached(kept, times[1:2])[1])
         return groups.DONE, np.zeros(len(CONTROL), np.int64)
 
-    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """The Newton march through a chunk that counts."""
-        return iterate(self, control, chunk, kept, ropes)
+    def _march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+        """Through a chunk, or up to where ropes change."""
+        if self.watched:
+            return self.watched.march(control, chunk, kept)
+        return self.marcher.march(self, control, due, chunk, kept)
+
+    def _reached(self, kept: Record, time: Floats) -> tuple[Ints, Ints]:
+        return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
         done, increments = len(due), kept.increments[: len(due)]
@@ -321,7 +349,52 @@ class StepRun:
             now.cutbacks += 1
             self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
             return
-        raise NoConvergence(self.marcher.failure(self, reason, control, increments, dt))
+        trouble = self.watched.trouble if self.watched else ""
+        raise NoConvergence(trouble or self.marcher.failure(self, reason, control, increments, dt))
+
+    # Elements that break
+
+    def break_off(self, reached: Ints) -> bool:
+        """Take out the elements whose limits are reached now; whether there are any."""
+        if not reached.size:
+            return False
+        self.tell_broken(self.whole.break_off(np.unique(self.whole.breaks.elements[reached])))
+        if not self.clock.is_finished:
+            self.rebuild()
+        return True
+
+    def tell_broken(self, broken: list[tuple[int, float]]) -> None:
+        """Pass on labels of elements that are gone from now on, and the energies that went with them."""
+        if not broken:
+            return
+        now, system = self.progress, self.whole.system
+        for label, lost in broken:
+            self.sink.event(Event(self.number, now.increment, now.time, label, "break", lost))
+        alone = np.intersect1d(system.idle.nonzero()[0], system.model.mesh.legs[0])
+        if len(alone):
+            names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
+            more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
+            self.notify(f"nodes that have lost all their elements are held where they are: {names}{more}")
+
+    def rebuild(self) -> None:
+        """Go on with what is left of the model: forces and accelerations are new, the books go on."""
+        motion, limits, procedure = self.progress.motion, self.stage.limits, self.step.procedure
+        assert isinstance(procedure, (Static, Dynamic))
+        self.take(*stage_of(self.whole, self.step))
+        self.stage.limits[:] = limits
+        if isinstance(self.clock, ErrorClock):
+            self.clock.limits = self.stage.limits
+        if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
+            procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
+        stage, instant = self.settle(procedure, self.progress.time, is_first=False)
+        books, origin = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy()
+        start.open_energies(stage, motion, instant, is_first=False)
+        motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
+        if self.at_start:
+            self.at_start.open(motion, is_first=False)
+            self.at_start.tell()
+
+    # All that lives
 
     def living(self) -> Iterator[tuple[str, Any]]:
         """All that changes while the step goes on, under names: objects with ``lives``, or named tuples of arrays."""
@@ -333,3 +406,52 @@ class StepRun:
             yield "ropes", self.watched
         if self.events:
             yield from (("states", self.events.states), ("shares", self.events.shares))
+
+    def state(self) -> dict[str, Any]:
+        """Values of all that lives, copied; ``run``: what the step would hand on to a next one."""
+        found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in self.living()}
+        acting = settled(self.whole.environment, self.arc) if len(self.arc.last) else self.whole.environment
+        found["run"] = {**{name: getattr(self.whole, name) for name in HANDED_ON}, "environment": acting}
+        solvers = [solver_of(*pair) for pair in self._solving()]
+        return found | {"limits": self.stage.limits.copy(), "solvers": solvers}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Give them back."""
+        if not np.array_equal(self.system.gone, state["run"]["gone"]):  # something has broken in this step
+            for name, part in self.living():
+                if name in ("step", "progress", "motion"):
+                    put_back(part, state[name])
+            self.whole.take_over(state["run"])
+            self.rebuild()
+        for name, part in self.living():
+            put_back(part, state[name])
+        if self.watched:
+            self.watched.stages.make([np.asarray(taut, bool) for taut, *_ in state["solvers"]])
+            self.stage = self.watched.current
+        self.stage.limits[:] = state["limits"]
+        for (_, stage), kept in zip(self._solving(), state["solvers"], strict=True):
+            restore_solver(stage, *kept[1:])
+
+    def _solving(self) -> list[tuple[Flags | None, StepSystem]]:
+        """All that solve: one, or those of the states of the ropes so far (r,)."""
+        return self.watched.stages.made if self.watched else [(None, self.stage)]
+
+
+def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
+    """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
+    opened = stage.opened, stage.opened_mass
+    return taut, stage.choice.solver, *(one and one.state() for one in opened)
+
+
+def restore_solver(
+    stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
+) -> None:
+    """The solver as it was."""
+    from fem.linear.sparse import DirectSolver
+
+    stage.choice = replace(stage.choice, solver=solver)
+    for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):
+        if state is not None:
+            opened = stage.solver_of(phase)
+            assert isinstance(opened, DirectSolver)
+            opened.put_back(state)

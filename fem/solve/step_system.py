@@ -197,24 +197,20 @@ def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats
     """Numbers the march tests against; a criterion not in use is negative."""
     largest = float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
     largest = max([largest, *(family.size(own) for family, own in acting(families))])
-    floor = 16.0 * np.finfo(float).eps * largest
 
     def given(value: float | None) -> float:
         return -1.0 if value is None else value
 
+    limits = np.zeros(len(LIMIT))
     to_floor = controls.residual_relative is None and controls.residual_absolute is None
-    return np.array(
-        [
-            NEAR_FLOOR if to_floor else given(controls.residual_relative),
-            given(controls.residual_absolute),
-            given(controls.correction_relative),
-            controls.max_iterations,
-            floor,
-            given(controls.energy_drift),
-            float(to_floor),
-            *np.zeros(len(LIMIT) - LIMIT.time_error),
-        ]
-    )
+    limits[LIMIT.to_floor] = to_floor
+    limits[LIMIT.relative] = NEAR_FLOOR if to_floor else given(controls.residual_relative)
+    limits[LIMIT.absolute] = given(controls.residual_absolute)
+    limits[LIMIT.correction] = given(controls.correction_relative)
+    limits[LIMIT.iterations] = controls.max_iterations
+    limits[LIMIT.floor] = 16.0 * np.finfo(float).eps * largest
+    limits[LIMIT.drift_fraction] = given(controls.energy_drift)
+    return limits
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
@@ -303,12 +299,12 @@ MANY_PRODUCTS = 120
 
 
 class Patience:
-    """Of one step. tell: takes a notice."""
+    """Of one step with its iterative solver. notify: takes a notice."""
 
     lives = ("refusals",)
 
-    def __init__(self, tell: Say) -> None:
-        self.tell, self.refusals = tell, 0
+    def __init__(self, notify: Say) -> None:
+        self.notify, self.refusals = notify, 0
 
     def note_refusal(self, stage: StepSystem) -> None:
         """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
@@ -328,4 +324,4 @@ class Patience:
         choice = stage.choice
         if choice.solver in (CG, BICGSTAB):
             stage.choice = replace(choice, solver=EXTERNAL)
-            self.tell(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")
+            self.notify(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")

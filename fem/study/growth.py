@@ -10,12 +10,12 @@ from fem.forces.families import massive_ones, rough_ones
 from fem.linear.choice import BAND, CHAINS
 from fem.model import Model
 from fem.runs.record import SilentSink
-from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, Loading, Record, Ropes
 from fem.solve.ropes.instants import Change, Instant
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
+from fem.solve.state import Marcher
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem
 from fem.study.neighbour import SEED, UNIT
@@ -48,7 +48,7 @@ class Varied(StepRun):
         """As ``StepRun``; notified of every instant at which ropes change."""
         super().take(stage, marcher)
         if self.events:
-            self.events.tell_instant = self.jumped
+            self.events.at_instant = self.jumped
 
     def perturb(self, count: int) -> None:
         self.refuse(count)
@@ -147,14 +147,14 @@ class Varied(StepRun):
         may_depend = bool((found.taut[arrived] | (events.restitution[arrived] == 0.0)).any())
         self._settle(now, len(arrived) > len(hit), may_depend)
 
-    def _pass_events(self, ropes: WatchedRopes, times: Floats, steps: Floats) -> tuple[int, Ints]:
+    def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """As ``StepRun``; where it fails perturbations are those of the beginning."""
         if self.variation is None:
-            return super()._pass_events(ropes, times, steps)
+            return super()._pass_events(times, steps)
         vectors, counter = self.variation.vectors, self.variation.counter
         self.part = None
         saved, elapsed, count = (vectors.copy(), counter.copy()), self.elapsed, len(self.grown)
-        reason, control = super()._pass_events(ropes, times, steps)
+        reason, control = super()._pass_events(times, steps)
         if reason != groups.DONE:
             (vectors[:], counter[:]), self.elapsed = saved, elapsed
             del self.grown[count:]
@@ -243,7 +243,7 @@ def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
 
     The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
     its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
-    whoever projects those of the motion projects the others (``saltation.project``). CommandError: there is no
+    project perturbations with those of the motion (``saltation.project``). CommandError: there is no
     derivative.
     """
     last.begin(starts)

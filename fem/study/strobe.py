@@ -16,13 +16,13 @@ from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.model import Model
 from fem.runs.record import SilentSink, Sink
-from fem.solve.checkpoint import put_back, state_of_step
 from fem.solve.loop import errors_told
 from fem.solve.rods import consistent_velocities, dense, keep_rates, over_independent
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.instants import Switched
 from fem.solve.start import evaluate_rods, small_or_sparse_mass
+from fem.solve.state import put_back
 from fem.solve.step_system import StepSystem, loading_at
 from fem.study.growth import Varied, map_over
 from fem.study.sections import strobe
@@ -44,7 +44,7 @@ class Move(NamedTuple):
 
 class State(NamedTuple):
     """Displacement and velocity of all dofs (3n,); taut: ropes and stops that are brought to their lengths and rates of
-    zero as rods are (r,), None: they are as the state says.
+    zero as rods are (r,), None: they are as in the state.
     """
 
     u: Floats
@@ -100,10 +100,10 @@ class Chart:
 
 
 class Strobe:
-    """The map of one model through ``multiple`` periods; it can be asked again and again.
+    """The map of one model through ``multiple`` periods; it can be evaluated again and again.
 
     period  of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    sink    what hears of its marches; None: nobody
+    sink    is given the rows of its marches; None: they are not recorded
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Strobe:
         driven = supports.motion(self.held, np.array([last.clock.start]), after=True)
         self.driven: tuple[Floats, Floats] = driven[0][0], driven[1][0]
         self.mass: Any = small_or_sparse_mass(last.stage)
-        self._unopened = state_of_step(last)
+        self._unopened = last.state()
         try:
             last.refuse(0)
             self.has_tangent = True

@@ -307,6 +307,7 @@ def test_exponents_of_a_ball_on_a_shaken_table_are_those_of_its_multipliers():
     assert found.values == pytest.approx(np.log(np.abs(known)), abs=1e-3)
 
 
+@pytest.mark.long
 def test_what_a_rope_that_becomes_taut_ends_has_the_exponent_minus_infinity(tmp_path, capsys):
     """A mass on a rope has four exponents; impacts without rebound leave the two of a pendulum."""
     numbers = {"A": 8.0, "beta": 0.1, "increments": 100}

@@ -8,7 +8,7 @@ import pytest
 import fem
 from fem.deck import parse_deck, write_deck
 from fem.solve.clock import Progress
-from fem.solve.increment import Marcher
+from fem.solve.state import Marcher
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem
 

@@ -237,16 +237,16 @@ def test_nothing_that_lives_is_forgotten(name: str, monkeypatch: pytest.MonkeyPa
     def compare(self: Checkpoints, step_run: StepRun) -> None:
         nonlocal count
         if step_run.clock.is_finished:
-            kept = checkpoint.state_of_step(step_run)
+            kept = step_run.state()
             for state, then in seen:
-                checkpoint.restore_step(step_run, state)
+                step_run.restore(state)
                 back = everything(step_run)
                 faults.extend(path for path in {*back, *then} if back.get(path) != then.get(path))
                 count += 1
-            checkpoint.restore_step(step_run, kept)
+            step_run.restore(kept)
             seen.clear()
         elif chance.random() < 0.3:
-            seen.append((checkpoint.state_of_step(step_run), everything(step_run)))
+            seen.append((step_run.state(), everything(step_run)))
         look(self, step_run)
 
     monkeypatch.setattr(Checkpoints, "look", compare)

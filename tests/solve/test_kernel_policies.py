@@ -12,7 +12,7 @@ from fem.compiled.kernel import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
 from fem.linear import chain as linear_chain
-from fem.linear import krylov
+from fem.linear import factors, krylov
 from fem.linear.choice import BAND
 from fem.solve.explicit import leapfrog
 from fem.solve.newton import gaps, groups, iterate, refine
@@ -159,8 +159,8 @@ def test_answers_with_rods_are_refined_while_that_helps(errors, good, count, mon
 
 
 def test_answers_that_are_printed_are_refined_to_round_off_and_others_as_newton_needs(monkeypatch):
-    assert solved([1e-11, 1e-15], refine.ROUND_OFF, monkeypatch) == (True, 2)
-    assert solved([1e-15, 1e-16], refine.ROUND_OFF, monkeypatch) == (True, 1)
+    assert solved([1e-11, 1e-15], factors.ROUND_OFF, monkeypatch) == (True, 2)
+    assert solved([1e-15, 1e-16], factors.ROUND_OFF, monkeypatch) == (True, 1)
     assert solved([1e-11, 1e-15], refine.TOWARDS, monkeypatch) == (True, 1)
     assert solved([1e-9, 1e-12], refine.TOWARDS, monkeypatch) == (True, 2)
 

@@ -179,12 +179,12 @@ def fraction_of(other: int, nodes: Nodes) -> float:
 @inner_kernel
 def add_rows(nodes: Nodes, work: Scratch) -> None:
     """Everything but bars: on the diagonal the sum of the magnitudes of its row, as far as dofs can move."""
-    own, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.dof_kind
-    for i in range(own.shape[0]):
+    within, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.dof_kind
+    for i in range(within.shape[0]):
         for a in range(3):
             for c in range(3):
                 if a == c or free[3 * i + c] != 0:
-                    work.block[i, 4 * a] += 0.5 * abs(own[i, 3 * a + c] + own[i, 3 * c + a])
+                    work.block[i, 4 * a] += 0.5 * abs(within[i, 3 * a + c] + within[i, 3 * c + a])
     for p in range(pairs.shape[0]):
         for m in range(2):
             i, j = pairs[p, m], pairs[p, 1 - m]

@@ -12,14 +12,14 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.families import massive_ones, trouble_of
-from fem.linear.choice import BAND_WORK
+from fem.linear.choice import BAND_WORK, narrow_order
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
-from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Record
+from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
 
 SAFE = 0.9
@@ -76,7 +76,7 @@ class Explicit(Marcher):
         """Up to where a balance is closed."""
         return count + BALANCES - (increment + count) % BALANCES
 
-    def due(self, step: OneStep, chunk: Loading) -> Flags:
+    def due(self, step: StepState, chunk: Loading) -> Flags:
         """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
         factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
@@ -88,12 +88,12 @@ class Explicit(Marcher):
         ):
             return np.ones(len(chunk.dt), np.bool_)
         increments = done + np.arange(1, len(time))
-        asked = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
-        due: Flags = asked | (increments % BALANCES == 0)
+        wanted = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
+        due: Flags = wanted | (increments % BALANCES == 0)
         due[-1] = True  # where the motion is handed back
         return due
 
-    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
@@ -106,16 +106,17 @@ class Explicit(Marcher):
         return int(reason)
 
     def _is_too_long(self, dt: float, motion: Motion, thermal: Floats, time: float) -> bool:
-        """dt exceeds the critical one: the bound that is cheap and safe is asked first."""
-        asked = self.stage, self.taut, self.moved, motion, thermal, time
-        square, _ = bound_of(*asked, dt)
-        return dt**2 * square > 4.0 and dt > critical_increment(*asked).dt
+        """dt exceeds the critical one: the bound, which is cheap and safe, is looked at first."""
+        at = self.stage, self.taut, self.moved, motion, thermal, time
+        square, _ = bound_of(*at, dt)
+        return dt**2 * square > 4.0 and dt > critical_increment(*at).dt
 
-    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
-        """Why the step stopped."""
-        told = trouble_of(self.stage.system, self.stage.work.u, self.stage.work.state)
-        if told and reason == NOT_FINITE:
-            return f"step {step.number} stopped after t = {step.progress.time:.9g}: {told} Everything so far is written"
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+        trouble = trouble_of(self.stage.system, self.stage.work.u, self.stage.work.state)
+        if trouble and reason == NOT_FINITE:
+            return (
+                f"step {step.number} stopped after t = {step.progress.time:.9g}: {trouble} Everything so far is written"
+            )
         if reason == UNTIED:
             what = f"rods cannot be kept at their lengths with the increment {dt:.6g}, or their constraints depend on "
             what += "each other."
@@ -211,15 +212,11 @@ def _meetings(ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _order(pairs: Ints, count: int) -> Ints:
-    """Row of each rod, by reverse Cuthill-McKee."""
+    """Row of each rod in a narrow band."""
     if np.all(np.abs(pairs[:, 0] - pairs[:, 1]) <= 1):  # a chain, named along itself
         return np.arange(count)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
     place = np.empty(count, np.int64)
-    place[reverse_cuthill_mckee(graph, symmetric_mode=True)] = np.arange(count)
+    place[narrow_order(pairs, count)] = np.arange(count)
     return place
 
 

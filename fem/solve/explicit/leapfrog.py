@@ -1,4 +1,12 @@
-"""Rods in explicit steps: RATTLE, the leapfrog rule whose positions and velocities both keep the lengths.
+"""The explicit march: central differences, one evaluation of the forces per increment and nothing to solve.
+
+It speaks the language of the implicit march (``newton/groups``): the same chunks, records and reasons to stop.
+Formulas: ``solve/schemes.py``.
+
+Between two rows that somebody wants the march does nothing but the motion: ``due`` marks those whose energies are
+closed. Where work depends on the path (moving supports, damping, loads or temperatures that vary) the caller marks all.
+
+Rods: RATTLE, the leapfrog rule whose positions and velocities both keep the lengths.
 
     u1 = u* - M^-1 G(u)^T nu,   g(u1) = 0;        v1 = v* - M^-1 G(u1)^T mu,   G(u1) v1 = 0
 
@@ -13,14 +21,6 @@ more than round-off, put through the same factor once more.
 
 Sources: Andersen, J. Comput. Phys. 52 (1983) 24-34; symplectic: Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)
 117-125; iteration with a factor kept: Barth, Kuczera, Leimkuhler & Skeel, J. Comput. Chem. 16 (1995) 1192-1209.
-
-The explicit march: central differences, one evaluation of the forces per increment and nothing to solve.
-
-It speaks the language of the implicit march (``newton/groups``): the same chunks, records and reasons to stop.
-Formulas: ``solve/schemes.py``.
-
-Between two rows that somebody wants the march does nothing but the motion: ``due`` marks those whose energies are
-closed. Where work depends on the path (moving supports, damping, loads or temperatures that vary) the caller marks all.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ from fem.forces.bar import BASE, BASE_CONSTANT, BASE_SLOPE, INV_LENGTH, REF, Bar
 from fem.forces.families import evaluate_others, write_masses
 from fem.forces.laws import LINEAR, measure
 from fem.linear.chain import invert, times
+from fem.linear.factors import HELPS, NOTHING, POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import at_end, combine, inertia_forces
 from fem.solve.newton.groups import CONTROL, LIMIT, Loading, Motion, Passage, Problem, Scratch
 from fem.solve.newton.iterate import largest
-from fem.solve.newton.refine import MOST_SOLVES, NOTHING, POOR, ROUND_OFF, WORTHWHILE
+from fem.solve.newton.refine import MOST_SOLVES
 
 CLOSED = 1e-14
 """Largest strain of a rod at which the positions are right."""
@@ -220,7 +221,7 @@ def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratc
     longest, before = largest(x), np.inf
     fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     for _ in range(MOST_SOLVES):
-        if fraction <= ROUND_OFF or not fraction < WORTHWHILE * before:
+        if fraction <= ROUND_OFF or not fraction < HELPS * before:
             break
         push(ties, bars, x)
         if curved > 0.0:
@@ -253,9 +254,9 @@ def pull(ties: Ties, bars: Bars, multiplier: Floats, force: Floats) -> None:
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         multiplier[e] += ties.gap[r]
         for c in range(3):
-            own = ties.gap[r] * ties.gradient[c, r]
-            force[i + c] -= own
-            force[j + c] += own
+            part = ties.gap[r] * ties.gradient[c, r]
+            force[i + c] -= part
+            force[j + c] += part
 
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12

@@ -1,4 +1,6 @@
-"""The harmonic motion at one frequency, u(t) = Re(u e^(i w t)), confirmed by its residual.
+"""The harmonic motions of a ``*STEADY STATE DYNAMICS`` step: loads, answers, superposed modes, printed values.
+
+At one frequency u(t) = Re(u e^(i w t)), confirmed by its residual.
 
     K u + F_1(u) + i w C u - w^2 M u + G^T tau = f,    G u = 0
 
@@ -6,29 +8,23 @@ F_1 is the first harmonic of what follows velocities (``small.py``). Newton's it
 the cycle: it is what changes F_1, but for a part that turns with twice the frequency, so that drag alone leaves a third
 of an error (its derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
 
-Harmonic loads and support motions of a step: complex amplitudes as functions of the frequency.
-
 Superposition of modes: small motions as u = u_s + sum of x_i phi_i, each mode with a damping of its own.
 
 u_s is what supports and loads would do without inertia (K u_s = f): modes carry the rest alone, so that few of them do
 (static correction; Clough and Penzien, Dynamics of Structures, ch. 12 and 26). Modal damping acts on the motion beside
 e, what the supports do to the model without inertia: forces i w M phi_i 2 zeta_i w_i phi_i.M (u - e). What follows
 velocities acts by its first harmonic, as with all dofs.
-
-Amplitudes of what is printed of nodes and elements, from those of displacements.
-
-The harmonic motions of a ``*STEADY STATE DYNAMICS`` step, and what is to be said of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Complexes, Floats, Ints
+from fem.arrays import Complexes, Floats, Ints, Say, Sparse
 from fem.assembly.cases import Span, follow
 from fem.assembly.environment import Environment, LoadSet, load_set, next_environment
 from fem.assembly.equations import expand
@@ -39,12 +35,12 @@ from fem.forces.families import FAMILIES, FIRST
 from fem.forces.laws import GREEN, LINEAR, LOG
 from fem.forces.springs import DAMPING, spring_slopes
 from fem.forces.values import bar_point
+from fem.linear.factors import equilibrated
 from fem.model import SteadyState, Step
 from fem.model.curves import evaluate
 from fem.runs.record import Response
 from fem.solve.harmonic.small import Small, entries, small_motions
 from fem.solve.modes.find import Found, modes_of
-from fem.solve.modes.pencil import equilibration
 from fem.solve.newton.groups import Motion
 from fem.solve.outcome import gather_reactions
 from fem.solve.step_system import StepSystem, loading_at
@@ -128,20 +124,17 @@ def forces_left(
 def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] | None:
     """Solutions with the matrix of the equations above, after a cycle; None where it is singular."""
     from scipy.sparse import block_array, csc_array
-    from scipy.sparse.csgraph import structural_rank
     from scipy.sparse.linalg import splu
 
     values = entries(small.stiffness) + 1j * omega * small.damping(omega)
     whole = small.matrix(values) + 1j * omega * small.slowing - omega**2 * small.mass
-    matrix: Any = csc_array(small.shapes.T @ (whole @ small.shapes + 1j * omega * small.resisting))
+    matrix: Sparse = csc_array(small.shapes.T @ (whole @ small.shapes + 1j * omega * small.resisting))
     if small.rods.shape[0]:
         gradients = small.rods @ small.shapes
         matrix = block_array([[matrix, gradients.T], [gradients, None]]).tocsc()
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:  # SuperLU would crash
+    if (scaled := equilibrated(matrix)) is None:
         return None
-    scale = equilibration(matrix)
-    matrix = matrix.multiply(scale[:, None]).multiply(scale[None, :]).tocsc()
+    matrix, scale = scaled
     try:
         solve = splu(matrix).solve
     except RuntimeError:  # exactly singular
@@ -343,14 +336,14 @@ ALLOWED = 1e-3
 
 
 def responses(
-    stage: StepSystem, motion: Motion, acting: Acting, procedure: SteadyState, asked: tuple[int, Ints, Ints],
-    say: Callable[[str], None],
+    stage: StepSystem, motion: Motion, acting: Acting, procedure: SteadyState, recorded: tuple[int, Ints, Ints],
+    notify: Say,
 ) -> Iterator[Response]:  # fmt: skip
     """Those at all frequencies, confirmed by their residuals; others are left out, and named.
 
-    asked  number of the step, indices of nodes and of elements;  say: is told what a reader must know
+    recorded  number of the step, indices of nodes and of elements;  notify: takes what a reader must know
     """
-    step, nodes, elements = asked
+    step, nodes, elements = recorded
     refuse_memories(stage.system.family[:, 0])
     is_known = stage.system.family[elements, 0] < FIRST
     elements, unknown = elements[is_known], int(np.count_nonzero(~is_known))
@@ -387,7 +380,7 @@ def responses(
     for text in filter(
         None, (unbalance, left_out(failed), outside(beyond) if superposition else "", over_slack(stage, slack), more)
     ):
-        say(text)
+        notify(text)
 
 
 def outside(residuals: list[tuple[float, float]]) -> str:
@@ -425,17 +418,16 @@ def unbalanced(small: Small) -> str:
     left = small.transform.T @ (small.stage.work.load - small.cycle.still)
     bars = small.stage.work.tangent.bar_tangent
     pulls = np.abs(bars[PULL]) * np.sqrt((bars[P : P + 3] ** 2).sum(axis=0))
-    share = largest(left) / (max(pulls.max(initial=0.0), largest(small.stage.work.load)) or 1.0)
-    if share <= BALANCED:
+    fraction = largest(left) / (max(pulls.max(initial=0.0), largest(small.stage.work.load)) or 1.0)
+    if fraction <= BALANCED:
         return ""
     return (
-        f"*STEADY STATE DYNAMICS: the state is not at rest: {share:.2g} of its largest force is balanced by nothing; "
-        "put a *STATIC step before it"
+        f"*STEADY STATE DYNAMICS: the state is not at rest: {fraction:.2g} of its largest force is balanced by "
+        "nothing; put a *STATIC step before it"
     )
 
 
 def left_out(failed: list[float]) -> str:
-    """The frequencies without an answer."""
     if not failed:
         return ""
     named = ", ".join(f"{each:.6g}" for each in failed[:6]) + (", ..." if len(failed) > 6 else "")

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Complexes, Floats, Ints
+from fem.arrays import Complexes, Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, reduction
 from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bar import ALPHA, GEOMETRIC, PULL, VISCOUS, P, Q
@@ -79,14 +79,14 @@ class Small:
     motion: Motion
     instant: Loading
     stiffness: Numbers
-    mass: Any
-    slowing: Any
-    transform: Any
-    rods: Any
-    shapes: Any
-    resisting: Any
-    incidence: Any
-    rest: Any
+    mass: Sparse
+    slowing: Sparse
+    transform: Sparse
+    rods: Sparse
+    shapes: Matrix
+    resisting: Matrix
+    incidence: Sparse
+    rest: Sparse
     places: tuple[Ints, Ints]
     cycle: Cycle
 
@@ -125,7 +125,7 @@ class Small:
         mean = numbers_of(cycle.bars, cycle.block, cycle.cross)
         return (entries(mean) - entries(self.stiffness)) / (FAST * omega)
 
-    def matrix(self, values: Any) -> Any:
+    def matrix(self, values: Floats | Complexes) -> Sparse:
         """(3n, 3n) sparse, of entries at ``places``."""
         from scipy.sparse import coo_array
 
@@ -221,36 +221,36 @@ def go_round(
     for p in range(cycle.cross.shape[0]):
         for c in range(18):
             cycle.cross[p, c] = 0.0
-    share = 1.0 / SAMPLES
+    fraction = 1.0 / SAMPLES
     for k in range(SAMPLES):
-        angle = 2.0 * math.pi * share * (k + 0.5)
+        angle = 2.0 * math.pi * fraction * (k + 0.5)
         cosine, sine = math.cos(angle), math.sin(angle)
         for dof in range(work.v.shape[0]):
             work.v[dof] = cycle.v_cosine[dof] * cosine + cycle.v_sine[dof] * sine
         evaluate_apart(at_end(1.0, rate, 0.0, time, time, thermal, problem, motion, work), problem, work)
-        add_instant(share, cosine, sine, work, cycle)
+        add_instant(fraction, cosine, sine, work, cycle)
     for dof in range(work.v.shape[0]):
         work.v[dof] = 0.0
     return 0.0
 
 
 @inner_kernel
-def add_instant(share: float, cosine: float, sine: float, work: Scratch, cycle: Cycle) -> None:
+def add_instant(fraction: float, cosine: float, sine: float, work: Scratch, cycle: Cycle) -> None:
     """One instant of a cycle."""
     tangent = work.tangent
     for dof in range(cycle.cosine.shape[0]):
-        change = 2.0 * share * (work.force[dof] - cycle.still[dof])
+        change = 2.0 * fraction * (work.force[dof] - cycle.still[dof])
         cycle.cosine[dof] += cosine * change
         cycle.sine[dof] += sine * change
     for e in range(cycle.pull_cosine.shape[0]):
-        pull = 2.0 * share * tangent.bar_tangent[PULL, e]
+        pull = 2.0 * fraction * tangent.bar_tangent[PULL, e]
         cycle.pull_cosine[e] += cosine * pull
         cycle.pull_sine[e] += sine * pull
         for c in range(cycle.bars.shape[0]):
-            cycle.bars[c, e] += share * tangent.bar_tangent[c, e]
+            cycle.bars[c, e] += fraction * tangent.bar_tangent[c, e]
     for i in range(cycle.block.shape[0]):
         for c in range(9):
-            cycle.block[i, c] += share * tangent.block[i, c]
+            cycle.block[i, c] += fraction * tangent.block[i, c]
     for p in range(cycle.cross.shape[0]):
         for c in range(18):
-            cycle.cross[p, c] += share * tangent.cross[p, c]
+            cycle.cross[p, c] += fraction * tangent.cross[p, c]

@@ -1,10 +1,10 @@
-"""The modes of a ``*FREQUENCY`` step, and what is to be said of them.
+"""The modes of a ``*FREQUENCY`` step, and the notices on them.
 
 The lowest modes of K x = omega^2 M x, each confirmed by its residual, none left out.
 
-Modes are sought near a shift. The first shift has no mode below it, the next ones stand beside the lowest
-mode that is not confirmed yet, so that each is seen from near however wide the spectrum is. That no mode is missing,
-signs of pivots say.
+Modes are sought near a shift. The first shift has no mode below it, the next ones lie beside the lowest mode that is
+not confirmed yet, so that each is seen from near however wide the spectrum is. No mode is missing: signs of pivots show
+that.
 
 Modes near a shift: found by inverse iteration, corrected and confirmed.
 
@@ -18,14 +18,15 @@ the square of that over the distance to the next one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
+from fem.linear.factors import start_vector
 from fem.runs.record import Modes
-from fem.solve.modes.pencil import Factor, Pencil, pencil_of, start_vector
+from fem.solve.modes.pencil import Factor, Pencil, pencil_of
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.start import evaluate_start
 from fem.solve.step_system import StepSystem
@@ -286,7 +287,7 @@ class MassRoot:
         return factor.shift + 1.0 / mu[order], np.asarray(moved @ vectors[:, order])
 
 
-def _rank_of_moves(pencil: Pencil, scale: Floats, heavy: Any, vectors: Floats) -> int:
+def _rank_of_moves(pencil: Pencil, scale: Floats, heavy: Ints, vectors: Floats) -> int:
     """Dimension of what moves with mass and keeps the lengths of rods."""
     from scipy.linalg import null_space
 

@@ -17,15 +17,15 @@ elongations join G, with -1/alpha on the diagonal instead of 0, and nothing is a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.equations import reduction
 from fem.errors import ModelError
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.springs import spring_slopes, stiffen_all
+from fem.linear.factors import equilibrated, minimum_degree, negative_pivots, start_vector, symmetric_factor
 from fem.solve.rods import rod_matrix
 from fem.solve.start import mass_matrix
 from fem.solve.step_system import StepSystem
@@ -50,12 +50,12 @@ class Pencil:
     transform  (3n', n)  all dofs from the independent ones
     """
 
-    rows: Any
+    rows: Sparse
     weights: Floats
     axial: int
-    mass: Any
-    gradients: Any
-    transform: Any
+    mass: Sparse
+    gradients: Sparse
+    transform: Sparse
 
     @property
     def size(self) -> int:
@@ -73,7 +73,7 @@ class Pencil:
         largest = abs(self.rows).max(axis=1).toarray().ravel()
         return float((largest**2 * np.abs(self.weights)).max(initial=0.0)) / float(abs(self.mass).max())
 
-    def stiffness(self, kept: Flags) -> Any:
+    def stiffness(self, kept: Flags) -> Sparse:
         """The sum over the ``kept`` rows, sparse."""
         from scipy.sparse import diags_array
 
@@ -97,7 +97,7 @@ class Pencil:
 
 def pencil_of(stage: StepSystem) -> Pencil:
     """The pencil of a state evaluated into ``stage.work``. ModelError where nothing that is free has mass."""
-    transform: Any = reduction(stage.nodes.dof_kind, stage.equations)
+    transform = reduction(stage.nodes.dof_kind, stage.equations)
     mass = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
         raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
@@ -106,7 +106,7 @@ def pencil_of(stage: StepSystem) -> Pencil:
     return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform)
 
 
-def _springs(stage: StepSystem) -> tuple[Any, Floats]:
+def _springs(stage: StepSystem) -> tuple[Sparse, Floats]:
     """R over all dofs and w: elongations of bars, differences of their ends, springs."""
     from scipy.sparse import coo_array, vstack
 
@@ -122,7 +122,7 @@ def _springs(stage: StepSystem) -> tuple[Any, Floats]:
     ).sum(axis=0)
     alpha = np.where(np.isinf(bar_tangent[ALPHA]), 0.0, bar_tangent[ALPHA]) * multiple
 
-    def between(rows: Ints, values: Floats, height: int) -> Any:
+    def between(rows: Ints, values: Floats, height: int) -> Sparse:
         places = np.concatenate([ends[:, 1].ravel(), ends[:, 0].ravel()])
         return coo_array((np.concatenate([values, -values]), (np.tile(rows, 2), places)), shape=(height, size))
 
@@ -142,7 +142,7 @@ def _springs(stage: StepSystem) -> tuple[Any, Floats]:
     return vstack([*parts, others]).tocsr(), weights
 
 
-def _families(stage: StepSystem, slopes: Floats) -> tuple[Any, Floats]:
+def _families(stage: StepSystem, slopes: Floats) -> tuple[Sparse, Floats]:
     """R and w of what the tangent holds beside bars and springs: eigenvectors of the blocks of one node or of two."""
     from scipy.sparse import coo_array
 
@@ -190,17 +190,13 @@ class Factor:
     def _factorise(self, is_apart: bool, limit: float) -> bool:
         """False where the factors are of no use. ``is_apart``: bars are taken out of K."""
         from scipy.linalg import eigvalsh_tridiagonal, ldl
-        from scipy.sparse.csgraph import structural_rank
         from scipy.sparse.linalg import splu
 
         pencil, self.below = self.pencil, -1
         matrix = _bordered(pencil, self.shift, is_apart)
-        matrix.indices = matrix.indices.astype(np.int32)  # structural_rank of old SciPy takes no others
-        matrix.indptr = matrix.indptr.astype(np.int32)
-        if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:  # SuperLU would crash
+        if (scaled := equilibrated(matrix)) is None:
             return False
-        self._scale = equilibration(matrix)
-        matrix = matrix.multiply(self._scale[:, None]).multiply(self._scale[None, :]).tocsc()
+        matrix, self._scale = scaled
         if not pencil.is_small and self._without_pivots(matrix, limit):
             return True
         try:
@@ -215,21 +211,17 @@ class Factor:
             self.below = int(np.count_nonzero(negative)) - (matrix.shape[0] - pencil.size)
         return True
 
-    def _without_pivots(self, matrix: Any, limit: float) -> bool:
+    def _without_pivots(self, matrix: Sparse, limit: float) -> bool:
         """Symmetric factors of large models, whose pivots are counted; False where they are of no use."""
-        from scipy.sparse.linalg import splu
-
         order = elimination_order(matrix, self.pencil.size)
         back = np.argsort(order)
-        try:
-            turned = matrix[order][:, order].tocsc()
-            factor = splu(turned, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError:
+        factor = symmetric_factor(matrix[order][:, order].tocsc(), "NATURAL")
+        if factor is None:
             return False
         self._solve = lambda right: np.asarray(factor.solve(right[order])[back])
-        if not (np.array_equal(factor.perm_r, factor.perm_c) and self._confirms(limit)):
+        negative = negative_pivots(factor)
+        if negative < 0 or not self._confirms(limit):
             return False
-        negative = int(np.count_nonzero(factor.U.diagonal() < 0.0))
         self.below = negative - (matrix.shape[0] - self.pencil.size)
         return True
 
@@ -244,30 +236,17 @@ class Factor:
         return bool(np.linalg.norm(change) <= limit * np.linalg.norm(x))
 
 
-def start_vector(count: int, turn: int = 0) -> Floats:
-    """A motion of everything, with a part in every mode; another one for every ``turn``."""
-    return np.asarray(np.cos(np.arange(count) * (1.234567 + 0.1 * turn)) + 1.5)
-
-
-def elimination_order(matrix: Any, size: int) -> Ints:
+def elimination_order(matrix: Sparse, size: int) -> Ints:
     """Rows in an order that keeps factors sparse; rods and bars stand behind the dofs they join: no pivot is zero."""
-    from scipy.sparse import eye_array
-    from scipy.sparse.linalg import splu
-
     pattern = abs(matrix)
     joins = pattern[size:, :size].tocoo()
-    graph = pattern[:size, :size] + joins.T @ joins
-    graph.data[:] = -1.0
-    most = float(np.diff(graph.tocsc().indptr).max())
-    graph = (graph + (2.0 + most) * eye_array(size)).tocsc()
-    factor = splu(graph, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    turn = np.argsort(np.argsort(factor.perm_c)).astype(float)
+    turn = minimum_degree(pattern[:size, :size] + joins.T @ joins).astype(float)
     behind = np.zeros(matrix.shape[0] - size)
     np.maximum.at(behind, joins.row, turn[joins.col] + 0.5)
     return np.argsort(np.concatenate([turn, behind]), kind="stable")
 
 
-def _bordered(pencil: Pencil, shift: float, is_apart: bool) -> Any:
+def _bordered(pencil: Pencil, shift: float, is_apart: bool) -> Sparse:
     """The matrix above; rods are its last rows."""
     from scipy.sparse import block_array, diags_array, vstack
 
@@ -281,13 +260,3 @@ def _bordered(pencil: Pencil, shift: float, is_apart: bool) -> Any:
     held = vstack([pencil.rows[np.flatnonzero(taken)], pencil.gradients])
     give = diags_array(np.concatenate([-1.0 / weights[taken], np.zeros(rods)]))
     return block_array([[matrix, held.T], [held, give]]).tocsc()
-
-
-def equilibration(matrix: Any) -> Floats:
-    """d such that the rows of d_i a_ij d_j are about 1 in size (Ruiz 2001)."""
-    size = abs(matrix).tocsr()
-    scale = np.ones(matrix.shape[0])
-    for _ in range(3):
-        largest = size.multiply(scale[:, None]).multiply(scale[None, :]).max(axis=1).toarray().ravel()
-        scale /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
-    return np.asarray(scale)

@@ -42,6 +42,7 @@ from fem.forces.values import bar_point
 from fem.linear.band import solve_in_band
 from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BICGSTAB, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
+from fem.linear.factors import ROUND_OFF
 from fem.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
 from fem.solve.newton.arc import (
@@ -74,7 +75,7 @@ from fem.solve.newton.iterate import (
     worst,
 )
 from fem.solve.newton.project import closing_phase, end_accelerations, move_accelerations, move_velocities
-from fem.solve.newton.refine import ROUND_OFF, TOWARDS, solve_with_rods
+from fem.solve.newton.refine import TOWARDS, solve_with_rods
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 
 HUGE = 1e300

@@ -159,12 +159,12 @@ def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> 
     """
     combine(loading.vectors, loading.factors, k + 1, work.load)
     for dof in range(work.a.shape[0]):
-        own = work.a[dof]
-        work.lagged[dof] = own
+        before = work.a[dof]
+        work.lagged[dof] = before
         mass = nodes.mass[dof]
-        has_own = (nodes.mask[dof] == 0.0) | (mass <= 0.0)
+        is_kept = (nodes.mask[dof] == 0.0) | (mass <= 0.0)
         rest = work.load[dof] - work.force[dof] - work.damping_force[dof]
-        work.a[dof] = where(has_own, own, rest / where(has_own, 1.0, mass))
+        work.a[dof] = where(is_kept, before, rest / where(is_kept, 1.0, mass))
 
 
 @called_kernel

@@ -21,20 +21,13 @@ from fem.lanes.choose import common, where
 from fem.linear.band import solve_in_band
 from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
 from fem.linear.choice import BAND
+from fem.linear.factors import HELPS, NOTHING, POOR
 from fem.solve.newton.groups import Nodes, Problem, Scratch
 from fem.solve.newton.tangent import linear_system
 
-ROUND_OFF = 1e-14
-"""Error up to which an answer that is printed as it is needs no refinement."""
 TOWARDS = 1e-10
-"""The same where Newton's method goes on from it."""
-POOR = 1e-10
-"""Error beyond which a refined answer is not believed: another solver is asked."""
+"""Error up to which an answer needs no refinement where Newton's method goes on from it."""
 MOST_SOLVES = 8
-WORTHWHILE = 0.5
-"""A refinement that leaves more than this fraction of the error is the last one."""
-NOTHING = 1e-12
-"""Fraction of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 # Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
 # ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
 RIGHT, FOUND, SIZE = 0, 1, 2
@@ -60,7 +53,7 @@ def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem:
         accumulate(1.0, work)
         before = error
         error = leave_rest(is_filled, diagonal, nodes, bars, work)
-        if error <= enough or not error < WORTHWHILE * before:
+        if error <= enough or not error < HELPS * before:
             break
     if is_solved and before < error:
         accumulate(-1.0, work)
@@ -136,10 +129,10 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
     for i in range(work.kept.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
         for c in range(3):
-            own = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
+            resisting = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
             longest = max(longest, abs(work.whole[FOUND, 3 * i + c]))
-            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(own > 0.0, own, 1.0)
-            longest = max(longest, where(own > 0.0, alone, 0.0))
+            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(resisting > 0.0, resisting, 1.0)
+            longest = max(longest, where(resisting > 0.0, alone, 0.0))
     return longest
 
 

@@ -30,6 +30,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
 from fem.solve.rods import SAME_LENGTH, dense, over_independent
 from fem.solve.rope_states import positions
+from fem.solve.ropes.complementarity import DEPENDENT
 from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
@@ -221,10 +222,6 @@ class ActiveSet(Watched):
         )
         control = np.zeros(len(CONTROL), np.int64)
         return Failed(groups.NOT_CONVERGED, control, kept.increments)
-
-
-DEPENDENT = 1e-8
-"""Fraction of a gradient outside the span of others below which it depends on them."""
 
 
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:

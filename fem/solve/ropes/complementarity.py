@@ -32,28 +32,13 @@ Ropes that repeat each other: which of them the march follows, and how all of th
 Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
 pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
 those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would have
-to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are told whose
-squares have the least sum.
-
-How fast ropes and rods may lengthen at the end of an increment that steps over impacts.
-
-With G the mean gradients of the increment, vbar = (v + v1)/2, w the relative velocity of two ends and s = d.w the rate
-of a length:
-
-    an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
-    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0
-                                   where something pulls: impulses take dt lambda.(G vbar) and never give any
-
-s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Friction ends slipping: T v1 = 0.
-Supports move by dt vbar and a little more, dt ``lag``: what that does to lengths the correction of positions undoes,
-and its energy is work of the supports.
-
-Energy balance of an increment that steps over impacts: no energy rises by itself, and every loss has its rope.
+to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are reported
+whose squares have the least sum.
 
 Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
 
-Beside the pulls p of lengths (``complementarity.py``), each contact with a push p_n >= 0 has t along two
-tangents of its plane, s = right - W (p, t) being the velocity of slipping there:
+Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two tangents of its plane,
+s = right - W (p, t) being the velocity of slipping there:
 
     |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
 
@@ -62,19 +47,16 @@ they are, cuts pushes and pulls off at 0, and the tangents of a contact at the l
 solves it from the pulls without friction on; where it wanders, sweeps from contact to contact lead on. Where friction
 holds both ends of a rod that all but lies in the plane, its rate may miss by what no force of usual size could change.
 Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
-
-Lengths of the ropes and rods of a step: gaps, gradients over the independent dofs, relative motion of their ends.
-
-And the tangents of planes with friction, along which nodes may slip.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.assembly.equations import Independent
 from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH
@@ -85,7 +67,7 @@ from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
 
 SHIFTS = (1e-13, 1e-7, 1e-10)
-"""Shares of the diagonal of W added to it, until one of them leads to an answer; the first gives one nearly at once."""
+"""Fractions of the diagonal of W added to it, until one leads to an answer; the first gives one nearly at once."""
 SAME = 1e-12
 """Fraction of the largest eigenvalue of W, or singular value, below which it counts as zero."""
 POINTS = 12
@@ -103,9 +85,9 @@ LARGE = 1e8
 class NoPulls(Exception):
     """No pulls fulfil the conditions; ``worst``: the row that is furthest off; ``bar``: whose it is, where known."""
 
-    def __init__(self, worst: int) -> None:
+    def __init__(self, worst: int, bar: int = -1) -> None:
         super().__init__()
-        self.worst, self.bar = worst, -1
+        self.worst, self.bar = worst, bar
 
 
 def complementarity(
@@ -173,7 +155,7 @@ CLOSED = 1e-13
 MOST_MOVES = 50
 
 
-def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Move ``motion.u``, with the stored and potential energies that it has. NoPulls: nothing brings lengths back.
 
     stage            its ``bars.rods`` are the rods and the ropes that hold or are too long
@@ -189,7 +171,7 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Any, 
     write_energies(stage, motion, now)
 
 
-def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients of its start."""
     square, network = 1.0 / stage.bars.constants[INV_LENGTH, stage.bars.rods] ** 2, Network(stage, mass)
     for _ in range(MOST_MOVES):
@@ -215,7 +197,7 @@ class Network:
     The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass.
     """
 
-    def __init__(self, stage: StepSystem, mass: Any) -> None:
+    def __init__(self, stage: StepSystem, mass: Matrix) -> None:
         equations, free = stage.equations, stage.nodes.dof_kind
         if len(equations.slave) == 0:
             free = np.where((free == 1) & (stage.system.inertia <= 0.0), 0, free)
@@ -236,18 +218,19 @@ class Network:
         return self.dofs.spread(-self.answer @ pull)
 
 
-def _solver(matrix: Any) -> Any:
+def _solver(matrix: Matrix) -> Callable[[Floats], Floats]:
     """M^-1 as a function, its answers checked (``refine``); ModelError where M is singular."""
     diagonal = matrix.diagonal()
-    dense = isinstance(matrix, np.ndarray)
-    count = np.count_nonzero(matrix) if dense else matrix.count_nonzero()
+    count = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.count_nonzero()
     if count == np.count_nonzero(diagonal):
         return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
-    if not dense:
-        from scipy.sparse.linalg import splu
     try:
-        inverse = np.linalg.inv(matrix) if dense else None
-        once = splu(matrix.tocsc()).solve if inverse is None else inverse.__matmul__
+        if isinstance(matrix, np.ndarray):
+            once = np.linalg.inv(matrix).__matmul__
+        else:
+            from scipy.sparse.linalg import splu
+
+            once = splu(matrix.tocsc()).solve
     except (np.linalg.LinAlgError, RuntimeError) as error:
         raise ModelError(MASSLESS) from error
 
@@ -293,10 +276,10 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
     return basis, np.where(basis, pull, 0.0)
 
 
-def outside(rows: Floats, stays: Flags, asked: Flags) -> Flags:
-    """Which of the rows asked (r,) depend on none of those that stay (r,): what these leave open is not theirs."""
-    found, base = asked.copy(), rows[stays].T
-    for r in np.flatnonzero(asked).tolist():
+def outside(rows: Floats, stays: Flags, chosen: Flags) -> Flags:
+    """Which of the chosen rows (r,) depend on none of those that stay (r,): what these leave open is not theirs."""
+    found, base = chosen.copy(), rows[stays].T
+    for r in np.flatnonzero(chosen).tolist():
         rest = rows[r] - base @ np.linalg.lstsq(base, rows[r], rcond=None)[0]
         found[r] = np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(rows[r])
     return found

@@ -120,11 +120,11 @@ class Events(Switched):
 
         That is the error of the march, from which ``_arrive`` brings them back.
         """
-        motion, asked = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
-        if not asked.any():
+        motion, late = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
+        if not late.any():
             return False
         gap, ahead = self.trial(now, end, lambda: (self._gaps(motion), self._lengthening(motion, end - now)))
-        fresh = asked & (ahead < LENGTHENS * gap)
+        fresh = late & (ahead < LENGTHENS * gap)
         self.leaves |= fresh
         self.ropes.allowance[fresh] = np.maximum(self.ropes.allowance, 2.0 * gap)[fresh]
         return bool(fresh.any())
@@ -243,7 +243,7 @@ class Search:
 
     excess  (r,) function of the time since the first instant: how far ropes are beyond their states
     limit   (r,) excess from which on they change;  now (r,) excess at first;  taut (r,);  length (r,)
-    held    (r,) time from now before which they do not change; sharp: shortest time that is told from none
+    held    (r,) time from now before which they do not change; sharp: shortest time that differs from none
     """
 
     excess: Callable[[float], Floats]
@@ -257,20 +257,20 @@ class Search:
     def run(self, high: float) -> tuple[float, Flags]:
         """Time to the first change, at most ``high``, and which ropes change then; none: nothing changes up to then.
 
-        A rope that was asked and changes at the instant found is out: the others may change there or before.
+        A rope whose change has been located is out: the others may change there or before.
         """
-        asked, after = np.zeros(len(self.now), np.bool_), self.excess(high)
+        located, after = np.zeros(len(self.now), np.bool_), self.excess(high)
         for _ in range(MOST_ROOTS):
-            (late,) = np.nonzero((after > self.limit) & ~asked & (self.held < high))
-            if high == 0.0 or (len(late) == 0 and not asked.any()):
-                return high, asked
+            (late,) = np.nonzero((after > self.limit) & ~located & (self.held < high))
+            if high == 0.0 or (len(late) == 0 and not located.any()):
+                return high, located
             if len(late) == 0:
-                return high, asked | ((self.excess(high + self.sharp) > self.limit) & (self.held < high))
+                return high, located | ((self.excess(high + self.sharp) > self.limit) & (self.held < high))
             r = int(late[0])
             root = self._root(r, high)
             if root < high - self.sharp:
-                asked[:] = False
-            asked[r], high = True, min(root, high)
+                located[:] = False
+            located[r], high = True, min(root, high)
             after = self.excess(high) if high > 0.0 else self.now
         raise NoInstant
 
@@ -288,7 +288,7 @@ class Search:
         if not at_low < bound:
             if self.taut[r]:
                 return low
-            # It has just left its length: the instant at which it comes back is asked for.
+            # It has just left its length: it is the instant at which it comes back that counts.
             low = 0.5 * high
             while low >= self.sharp and not (at_low := one(low)) < bound:
                 high, low = low, 0.5 * low

@@ -5,7 +5,7 @@ moving away from it take no part, unless these impacts turn them round: that is 
 Stops with restitution that are in contact take no part either: an impact travels from ball to ball, one after another.
 Each of them takes energy or none; after a bounded number the rest is one impact without restitution.
 
-Which ropes are taut from one instant to the next, and what is told of it.
+Which ropes are taut from one instant to the next, and which events that makes.
 
 At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
 ``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH, RESTITUTION, senses
-from fem.solve.increment import OneStep
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
@@ -32,6 +31,7 @@ from fem.solve.rope_states import Stages, positions
 from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.watched import Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, write_reactions
+from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem, loading_at
 
 SLOW = 1e-10
@@ -81,7 +81,7 @@ class Instant:
 
     def __init__(
         self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, basis: Flags, near: Flags,
-        mass: Any,
+        mass: Matrix,
     ) -> None:  # fmt: skip
         self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
         motion.multiplier[stages.ropes] = 0.0
@@ -165,14 +165,14 @@ class Instant:
             right[self.at] += bounce
             pull, acts = self._solve(takes_part, right, one_sided, self.motion.v)
             self.blows.append(Blow(self.motion.v.copy(), pull, acts, ratio))
-            loss += self._share(self._apply(pull, rate))
+            loss += self._distributed(self._apply(pull, rate))
             struck |= arrives
             stays = multiply(self.stage, self.motion.v)[self.at] >= -RESTING * speed
             stays |= takes_part[self.at] & (pull[self.at] > 0.0) & (bounce == 0.0)
         return stays, struck, loss
 
-    def _share(self, loss: Floats) -> Floats:
-        """Energy lost of the ropes, none negative; what rods and round-off add goes by the same shares."""
+    def _distributed(self, loss: Floats) -> Floats:
+        """Energy lost of the ropes, none negative; what rods and round-off add is distributed in proportion."""
         total, mine = float(loss.sum()), np.maximum(loss[self.at], 0.0)
         if mine.sum() <= 0.0 or total < 0.0:  # round-off of a lossless impact
             self.hidden += total
@@ -233,17 +233,15 @@ class Instant:
                 self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows], noise
             )
         except NoPulls as error:
-            error.bar = int(self.stage.bars.rods[rows[error.worst]])
-            raise
+            raise NoPulls(error.worst, int(self.stage.bars.rods[rows[error.worst]])) from None
         return pull, acts
 
     def _verify(self, off: Floats, size: float) -> None:
         """NoPulls where rates of lengths (rods and ropes) are off from what they should be; size: of what changes."""
         relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods]
         if relative.max(initial=0.0) > EXACT * size:
-            error = NoPulls(int(relative.argmax()))
-            error.bar = int(self.stage.bars.rods[error.worst])
-            raise error
+            worst = int(relative.argmax())
+            raise NoPulls(worst, int(self.stage.bars.rods[worst]))
 
 
 ZENO = 1e-3
@@ -259,7 +257,7 @@ class States(NamedTuple):
     ``Ropes``; last_impact, last_taut: when they met an impact, became taut; bounces: impacts that followed each other
     within a moment; held: up to when they stay taut.
 
-    spare (1,) energy that instants took and no event has told of yet
+    spare (1,) energy that instants took and no event has reported yet
     """
 
     taut: Flags
@@ -280,14 +278,14 @@ class Switched(Watched):
     leaves (r,)         slack ropes that the march makes too long, which do not lengthen
     until               end of the increment
     held_back (3n,)     velocities that ``hold`` took
-    tell_instant        is told of every instant, and what it did
+    at_instant          called at every instant, with what it did
     """
 
-    tell_instant: Callable[[Instant, Change], None] | None = None
+    at_instant: Callable[[Instant, Change], None] | None = None
 
     lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
 
-    def __init__(self, step_run: OneStep, stages: Stages) -> None:
+    def __init__(self, step_run: StepState, stages: Stages) -> None:
         super().__init__(step_run, stages)
         count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
@@ -312,7 +310,7 @@ class Switched(Watched):
         self.shares = Shares(stages)
 
     @property
-    def mass(self) -> Any:
+    def mass(self) -> Matrix:
         """Mass matrix over all dofs, in the state evaluated last."""
         first = self.stages.first
         return small_or_sparse_mass(first) if len(first.nodes.directed_mass) else self.mass_at_rest
@@ -425,8 +423,8 @@ class Switched(Watched):
         self.ropes.allowance[:] = rest
         self.step_run.stage = self.stages.of(states.basis)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
-        if self.tell_instant:
-            self.tell_instant(instant, found)
+        if self.at_instant:
+            self.at_instant(instant, found)
 
     def _without_errors(self, motion: Motion, found: Change) -> Change:
         """Ropes that leave meet no impacts: what stops them, and rods with them, is an error of the march.
@@ -454,7 +452,7 @@ class Switched(Watched):
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
         """Note what happened to each rope; at_last (r,): its impacts have come to an end.
 
-        Energy that no event tells of goes with the first one of this instant, or else of the next.
+        Energy that no event reports is added to the first one of this instant, or else of the next.
         """
         happened, spare = [], self.states.spare
         spare += found.hidden
@@ -469,9 +467,9 @@ class Switched(Watched):
             else:
                 spare += found.loss[r]
         for r, what in happened:
-            told = max(float(spare[0]), 0.0)
-            self._happens(now, r, what, float(found.loss[r]) + told)
-            spare[0] -= told
+            more = max(float(spare[0]), 0.0)
+            self._happens(now, r, what, float(found.loss[r]) + more)
+            spare[0] -= more
 
     def _no_pulls(self, error: NoPulls) -> str:
         name = self.step_run.system.name_bar(error.bar)
@@ -481,10 +479,10 @@ class Switched(Watched):
 class SettingOff(Switched):
     """Ropes of a step over impacts before its first increment: taut ropes, impacts, pulls as those of an instant.
 
-    take_up: is told which are taut (r,)
+    take_up: called with those that are taut (r,)
     """
 
-    def __init__(self, step_run: OneStep, stages: Stages, take_up: Callable[[Flags], None]) -> None:
+    def __init__(self, step_run: StepState, stages: Stages, take_up: Callable[[Flags], None]) -> None:
         super().__init__(step_run, stages)
         self.take_up = take_up
 

@@ -1,7 +1,14 @@
-"""How fast ropes and rods may lengthen at the end of an increment that steps over impacts.
+"""Moreau-Jean time stepping: many ropes at once, impacts as impulses of whole increments, no instants located.
 
-With G the mean gradients of the increment, vbar = (v + v1)/2, w the relative velocity of two ends and s = d.w the rate
-of a length:
+The increment is that of the energy-momentum rule, with vbar = (v + v1)/2 = (u1 - u)/dt of what is free and G the
+gradients of the lengths at (u + u1)/2; ropes that are at their length there pull with the mean force lambda:
+
+    M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
+    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as below
+    planes  also friction along their tangents, as in ``complementarity.py``
+
+b is how fast ropes and rods may lengthen at the end of an increment. With w the relative velocity of two ends and
+s = d.w the rate of a length:
 
     an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
     one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0
@@ -10,34 +17,6 @@ of a length:
 s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Friction ends slipping: T v1 = 0.
 Supports move by dt vbar and a little more, dt ``lag``: what that does to lengths the correction of positions undoes,
 and its energy is work of the supports.
-
-Energy balance of an increment that steps over impacts: no energy rises by itself, and every loss has its rope.
-
-Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
-
-Beside the pulls p of lengths (``complementarity.py``), each contact with a push p_n >= 0 has t along two
-tangents of its plane, s = right - W (p, t) being the velocity of slipping there:
-
-    |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
-
-With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
-they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
-solves it from the pulls without friction on; where it wanders, sweeps from contact to contact lead on. Where friction
-holds both ends of a rod that all but lies in the plane, its rate may miss by what no force of usual size could change.
-Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
-
-Lengths of the ropes and rods of a step: gaps, gradients over the independent dofs, relative motion of their ends.
-
-And the tangents of planes with friction, along which nodes may slip.
-
-Moreau-Jean time stepping: many ropes at once, impacts as impulses of whole increments, no instants located.
-
-The increment is that of the energy-momentum rule, with vbar = (v + v1)/2 = (u1 - u)/dt of what is free and G the
-gradients of the lengths at (u + u1)/2; ropes that are at their length there pull with the mean force lambda:
-
-    M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
-    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping.py``
-    planes  also friction along their tangents, as in ``stepping.py``
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
 Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
@@ -50,7 +29,7 @@ Dynamical Systems (2008), ch. 10.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -60,7 +39,6 @@ from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
-from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import (
@@ -77,12 +55,10 @@ from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.ropes.complementarity import CREEPS, NoPulls, Slips, complementarity, impulses
-from fem.solve.ropes.instants import SettingOff
+from fem.solve.ropes.instants import SLOW, SettingOff
 from fem.solve.ropes.watched import event_of
+from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
-
-SLOW = 1e-10
-"""Fraction of the largest velocity below which a rope becomes taut without an impact."""
 
 
 class Law:
@@ -113,16 +89,13 @@ class Law:
 
     def bound(self, rows: Floats, u1: Floats, v1: Floats) -> Floats:
         """(c + 2f,) what G v1 may be at most (rods, and T v1 without sliding: is), given how the last guess ends."""
-        return np.append(self._bound(rows[: len(self.near)], u1, v1), np.zeros(len(self.slips.contact)))
-
-    def _bound(self, rows: Floats, u1: Floats, v1: Floats) -> Floats:
-        still = -(rows @ self.v0)
-        if not self.arrives.any():
-            return np.asarray(still)
-        moved = self.lengths.relative(self.near, u1) - self.start
-        turn = 0.5 * self.lengths.sense[self.near] * (moved * self.lengths.relative(self.near, v1)).sum(1)
-        wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
-        return np.asarray(np.where(self.one_sided, np.maximum(wanted, still), wanted))
+        bound = -(rows[: len(self.near)] @ self.v0)
+        if self.arrives.any():
+            moved = self.lengths.relative(self.near, u1) - self.start
+            turn = 0.5 * self.lengths.sense[self.near] * (moved * self.lengths.relative(self.near, v1)).sum(1)
+            wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
+            bound = np.where(self.one_sided, np.maximum(wanted, bound), wanted)
+        return np.append(bound, np.zeros(len(self.slips.contact)))
 
 
 def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
@@ -279,7 +252,7 @@ class Moreau(Marcher):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
 
-    def rope_start(self, step: OneStep) -> SettingOff:
+    def rope_start(self, step: StepState) -> SettingOff:
         """Ropes set off as those whose events are located."""
         stages = Stages(self.stage, self.all, step.step.controls, step.whole.wishes.solver)
         return SettingOff(step, stages, self._take_up)
@@ -289,7 +262,7 @@ class Moreau(Marcher):
         self.pulls[:] = np.isin(self.index, self.all[taut])
         self.holds[:] = self.pulls
 
-    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+    def tell(self, step: StepState, before: int, times: Floats) -> None:
         """Pass on the events of a chunk."""
         for k, r, what, lost in self.happened:
             at, sense = (step.number, before + k + 1, float(times[k + 1])), float(self.lengths.sense[r])
@@ -298,16 +271,14 @@ class Moreau(Marcher):
         if self.creeps:
             step.notify(CREEPS)
 
-    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
-        """Why the step stopped."""
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         return (
             f"step {step.number} stopped at t = {step.progress.time:.9g}: the increment {dt:.6g} of the time stepping "
             f"over impacts found no solution ({self.trouble}). Use smaller increments. Everything computed so far is "
             "written"
         )
 
-    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Advance through a chunk."""
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again
@@ -462,7 +433,7 @@ class Moreau(Marcher):
     def _name(self, r: int) -> str:
         return self.stage.system.name_bar(int(self.index[r]))
 
-    def _factor(self, dt: float) -> Any:
+    def _factor(self, dt: float) -> Callable[[Floats], Floats]:
         """The inverse of the effective tangent over the independent dofs, as a function."""
         stage, work = self.stage, self.stage.work
         if not self.is_coupled:
@@ -472,12 +443,13 @@ class Moreau(Marcher):
         from scipy.sparse.linalg import splu
 
         nodal_blocks(stage.coefficients, dt, stage.problem, work)
-        return splu(stage.tangent.matrix(work).tocsc()).solve
+        solve: Callable[[Floats], Floats] = splu(stage.tangent.matrix(work).tocsc()).solve
+        return solve
 
     def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.
 
-        Each impact takes its part of it, and what its friction takes; what no event tells of goes with the next one.
+        Each impact takes its part of it, and what its friction takes; what no event reports is added to the next one.
         """
         near, arrives, rubs = law.near, law.arrives, np.zeros(len(self.pulls))
         rubs[near] = np.maximum(rubbed, 0.0)
@@ -487,9 +459,9 @@ class Moreau(Marcher):
         total = float(lost.sum())
         lost *= taken / total if total > 0.0 else 0.0
         self.spare += taken if total <= 0.0 else 0.0
-        tells = self.one_sided & (hits | (now != self.pulls))
-        self.spare += float(lost[~tells].sum())
-        for r in np.flatnonzero(tells).tolist():
+        reports = self.one_sided & (hits | (now != self.pulls))
+        self.spare += float(lost[~reports].sum())
+        for r in np.flatnonzero(reports).tolist():
             what = "impact" if hits[r] else "taut" if now[r] else "slack"
             self.happened.append((k, r, what, float(lost[r]) + self.spare + float(rubs[r] if hits[r] else 0.0)))
             self.spare = 0.0

@@ -12,13 +12,12 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.runs.record import Event
-from fem.solve.implicit import iterate
-from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.gaps import excesses, peaks
 from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Loading, Motion, Record, Ropes
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.rope_states import Stages, can_change, gaps_of
+from fem.solve.state import StepState
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
 
 
@@ -46,7 +45,7 @@ class Watched:
     trouble = ""
     lives: tuple[str, ...] = ("taut", "trouble")
 
-    def __init__(self, step_run: OneStep, stages: Stages) -> None:
+    def __init__(self, step_run: StepState, stages: Stages) -> None:
         self.step_run, self.stages = step_run, stages
         index, bars = stages.ropes, stages.first.bars
         self.taut: Flags = np.ones(len(index), np.bool_)
@@ -92,7 +91,7 @@ class Watched:
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(len(CONTROL), np.int64)
         control[CONTROL.judged] = 1
-        reason = iterate(m, control, chunk, kept, ropes) if is_trial else m.iterate(control, chunk, kept, ropes)
+        reason = (m.try_out if is_trial else m.iterate)(control, chunk, kept, ropes)
         limits[LIMIT.time_error] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.increments)
@@ -118,7 +117,7 @@ class Watched:
         return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
 
     def _peaks(self, dt: float, before: Motion, after: Motion) -> tuple[Floats, Floats]:
-        """(r,) largest gaps between two instants, and the part of dt that is over then (``slack.peak_of``)."""
+        """(r,) largest gaps between two instants, and the part of dt that is over then (``gaps.peak_of``)."""
         peak, part, bars = np.zeros(len(self.taut)), np.ones(len(self.taut)), self.stages.first.bars
         peaks(self.ropes.bars, dt, before.u, before.v, after.u, after.v, bars, peak, part)
         return peak, part
@@ -160,11 +159,11 @@ def event_of(system: System, at: tuple[int, int, float], e: int, what: str, sens
 
 
 def copy_of(arrays: Arrays) -> Arrays:
-    """To come back to."""
+    """Copies of arrays, for ``restore``."""
     return type(arrays)(*(array.copy() for array in arrays))
 
 
 def restore(arrays: Arrays, saved: Arrays) -> None:
-    """Go back."""
+    """Put such copies back."""
     for array, before in zip(arrays, saved, strict=True):
         array[:] = before

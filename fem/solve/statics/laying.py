@@ -11,6 +11,7 @@ begins, not its answer; where it does not arrive from there, it begins from clos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,13 +27,13 @@ from fem.forces.seabed import (
     DEPTH,
     LATERAL,
     NORMAL,
+    NUMBERS,
     RADIUS,
     REMEMBERED,
     RUBS_IN_STATICS,
     SEABED,
     SLIP,
     STIFFNESS,
-    Contacts,
 )
 from fem.lines.hanging import Line, LineError
 from fem.lines.network import Network, Rubs, relax
@@ -63,7 +64,7 @@ def may_be_laid(stage: StepSystem) -> bool:
     known = {(strain, BILINEAR) for strain in (GREEN, ENGINEERING, LOG)}
     constants, there = bars.constants, _standing(stage)
     others = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(system.families))
-    contacts = _contacts(stage)
+    beds = [own for family, own in acting(system.families) if family is SEABED]
     return bool(
         not stage.is_dynamic
         and len(bars.nodes)
@@ -74,7 +75,7 @@ def may_be_laid(stage: StepSystem) -> bool:
         and not constants[bar.STRESS0].any()
         and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[there].all()
         and (constants[bar.MINUS][there] == 0.0).all()
-        and (contacts is None or not contacts.numbers[:, RADIUS].any())
+        and not any(own.numbers[:, RADIUS].any() for own in beds)
     )
 
 
@@ -82,7 +83,7 @@ def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> I
     """(3n,) displacements at which cables are at rest at the end of an increment, each closer to that than the last;
     none where none is found.
     """
-    place, work = stage.nodes.place, stage.work
+    place, work, lying = stage.nodes.place, stage.work, _lying(stage)
     u = motion.u.copy()
     if len(chunk.support_dofs):
         u[chunk.support_dofs] = chunk.support_u[increment]
@@ -91,19 +92,19 @@ def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> I
     enough, short = float(np.abs(dead).max()), SHORT * float(stage.system.length0.mean())
     work.u[:] = u
     now = force = _pushed(stage, motion, time, thermal)
-    limit, clings = np.zeros(len(_lying(stage))), np.zeros(len(force))
+    limit, clings = np.zeros(len(lying.nodes)), np.zeros(len(force))
     tried: list[tuple[Floats, Floats]] = []
     wanted, is_new = list(AGREED), False
     for _ in range(PASSES):
-        net = _network(stage, u, dead + force)._replace(clings=clings)
+        net = _network(stage, lying, u, dead + force)._replace(clings=clings)
         try:
-            rest = relax(net._replace(rubs=_rubs(stage, motion, net, limit, FAINT * enough)))
+            rest = relax(net._replace(rubs=_rubs(stage, lying, motion, net, limit, FAINT * enough)))
         except LineError:
             break
         way, u, is_new = rest.places - net.places, rest.places.ravel() - place, True
         work.u[:] = u
         assumed, before, drawn = force - clings[:, None] * way, now, clings[:, None] * u.reshape(-1, 3)
-        now, rubbing = _pushed(stage, motion, time, thermal), _friction(stage, motion, u) * rest.push
+        now, rubbing = _pushed(stage, motion, time, thermal), _friction(stage, lying, motion, u) * rest.push
         off = max(np.abs(now - assumed).max(), np.abs(rubbing - limit).max(initial=0.0)) / enough
         if off <= wanted[0]:
             yield u
@@ -127,30 +128,38 @@ def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
     """What to try next of x = g(x), from pairs (x, g(x)): Anderson, J. ACM 12 (1965) 547."""
     given, got = (np.array(each) for each in zip(*tried, strict=True))
     off = got - given
-    share = np.linalg.lstsq(np.diff(off, axis=0).T, off[-1], rcond=1e-6)[0]
-    return np.asarray(got[-1] - share @ np.diff(got, axis=0))
+    weights = np.linalg.lstsq(np.diff(off, axis=0).T, off[-1], rcond=1e-6)[0]
+    return np.asarray(got[-1] - weights @ np.diff(got, axis=0))
 
 
-def _lying(stage: StepSystem) -> Ints:
-    """Contacts of a network."""
-    contacts = _contacts(stage)
-    return np.flatnonzero(contacts.numbers[:, STIFFNESS] > 0.0) if contacts is not None else np.zeros(0, np.int64)
+class Lying(NamedTuple):
+    """The c contacts of a network: nodes (c,), those before and after them (c, 2), numbers (c, NUMBERS).
+
+    anchors (c, 3)  which states are the displacements at which nothing rubs
+    """
+
+    nodes: Ints
+    chord: Ints
+    numbers: Floats
+    anchors: Ints
 
 
-def _anchors(contacts: Contacts, motion: Motion) -> Floats:
-    """(c, 3) u at which nothing rubs."""
-    at = contacts.first + REMEMBERED * np.arange(len(contacts.nodes))
-    return np.asarray(motion.state[at[:, None] + np.arange(3)])
+def _lying(stage: StepSystem) -> Lying:
+    """Those of a stage, maybe none."""
+    for family, own in acting(stage.system.families):
+        if family is SEABED:
+            (lies,) = np.nonzero(own.numbers[:, STIFFNESS] > 0.0)
+            anchors = (own.first + REMEMBERED * lies)[:, None] + np.arange(3)
+            return Lying(own.nodes[lies], own.chord[lies], own.numbers[lies], anchors)
+    nobody, chord, anchors = (np.zeros(shape, np.int64) for shape in (0, (0, 2), (0, 3)))
+    return Lying(nobody, chord, np.zeros((0, NUMBERS)), anchors)
 
 
-def _friction(stage: StepSystem, motion: Motion, u: Floats) -> Floats:
-    """(c,) coefficients, in statics, of the contacts of a network along the way from their anchors to u."""
-    contacts, lies = _contacts(stage), _lying(stage)
-    if contacts is None:
-        return np.zeros(0)
-    numbers, moved = contacts.numbers[lies], u.reshape(-1, 3)
-    way = _along((moved[contacts.nodes] - _anchors(contacts, motion))[lies], numbers[:, NORMAL:RADIUS])
-    chord = (stage.nodes.place + u).reshape(-1, 3)[contacts.chord[lies]]
+def _friction(stage: StepSystem, lying: Lying, motion: Motion, u: Floats) -> Floats:
+    """(c,) coefficients, in statics, of the contacts along the way from their anchors to u."""
+    numbers = lying.numbers
+    way = _along(u.reshape(-1, 3)[lying.nodes] - motion.state[lying.anchors], numbers[:, NORMAL:RADIUS])
+    chord = (stage.nodes.place + u).reshape(-1, 3)[lying.chord]
     chord = _along(chord[:, 1] - chord[:, 0], numbers[:, NORMAL:RADIUS])
     size = (way * way).sum(axis=1) * (chord * chord).sum(axis=1)
     square = np.divide((way * chord).sum(axis=1) ** 2, size, out=np.zeros_like(size), where=size > 0.0)
@@ -163,29 +172,22 @@ def _along(way: Floats, normal: Floats) -> Floats:
     return np.asarray(way - (way * normal).sum(axis=1)[:, None] * normal)
 
 
-def _rubs(stage: StepSystem, motion: Motion, net: Network, limit: Floats, least: float) -> Rubs:
+def _rubs(stage: StepSystem, lying: Lying, motion: Motion, net: Network, limit: Floats, least: float) -> Rubs:
     """Contacts whose friction has a limit; (0,) limits: none."""
-    contacts = _contacts(stage)
-    if contacts is None or not (limit > least).any():
+    (those,) = np.nonzero(limit > least)
+    if len(those) == 0:
         return net.rubs
-    those = np.flatnonzero(limit > least)
-    all_of = _lying(stage)[those]
     nodes, normal = net.touching[those], net.normal[those]
     first = np.cross(normal, np.eye(3)[np.abs(normal).argmin(axis=1)])
     first /= np.sqrt((first * first).sum(axis=1))[:, None]
     along = np.stack([first, np.cross(normal, first), np.zeros_like(first)], axis=1)
-    anchor = stage.nodes.place.reshape(-1, 3)[nodes] + _anchors(contacts, motion)[all_of]
-    return Rubs(nodes, along, anchor, limit[those], contacts.numbers[all_of, SLIP])
+    anchor = stage.nodes.place.reshape(-1, 3)[nodes] + motion.state[lying.anchors[those]]
+    return Rubs(nodes, along, anchor, limit[those], lying.numbers[those, SLIP])
 
 
 def _standing(stage: StepSystem) -> Floats:
     """(m,) whether bars are there at all."""
     return np.asarray(stage.bars.constants[bar.AREA] > 0.0)
-
-
-def _contacts(stage: StepSystem) -> Contacts | None:
-    found = [own for family, own in acting(stage.system.families) if family is SEABED]
-    return found[0] if found else None
 
 
 def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> Floats:
@@ -206,7 +208,7 @@ def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> 
     return np.asarray(-stage.work.force.reshape(-1, 3))
 
 
-def _network(stage: StepSystem, u: Floats, load: Floats) -> Network:
+def _network(stage: StepSystem, lying: Lying, u: Floats, load: Floats) -> Network:
     """The model as a network, about a displacement that supports have."""
     places = (stage.nodes.place + u).reshape(-1, 3)
     there = _standing(stage)
@@ -214,12 +216,7 @@ def _network(stage: StepSystem, u: Floats, load: Floats) -> Network:
     strain, stiffness = stage.bars.kinds[there, 0], constants[bar.YOUNG] * constants[bar.AREA]
     length = 1.0 / constants[bar.INV_LENGTH]
     members = Line(length, stiffness, np.zeros(0), strain == GREEN, strain == LOG)
-    contacts = _contacts(stage)
-    nodes, normal, depth, ground = np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros(0)
-    if contacts is not None:
-        lies = _lying(stage)
-        numbers, nodes = contacts.numbers[lies], contacts.nodes[lies]
-        normal, ground = numbers[:, NORMAL:RADIUS], numbers[:, STIFFNESS]
-        depth = numbers[:, DEPTH] - (normal * u.reshape(-1, 3)[nodes]).sum(axis=1)
+    normal, ground = lying.numbers[:, NORMAL:RADIUS], lying.numbers[:, STIFFNESS]
+    depth = lying.numbers[:, DEPTH] - (normal * u.reshape(-1, 3)[lying.nodes]).sum(axis=1)
     freedom = reduction(stage.nodes.dof_kind, stage.equations)
-    return Network(places, load, stage.bars.nodes[there], members, nodes, normal, depth, ground, freedom)
+    return Network(places, load, stage.bars.nodes[there], members, lying.nodes, normal, depth, ground, freedom)

@@ -3,13 +3,13 @@
 Directions of nodes that nothing holds: neither stiffness nor, in dynamics, mass.
 
 Plane trusses in space, nodes between collinear bars: real decks are full of them. Where nothing loads such a
-direction it is held by a stiffness in the *tangent only* (the answer is unchanged, the matrix regular) and the user is
-told; where something does, it is an error that names node and dof.
+direction it is held by a stiffness in the *tangent only* (the answer is unchanged, the matrix regular) and a notice
+names it; where something does, it is an error that names node and dof.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
+from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
 from fem.model import Step
 from fem.model.curves import Curve
 from fem.solve.newton.groups import Motion, Nodes, Scratch
@@ -53,7 +54,7 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
 
 
 def instability_notice(stage: StepSystem) -> str:
-    """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
+    """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one."""
     work = stage.work
     if not (np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)):
         return ""
@@ -64,8 +65,9 @@ def instability_notice(stage: StepSystem) -> str:
         nodes=stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
     )
     nodal_blocks(stage.coefficients, 1.0, problem, work)
+    factor = symmetric_factor(bordered(stage.tangent, work))
     # Every rod's multiplier adds one negative eigenvalue of its own.
-    count = negative_directions(bordered(stage.tangent, work)) - len(stage.bars.rods)
+    count = negative_pivots(factor) - len(stage.bars.rods) if factor is not None else 0
     if count <= 0:
         return ""
     return (
@@ -88,7 +90,7 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     largest = float(np.abs(matrix.data).max(initial=0.0)) or 1.0
     count = matrix.shape[0]
     shifted = (matrix + 1e-11 * largest * eye_array(count)).tocsc()
-    x = np.cos(np.arange(count) * 1.234567) + 1.5
+    x = start_vector(count)
     try:
         factor = splu(shifted, permc_spec="COLAMD")
         for _ in range(3):
@@ -101,21 +103,8 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     return int(tangent.independent[int(np.abs(dofs).argmax())]), fraction
 
 
-def negative_directions(matrix: Any) -> int:
-    """How many eigenvalues of a symmetric sparse matrix are negative (Sylvester's law of inertia); 0 if unknown."""
-    from scipy.sparse.linalg import splu
-
-    try:
-        factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    except RuntimeError:
-        return 0
-    if not np.array_equal(factor.perm_r, factor.perm_c):
-        return 0
-    return int(np.count_nonzero(factor.U.diagonal() < 0.0))
-
-
 NO_STIFFNESS = 1e-14
-"""Eigenvalues of a nodal block below this of_bars of its largest one are zero but for round-off."""
+"""Eigenvalues of a nodal block below this fraction of its largest one are zero but for round-off."""
 CAUTION, FLOOR = 2.0, 1e-10
 """Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
 SLACK = "bars lie slack in the stream: nothing but the stream holds them while the equilibrium is looked for"
@@ -126,7 +115,7 @@ NO_LOAD = 1e-12
 def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
 
-    The state must have been evaluated into ``stage.work``. ModelError where a unrestrained direction is loaded.
+    The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded.
     """
     _refuse_loads_on_nothing(stage)
     free = (stage.nodes.dof_kind == 1).reshape(-1, 3)

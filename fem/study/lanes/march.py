@@ -16,6 +16,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
 from fem.linear.chain import Diagonal, LinearSystem, solve_chain
+from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
@@ -31,7 +32,7 @@ from fem.solve.newton.project import (
     move_velocities,
     velocity_gaps,
 )
-from fem.solve.newton.refine import POOR, ROUND_OFF, TOWARDS, accumulate, keep, leave_rest, open_again, restore
+from fem.solve.newton.refine import TOWARDS, accumulate, keep, leave_rest, open_again, restore
 from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
 from fem.solve.schemes import Coefficients
 

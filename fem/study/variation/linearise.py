@@ -40,13 +40,13 @@ from fem.forces.bar import GAP, PLUS, Bars, P, Q, sense
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
 from fem.linear.chain import Diagonal
+from fem.linear.factors import ROUND_OFF
 from fem.linear.tangent import add_product
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
 from fem.solve.newton.groups import CONTROL, DONE, NEED_SOLVE, Motion, Passage, Problem, Scratch, room
 from fem.solve.newton.march import eliminate, march
 from fem.solve.newton.project import mass_blocks, mass_system, velocity_gaps
-from fem.solve.newton.refine import ROUND_OFF
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import Coefficients
 

@@ -1,0 +1,397 @@
+"""Keywords as a table: where a card may stand, its parameters, the entries of its data lines, and where they go.
+
+A row says of each number its field in the model, its name in messages, what it may be, and what it is where it is left
+out; reading and writing follow from it. What is no row is a function ``(card, draft)`` under ``@keyword(...)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from fem.deck.cards import MAX_LABEL, NOT_NEGATIVE, POSITIVE, UP_TO_1, Bound, Card, Field, Parameter, Row
+from fem.deck.draft import Draft
+from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, squeezed
+
+Handler: TypeAlias = Callable[[Card, Draft], None]
+SHORTEST = 4
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-+/]*", re.ASCII)
+
+
+class Kind(Protocol):
+    """How a value is read from a field, and written."""
+
+    def read(self, field: Field, what: str, draft: Draft) -> Any: ...
+    def written(self, value: Any) -> str: ...
+
+
+class Number(NamedTuple):
+    """A finite number within a bound."""
+
+    bound: Bound | None = None
+
+    def read(self, field: Field, what: str, draft: Draft) -> float:
+        return field.number(what, self.bound)
+
+    def written(self, value: float) -> str:
+        return number(value)
+
+
+ANY, AMOUNT, POSITIVE_NUMBER, PART = Number(), Number(NOT_NEGATIVE), Number(POSITIVE), Number(UP_TO_1)
+
+
+class Limit(NamedTuple):
+    """A number, or OFF for None."""
+
+    bound: Bound
+
+    def read(self, field: Field, what: str, draft: Draft) -> float | None:
+        return None if field.text.upper() == "OFF" else field.number(what, self.bound)
+
+    def written(self, value: float | None) -> str:
+        return "OFF" if value is None else number(value)
+
+
+class Whole(NamedTuple):
+    """A whole number between two others."""
+
+    low: int = 1
+    high: int = MAX_LABEL
+
+    def read(self, field: Field, what: str, draft: Draft) -> int:
+        return field.integer(what, self.low, self.high)
+
+    def written(self, value: int) -> str:
+        return str(value)
+
+
+class Word(NamedTuple):
+    """One of some words, and the values that they stand for; ``in_quotes``: as names with blanks are written."""
+
+    values: Mapping[str, Any]
+    in_quotes: bool = False
+
+    def read(self, field: Field, what: str, draft: Draft) -> Any:
+        return self.values[field.word(what, tuple(self.values))]
+
+    def written(self, value: Any) -> str:
+        word = next(word for word, own in self.values.items() if own == value)
+        return quoted(word) if self.in_quotes else word
+
+
+def word_of(*words: str) -> Word:
+    """One of some words, which is the value."""
+    return Word(dict(zip(words, words, strict=True)))
+
+
+class Only(NamedTuple):
+    """One of some words that mean the same; what is said of any other ``text``."""
+
+    words: tuple[str, ...]
+    message: str
+    hint: str
+
+    def read(self, field: Field, what: str, draft: Draft) -> str:
+        if squeezed(field.text) not in self.words:
+            raise Mistake(field.place, self.message.format(text=field.text), self.hint)
+        return self.words[0]
+
+    def written(self, value: str) -> str:
+        return value
+
+
+class Target(NamedTuple):
+    """A label, or the name of a set, of nodes or elements."""
+
+    family: str
+
+    def read(self, field: Field, what: str, draft: Draft) -> str | int:
+        return draft.target(field, self.family)
+
+    def written(self, value: str | int) -> str:
+        return quoted(value)
+
+
+class Name(NamedTuple):
+    """A name in a parameter: of something of a family that the deck has, of anything without one."""
+
+    family: str = ""
+
+    def read(self, field: Field, what: str, draft: Draft) -> str:
+        name = field.name(f"the name {what}", is_parameter=True)
+        if self.family:
+            draft.use(self.family, name, field.place)
+        return name
+
+    def written(self, value: str) -> str:
+        return quoted(value)
+
+
+class Reference(NamedTuple):
+    """A node in a parameter: a label, or the name of a set of one node."""
+
+    def read(self, field: Field, what: str, draft: Draft) -> str | int:
+        node = (
+            field.integer("a node label") if field.is_integer() else field.name(f"the name {what}", is_parameter=True)
+        )
+        draft.use("node", node, field.place)
+        return node
+
+    def written(self, value: str | int) -> str:
+        return quoted(value)
+
+
+NEEDED: Any = object()
+ELEMENT_SET = Name("element")
+
+
+class Value(NamedTuple):
+    """A parameter, or an entry of a data line: where it goes, and how it is read and written.
+
+    field    of the object that the card makes (several entries of one field are a tuple); empty: it is left out
+    what     an entry is called in messages
+    default  where it is not given; NEEDED: it must be
+    shown    as a parameter it is written also where it is the default
+    is_ours  a parameter that neither Abaqus nor CalculiX has
+    """
+
+    field: str
+    kind: Kind = ANY
+    what: str = ""
+    default: Any = NEEDED
+    shown: bool = False
+    is_ours: bool = False
+
+
+class Parameters(dict[str, Value]):
+    """The parameters of a card, by name."""
+
+    def read(self, card: Card, draft: Draft, only_given: bool = False) -> dict[str, Any]:
+        """Values by field; ``only_given``: without defaults."""
+        found = {
+            value.field: value.kind.read(card.field(name), f"{name}=", draft) if card.has(name) else value.default
+            for name, value in self.items()
+            if card.has(name) or not only_given
+        }
+        return {field: value for field, value in found.items() if field}
+
+    def written(self, thing: object) -> dict[str, str]:
+        """Texts by name; of defaults that are not shown, and where these are None, none."""
+        found = {}
+        for name, value in self.items():
+            own = getattr(thing, value.field) if value.field else None
+            is_left_out = not value.field or (own is None and value.default is None)
+            if not is_left_out and (value.shown or value.default is NEEDED or own != value.default):
+                found[name] = value.kind.written(own)
+        return found
+
+
+NONE = Parameters()
+
+
+class Line:
+    """The entries of a data line; ``text`` names them in messages."""
+
+    def __init__(self, text: str, *values: Value) -> None:
+        self.text, self.values = text, values
+        names = [value.field for value in values]
+        self.tuples = {name for name in names if names.count(name) > 1}
+        self.entries = [(at, each.field, each.kind.read, each.what, each.default) for at, each in enumerate(values)]
+
+    def read(self, row: Row, draft: Draft) -> dict[str, Any]:
+        """Values by field."""
+        row.end(len(self.values), self.text)
+        found: dict[str, Any] = {}
+        for at, name, read, what, default in self.entries:
+            field = row.field(at)
+            value = read(field, what, draft) if field.text or default is NEEDED else default
+            if name in self.tuples:
+                found[name] = (*found.get(name, ()), value)
+            elif name:
+                found[name] = value
+        return found
+
+    def written(self, thing: object) -> str:
+        """The line of an object; blank entries at its end are left out."""
+        values: list[Any] = []
+        for name in dict.fromkeys(value.field for value in self.values if value.field):
+            own = getattr(thing, name)
+            values += own if isinstance(own, tuple) else (own,)
+        texts = [
+            "" if own is None else value.kind.written(own) for own, value in zip(values, self.values, strict=False)
+        ]
+        while texts and not texts[-1]:
+            texts.pop()
+        return ", ".join(texts)
+
+
+class Form(NamedTuple):
+    """What a card makes of its parameters and its data line: one object; with ``is_list`` one of each data line.
+
+    fixed      values that the card gives by standing there
+    further    what is wrong with a second data line, where there is more to say
+    statement  the rest of what ``keyword`` is told
+    """
+
+    make: Callable[..., Any] = dict
+    parameters: Parameters = NONE
+    line: Line | None = None
+    is_list: bool = False
+    fixed: Mapping[str, Any] = {}
+    further: str = ""
+    statement: Mapping[str, Any] = {}
+
+    def read(self, card: Card, draft: Draft) -> Iterator[tuple[Any, Place]]:
+        """The objects, each with its place."""
+        line = self.line
+        if line is None:
+            draft.no_rows(card)
+        given = {**self.fixed, **self.parameters.read(card, draft)}
+        if line is None:
+            yield self.make(**given), card.place
+        elif self.is_list:
+            for row in draft.rows(card):
+                with draft.guard():
+                    yield self.make(**given, **line.read(row, draft)), row.place
+        else:
+            row = draft.single_row(card, line.text, self.further)
+            yield self.make(**given, **line.read(row, draft)), card.place
+
+    def written(self, name: str, *things: object) -> list[str]:
+        """The card of some objects that have the same parameters."""
+        lines = [keyword_line(name, **self.parameters.written(things[0]))] if things else []
+        return lines + ([] if self.line is None else [self.line.written(thing) for thing in things])
+
+    def fields(self) -> set[str]:
+        """Those of the object that the card gives."""
+        entries = () if self.line is None else self.line.values
+        return {*self.fixed, *(value.field for value in (*self.parameters.values(), *entries))} - {""}
+
+
+def number(value: float) -> str:
+    """All digits; zero has no sign."""
+    return repr(float(value) + 0.0)
+
+
+def quoted(target: str | int | None) -> str:
+    """A label, a set name (quoted where blanks or commas would be lost), or nothing."""
+    text = "" if target is None else str(target)
+    return f'"{text}"' if isinstance(target, str) and not PLAIN.fullmatch(target) else text
+
+
+def keyword_line(keyword: str, *flags: str, **parameters: str) -> str:
+    return ", ".join([f"*{keyword}", *flags, *(f"{name}={text}" for name, text in parameters.items())])
+
+
+class Statement(NamedTuple):
+    """What ``keyword`` was told of a card, ``refused`` with the reasons."""
+
+    level: str
+    takes: tuple[str, ...]
+    needs: tuple[str, ...]
+    ignores: tuple[str, ...]
+    refused: Mapping[str, str]
+    plus: tuple[str, ...]
+
+
+STATEMENTS: dict[Handler, Statement] = {}
+"""Of all handlers: the keyword reference of the documentation is written from them."""
+
+
+def keyword(
+    level: str,
+    parameters: Parameters = NONE,
+    takes: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    ignores: tuple[str, ...] = (),
+    refuses: Mapping[str, str] | None = None,
+    unsupported: tuple[str, ...] = (),
+    plus: tuple[str, ...] = (),
+    extension: str = "",
+) -> Callable[[Handler], Handler]:
+    """Check level and parameters of a card before its function sees it.
+
+    level       where the card may stand: anywhere, model, step, material
+    parameters  as rows; beside them by name alone:
+    takes       optional parameters; needs: required ones
+    ignores     parameters that can change no result
+    refuses     parameters of Abaqus or CalculiX that would, with the reason why not; unsupported: without one
+    plus        those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
+    extension   the whole card, where neither has it
+    """
+    needs = (*(name for name, value in parameters.items() if value.default is NEEDED), *needs)
+    takes = (*(name for name, value in parameters.items() if value.default is not NEEDED), *takes)
+    plus = (*(name for name, value in parameters.items() if value.is_ours), *plus)
+    known, ignored, extra = ({*map(squeezed, names)} for names in ((*needs, *takes), ignores, plus))
+    reasons = dict.fromkeys(unsupported, "is not supported") | dict(refuses or {})
+    refused = {squeezed(name): reason for name, reason in reasons.items()}
+    answered = known | ignored | refused.keys()
+
+    def decorate(function: Handler) -> Handler:
+        def checked(card: Card, draft: Draft) -> None:
+            check_level(card, draft, level)
+            if not known.issuperset(card.parameters):
+                expand(card.parameters, known)
+                expand(card.parameters, answered)
+            for name, parameter in card.parameters.items():
+                if name in refused:
+                    raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")
+                if name in ignored:
+                    draft.ignore(f"*{card.keyword}, {parameter.name}")
+                elif name not in known:
+                    raise unknown_parameter(card, name, (*needs, *takes, *ignores))
+                elif name in extra:
+                    draft.extension(f"*{card.keyword}, {parameter.name}")
+            for name in needs:
+                if not card.has(name):
+                    raise card.mistake(f"*{card.keyword} needs {name}=")
+            if extension:
+                draft.extension(extension)
+            function(card, draft)
+
+        checked.__doc__, checked.__name__ = function.__doc__, function.__name__
+        STATEMENTS[checked] = Statement(level, takes, needs, ignores, reasons, plus)
+        return checked
+
+    return decorate
+
+
+def listed(into: str, form: Form) -> Handler:
+    """The function of a card before the first step that adds what its form makes to a list of the draft."""
+
+    @keyword("model", form.parameters, **form.statement)
+    def read(card: Card, draft: Draft) -> None:
+        getattr(draft, into).extend(form.read(card, draft))
+
+    return read
+
+
+def expand(parameters: dict[str, Parameter], names: Collection[str]) -> None:
+    """Abbreviations of one name only, of at least ``SHORTEST`` letters, become that name, as in Abaqus."""
+    for short in [name for name in parameters if name not in names and len(name) >= SHORTEST]:
+        found = [name for name in names if name.startswith(short)]
+        if len(found) == 1 and found[0] not in parameters:
+            parameters[found[0]] = parameters.pop(short)
+
+
+def check_level(card: Card, draft: Draft, level: str) -> None:
+    """A card at a wrong place is a mistake."""
+    if level != "material":
+        draft.material = None
+    if level == "step" and draft.step is None:
+        raise card.mistake(f"*{card.keyword} stands outside a step", "it belongs between *STEP and *END STEP")
+    if level in ("model", "material") and draft.step is not None:
+        raise card.mistake(f"*{card.keyword} stands inside a step", "it belongs before the first *STEP")
+    if level == "material" and draft.material is None:
+        raise card.mistake(f"*{card.keyword} stands outside a material", "it belongs directly below a *MATERIAL")
+
+
+def unknown_parameter(card: Card, name: str, known: tuple[str, ...]) -> Mistake:
+    """A parameter nobody knows, or a data line taken for one."""
+    parameter = card.parameters[name]
+    otherwise = f"it has {listing(known, 'and')}" if known else "it has none"
+    if parameter.place.line > card.place.line:
+        otherwise = "the comma at the end of the line above continues the keyword line"
+    hint = did_you_mean(name, known, otherwise)
+    return Mistake(parameter.place, f"*{card.keyword} has no parameter {shown(parameter.name)}", hint)

@@ -1,0 +1,244 @@
+"""All that lives while a run goes on, as data: what its steps share, and a step on its way.
+
+Marches, searches for events, active sets, checkpoints and studies look at these; ``StepRun`` and ``Run`` go on with
+them. Each part says in ``lives`` which of its attributes change while a step goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.environment import Environment, thermal_rows
+from fem.assembly.supports import hold_idle
+from fem.assembly.system import System, absent, assemble, linearised
+from fem.forces.bar import Bars
+from fem.model import Dynamic, Model, Step
+from fem.runs.record import Sink, StepStart, Wishes
+from fem.runs.schedule import NEVER, Schedule
+from fem.solve.breaks import Breaks, energies_of
+from fem.solve.clock import Clock, Progress
+from fem.solve.newton.arc import Arc
+from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
+from fem.solve.newton.iterate import forcing_of
+from fem.solve.newton.march import march
+from fem.solve.statics.riks import ArcClock
+from fem.solve.step_system import Patience, StepSystem
+
+SINGULAR = -1
+"""Outcome of a chunk whose linear system had no solution."""
+HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started")
+"""What steps hand on to the next one besides motion and time."""
+
+
+class RunState:
+    """What steps share: the model and its arrays, where the motion is, what acts, and who hears of it.
+
+    linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
+    keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
+    fallen       labels and energies of elements that the step now beginning has removed
+    """
+
+    model: Model
+    sink: Sink
+    wishes: Wishes
+    breaks: Breaks
+    system: System
+    progress: Progress
+    environment: Environment
+    linear_bars: Bars | None
+    gone: Flags
+    shed: Flags
+    has_started: bool
+    fallen: list[tuple[int, float]]
+    keeps_every: int
+
+    def next_checkpoint(self, increment: int) -> int:
+        """The next increment after this one at which the deck wants a checkpoint."""
+        return (increment // self.keeps_every + 1) * self.keeps_every if self.keeps_every else NEVER
+
+    def bars_of(self, step: Step) -> Bars:
+        """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""
+        if step.nlgeom:
+            self.linear_bars = None
+            return self.system.bars
+        if self.linear_bars is None:
+            self.linear_bars = linearised(self.system.bars, self.progress.motion.u)
+        return self.linear_bars
+
+    def break_off(self, elements: Ints) -> list[tuple[int, float]]:
+        """Take elements (indices) out of the model from now on; their labels, and the energies that go with them."""
+        if not len(elements):
+            return []
+        motion, now = self.progress.motion, np.array([self.progress.time])
+        bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
+        lost = energies_of(self.system, bars, elements, motion, thermal)
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
+        self.gone = self.gone.copy()
+        self.gone[elements] = True
+        self.take_out()
+        return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
+
+    def take_out(self) -> None:
+        """Bring the arrays of the model in line with what is gone."""
+        self.system = replace(assemble(self.model, self.gone, self.shed), has_flow=self.system.has_flow)
+        self.progress.motion.multiplier[self.system.gone_bars] = 0.0
+        if self.linear_bars is not None:
+            bars = absent(self.linear_bars, self.system.gone_bars)
+            off_mass, off_damping = self.system.bars.off_mass, self.system.bars.off_damping
+            self.linear_bars = bars._replace(off_mass=off_mass, off_damping=off_damping)
+        self.hold_idle()
+
+    def hold_idle(self) -> None:
+        """Nodes that have lost all their elements stay where they are."""
+        if self.gone.any():
+            supports = hold_idle(self.system, self.environment.supports, self.progress.motion.u)
+            self.environment = replace(self.environment, supports=supports)
+
+    def take_over(self, state: Mapping[str, Any]) -> None:
+        """What steps hand on, from a state; arrays are then those of what is left of the model."""
+        for name in HANDED_ON:
+            setattr(self, name, state[name])
+        if not (np.array_equal(self.gone, self.system.gone) and np.array_equal(self.shed, self.system.shed)):
+            self.take_out()
+
+
+class StepState:
+    """A step on its way.
+
+    whole            the run that it belongs to
+    stage            ready to march; ropes that change their state take another one
+    nodes, elements  recorded ones
+    thermal          (m,) thermal strain of now
+    """
+
+    whole: RunState
+    number: int
+    step: Step
+    start: StepStart
+    stage: StepSystem
+    system: System
+    sink: Sink
+    progress: Progress
+    clock: Clock | ArcClock
+    arc: Arc
+    patience: Patience
+    schedule: Schedule
+    nodes: Ints
+    elements: Ints
+    thermal: Floats
+    notices: dict[str, None]
+    has_begun: bool
+
+    def notify(self, text: str) -> None:
+        """Pass on a notice, once; what is found before the step begins waits until it does."""
+        if text and text not in self.notices:
+            self.notices[text] = None
+            if self.has_begun:
+                self.sink.notice(f"step {self.number}: {text}")
+
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """The Newton march through a chunk that counts; trials go past this."""
+        return self.try_out(control, chunk, kept, ropes)
+
+    def try_out(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
+        """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
+        stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
+        through = stage.passage(chunk, motion, kept)
+        through = through._replace(problem=through.problem._replace(ropes=ropes))
+        while True:
+            reason = march(end, control, self.arc, through)
+            if reason != NEED_SOLVE:
+                return int(reason)
+            phase = int(control[CONTROL.phase])
+            if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, motion.memory)):
+                if phase != FILTER:
+                    return SINGULAR
+                stage.work.du[:] = stage.work.momentum  # what cannot be filtered counts in full
+            self.patience.note_refusal(stage)
+
+
+class RopeStart(Protocol):
+    """How ropes set off in a dynamic step (``ropes/instants.py``)."""
+
+    def hold(self, motion: Motion, now: float) -> None: ...
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...
+    def open(self, motion: Motion, is_first: bool) -> StepSystem: ...
+    def tell(self) -> None: ...
+
+
+class Marcher:
+    """What takes a step through its increments: Newton, Explicit or Moreau.
+
+    notice   for the user, or nothing
+    can_cut  an increment that failed may be tried again as a shorter one
+    lives    names of what changes while the step goes on
+    """
+
+    notice: str = ""
+    can_cut: bool = False
+    lives: tuple[str, ...] = ()
+
+    def rope_start(self, step: StepState) -> RopeStart | None:
+        """Who finds out how ropes set off that nobody watches."""
+        return None
+
+    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
+        """The procedure with the increment that it takes. thermal (m,): strain of now."""
+        return procedure
+
+    def refuse(self, held: Ints, motion: Motion) -> None:
+        """ModelError where it cannot march. held: dofs without mass, stiffness and load."""
+        return
+
+    def length(self, count: int, increment: int) -> int:
+        """How many increments the next chunk should have, of about ``count``, after ``increment``."""
+        return count
+
+    def due(self, step: StepState, chunk: Loading) -> Flags:
+        """(k,) increments that get a row."""
+        return np.ones(len(chunk.dt), np.bool_)
+
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+        """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""
+        raise NotImplementedError
+
+    def tell(self, step: StepState, before: int, times: Floats) -> None:
+        """Pass on the events of a chunk whose increments end at times[1:]; increments before it."""
+        return
+
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+        """Why the step stops."""
+        raise NotImplementedError
+
+
+def names_in(part: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = part.lives if hasattr(part, "lives") else part._fields
+    return names
+
+
+def put_back(part: Any, state: Mapping[str, Any]) -> None:
+    """Arrays keep their place, since others look at them, too."""
+    for name in names_in(part):
+        old, new = getattr(part, name), state[name]
+        if hasattr(old, "_fields"):
+            put_back(old, new)
+        elif isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
+            old[...] = new
+        else:
+            setattr(part, name, copied(new))
+
+
+def copied(value: Any) -> Any:
+    """Nothing of it changes any more; a named tuple as a dict."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if hasattr(value, "_fields"):
+        return {name: copied(getattr(value, name)) for name in value._fields}
+    if isinstance(value, tuple):
+        return tuple(map(copied, value))
+    return dict(value) if isinstance(value, dict) else value
