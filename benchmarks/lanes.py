@@ -78,7 +78,7 @@ def measure(count: int = MODELS, increments: int = INCREMENTS) -> dict[str, floa
     """Seconds of the march alone (wall and processor), of the whole ensemble and of the sweep from deck to table, and
     how far lanes are from runs."""
     import fem
-    from fem.study import run
+    from fem.study.lanes import run
     from fem.study.lanes.pack import WIDTH
 
     with TemporaryDirectory() as folder:

@@ -120,7 +120,8 @@ def out_of_increments(step: StepState, most: int) -> str:
             if damps
             else "the scheme damps nothing, so that all vibration is followed"
         )
-        + ": a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
+        + ": a larger INC= goes on with these, TIME ERROR=5e-4 with TENSION CHANGE=0.3 has fewer, "
+        "that follow tensions, DIRECT has equal ones, and "
         "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
     )
 

@@ -1,4 +1,4 @@
-"""Runs that end once their stroboscopic section repeats: what basins ask of each start, alone or in lanes.
+"""Runs that end once their stroboscopic section repeats: what basins compute for each start, alone or in lanes.
 
 A section is positions (not angles, so that what goes round returns) and velocities of the printed nodes. It has settled
 where its last max(p, ``FEWEST``) points lie within ``CLOSE`` tolerances of those p before, for some p; its period is
@@ -46,7 +46,7 @@ class Settling(Question):
 
     labels     of the printed nodes
     period     of the section: a time, a ``*PARAMETER`` that is one, None: that of the deck's PERIODIC amplitude
-    transient  periods before which no section has settled;  cycles: periods after which none goes on
+    transient  periods before which no section has settled;  cycles: periods after which all runs end
     tolerance  distance of points that are the same, as a fraction of the size of the model (of velocities: of what
                covers that size 2 pi times in a period)
     again      one start in ``ONE_IN`` runs a second time, at dt/2
@@ -68,7 +68,7 @@ class Settling(Question):
         return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
 
     def columns(self) -> list[str]:
-        """``period`` (0: aperiodic), how many cycles it took, and a point of the section that tells it from others.
+        """``period`` (0: aperiodic), how many cycles it took, and a point of the section that identifies the attractor.
 
         Then period and point at dt/2, of the starts that run again; empty of all others.
         """
@@ -112,12 +112,9 @@ class Settling(Question):
 
     def sections(self, model: Model) -> Iterator[Floats]:
         """(1, ``ROUND``, c) points of one model, again and again."""
-        period, every = strobe(model, self.period)
         rounds = -(-self.cycles // ROUND)
-        trajectory = Trajectory(lasting(model, rounds * ROUND * period), SilentSink())
-        trajectory.open()
+        trajectory, every, chosen = self.opened(model, rounds * ROUND)
         refuse_stretched(trajectory)
-        chosen = [trajectory.system.nodes_of(label)[0] for label in self.labels]
         for _ in range(rounds):
             points = []
             for _ in range(ROUND):
@@ -125,6 +122,13 @@ class Settling(Question):
                 motion = trajectory.progress.motion
                 points.append(self.point(model, motion.u, motion.v, chosen))
             yield np.array(points)[None]
+
+    def opened(self, model: Model, cycles: int) -> tuple[Trajectory, int, list[int]]:
+        """A motion through so many periods, the increments in one, the indices of the printed nodes."""
+        period, every = strobe(model, self.period)
+        trajectory = Trajectory(lasting(model, cycles * period), SilentSink())
+        trajectory.open()
+        return trajectory, every, [int(trajectory.system.nodes_of(label)[0]) for label in self.labels]
 
     def point(self, model: Model, u: Floats, v: Floats, nodes: Sequence[int]) -> Floats:
         """(c,) of a state (3n,)."""
@@ -161,7 +165,7 @@ class Settling(Question):
         """Rows of starts, which end one by one; a round begins where the last ended."""
         try:
             period, every = strobe(models[0], self.period)
-        except Exception:  # its own run will say so
+        except Exception:  # its own run will report it
             return {}
         numbers, samples, stage = gather([lasting(model, ROUND * period) for model in models])
         if stage is None or not (follow_one_curve(samples) and recurs(samples[0], period, every, self.cycles)):
@@ -255,7 +259,7 @@ def furthest(points: Floats) -> int:
 PARTS = 64
 """Of a period, in which the motion is looked at."""
 NEVER = 1e-6
-"""Part of its length that a bar never falls below in a plane in which it can be said to turn."""
+"""Part of its length that a bar never falls below in a plane in which its turns are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +270,7 @@ class Attractor:
     kind     ``rest``, ``oscillation``, ``rotation`` (a bar goes round), ``aperiodic``, ``not met again``
     turns    of the bar that turns most, counter-clockwise in its coordinate plane, in a period of its own
     columns  ``COOR1_2`` (position 1 of node 2), ``V1_2``, ...; points (p, c): its section, of aperiodic ones a part
-    share    of the starts
+    share    fraction of the starts
     """
 
     number: int
@@ -304,8 +308,8 @@ class Basins:
 
     def __repr__(self) -> str:
         lines = [f"Basins of {len(self.attractors)} attractors over {', '.join(self.starts)}"]
-        told = [text for text in (self.what_dt_does,) if text]
-        return "\n".join([*lines, *map(str, self.attractors), *told, *self.sweep.failures().splitlines()])
+        lines += [*map(str, self.attractors), *self.what_dt_does.splitlines(), *self.sweep.failures().splitlines()]
+        return "\n".join(lines)
 
     @property
     def elsewhere(self) -> Flags:
@@ -314,10 +318,10 @@ class Basins:
 
     @property
     def what_dt_does(self) -> str:
-        """The share of starts that end elsewhere at dt/2, in words; empty where none ran again."""
+        """How many starts end elsewhere at dt/2, in words; empty where none ran again."""
         count, moved = int(np.count_nonzero(self.again >= 0)), int(np.count_nonzero(self.elsewhere))
-        share = f"{moved} of {count} starts run again at dt/2 end elsewhere ({100.0 * moved / max(count, 1):.2g} %)"
-        return share + (": take smaller increments" if moved else "") if count else ""
+        found = f"{moved} of {count} starts run again at dt/2 end elsewhere ({100.0 * moved / max(count, 1):.2g} %)"
+        return found + (": take smaller increments" if moved else "") if count else ""
 
 
 def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
@@ -356,11 +360,8 @@ def at_point(study: Settling, model: Model, point: Floats) -> Model:
 
 def followed(study: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
     """After so many cycles: the points (count, c) of the next ones, and the way of all nodes (k, n, 3) through them."""
-    length, every = strobe(model, study.period)
-    trajectory = Trajectory(lasting(model, (before + count) * length), SilentSink())
-    trajectory.open()
+    trajectory, every, chosen = study.opened(model, before + count)
     advance_to(trajectory.last, trajectory.progress.increment + before * every)
-    chosen = [int(trajectory.system.nodes_of(label)[0]) for label in study.labels]
     points, tracks = [], [places_of(trajectory)]
     for _ in range(count):
         for part in np.diff(np.unique(np.linspace(0, every, min(PARTS, every) + 1).astype(int))).tolist():

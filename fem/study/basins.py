@@ -22,7 +22,7 @@ from fem.study.sections import SAME
 from fem.study.sweep import Plan, Sweep, carry_out, computed, make_plan, run_sweep
 
 MOST = 100
-"""Attractors that are told from each other."""
+"""The largest number of attractors."""
 MOVED = 0.05
 """Fraction of the size of the model by which the section of an attractor may move between dt and dt/2."""
 
@@ -52,7 +52,7 @@ def basins(
                 PERIODIC amplitude
     transient   periods before which no section has settled; cycles: periods after which a start is aperiodic
     tolerance   distance of points that are the same, as a fraction of the size of the model
-    again       one start in twenty runs a second time, at dt/2: ``Basins.again`` says where these end
+    again       one start in twenty runs a second time, at dt/2: ``Basins.again`` has where these end
     output, workers, scheduler, force  as of ``sweep``: the same basins in the same folder go on where they stopped
 
     Runs that never settle are one attractor, of period 0. A run that fails has a verdict in ``sweep``.

@@ -38,7 +38,7 @@ FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doublin
 PLACES = {FOLD: 1.0, BRANCH: 1.0, DOUBLING: -1.0}
 """Where a multiplier is."""
 LEAST_STEPS = 10
-"""Of a branch, however few values were asked for."""
+"""Of a branch, however few values are given."""
 SHORTEST = 1e-4
 """Shortest step, as a fraction of the longest one."""
 TURN = 0.9
@@ -54,9 +54,9 @@ LOCATED = 1e-9
 THERE = 1e-3
 """How near to its place a multiplier is that names a bifurcation."""
 BEYOND = 0.02
-"""Step beyond the end of a branch, likewise, that shows what begins there: impacts within an increment are not seen."""
+"""Step beyond the end of a branch, likewise, that shows what begins there: shorter impacts are not detected."""
 MOST_STEPS = 20
-"""Steps of a branch, per value of the parameter that was asked for, beyond which it is left."""
+"""Steps of a branch, per value of the parameter, beyond which it is left."""
 MOST_TESTS = 60
 ENTRANCES = 1.0, 0.25, 0.06
 """Steps with which a branch that begins is entered, as fractions of the first."""
@@ -312,7 +312,7 @@ class Orbits(Columns):
     what     column of the section that ``start``, ``least`` and ``greatest`` are of
     orbits   (k,) the orbits themselves
     notices  where branches ended, what was not located, what part of the range was not reached
-    range    first and last value that were asked for; (0, 0): none was varied
+    range    first and last value; (0, 0): no parameter was varied
     missed   (j, 2) parts of the range, from lower to higher values, in which no branch has an orbit
     """
 
@@ -345,10 +345,10 @@ class Orbits(Columns):
 
     def _of_missed(self) -> Iterable[str]:
         if len(self.missed):
-            share = float(np.diff(self.missed).sum()) / abs(self.range[1] - self.range[0])
+            part = float(np.diff(self.missed).sum()) / abs(self.range[1] - self.range[0])
             parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
             yield (
-                f"{100.0 * share:.3g} % of the range was not reached: {self.name} = {parts}. The branches turn back or "
+                f"{100.0 * part:.3g} % of the range was not reached: {self.name} = {parts}. The branches turn back or "
                 f"end before it, but others may be there: try {ELSEWHERE}, the range from its other end, or fem "
                 "continue, which follows what is stable"
             )

@@ -47,7 +47,7 @@ class Cluster:
         self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
 
     def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
-        """Answers of those that have ended; FemError: the scheduler is gone, or has had no workers for long."""
+        """Answers of those that have ended; FemError as of ``look``."""
         import distributed
 
         while not (ended := [future for future in self.pending if future.done()]):
@@ -62,14 +62,14 @@ class Cluster:
             try:
                 answers: list[Answer] = future.result(timeout=ANSWER_SECONDS)
                 return answers
-            except Exception as error:  # it was with a worker that has just gone
+            except Exception as error:  # its worker has just been lost
                 self.look()
                 return lost_by(error)
         self.look()
         return lost_by(future.exception(timeout=ANSWER_SECONDS)) if future.status == "error" else Lost(future.status)
 
     def look(self) -> None:
-        """FemError if there is nobody to wait for."""
+        """FemError: the scheduler is gone, or has had no workers for ``ANSWER_SECONDS``."""
         try:
             is_served = self.client.status == "running" and self.client.nthreads()
         except (OSError, RuntimeError):
@@ -103,7 +103,7 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
 def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, int]]:
     """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
 
-    CommandError: distributed is not installed, nobody answers, or the workers have another version of fem.
+    CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem.
     """
     if scheduler != LOCAL and "://" not in scheduler:
         raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")

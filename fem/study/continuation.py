@@ -34,11 +34,11 @@ from fem.study.sweep import Plan, Sweep, carry_out, first_of, make_plan
 from fem.study.table import cells_of
 
 TRANSIENT, POINTS = 100, 64
-"""Periods that each value is given to settle, and those of which it tells after that."""
+"""Periods that each value is given to settle, and those of its section after that."""
 NUDGE = 1e-6
 METHODS = ("tangent", "two", "none")
 WAY = "way"
-"""The column that tells up (1) from down (-1)."""
+"""The column of the direction: up (1) or down (-1)."""
 KEPT = "state.npz"
 
 
@@ -100,7 +100,7 @@ class Continuation(Question):
         return replace(self, what=sections.chosen_column(model, self.period, self.what))
 
     def columns(self) -> list[str]:
-        """``taut``: share of increments in which ropes pull and stops push; ``exponent`` with its error."""
+        """``taut``: fraction of increments in which ropes pull and stops push; ``exponent`` with its error."""
         return ["period", "least", "greatest", "taut", "exponent", "error", *self._numbered()]
 
     def _numbered(self) -> list[str]:
@@ -229,7 +229,7 @@ def continuation(
 
     Each value sets off from the state in which the one before ended: where several motions are possible, the way
     tells which is found (hysteresis). The table has a row for each value and ``way`` (1 up, -1 down): ``period`` in
-    periods of the drive (0: aperiodic), range and section of ``what``, ``taut`` (share of increments in which ropes
+    periods of the drive (0: aperiodic), range and section of ``what``, ``taut`` (fraction of increments in which ropes
     pull and stops push), ``exponent`` with its error.
 
     grid        name -> values, in the order of the way up;  parameters: other values that override the deck's

@@ -21,7 +21,7 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.deck import read_model
 from fem.errors import CommandError
-from fem.model import Dynamic, Model
+from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
@@ -30,7 +30,7 @@ from fem.study.growth import TangentGrowth
 from fem.study.neighbour import TwoGrowth
 from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, strobe
-from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, size_of
+from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, motion_of, size_of, with_motion
 
 PERIODS, MOST = 400, 8
 """Periods of the drive to which a positive exponent is followed, and how many times the record at most."""
@@ -49,7 +49,7 @@ class Course(NamedTuple):
     """How far a motion may be followed.
 
     model   its last step lasts long enough
-    record  increments that were asked for;  most: to which a positive exponent is followed
+    record  increments of the last step;  most: to which a positive exponent is followed
     every   increments in a period of the section; 0: there is no section
     period  its time
     """
@@ -63,8 +63,7 @@ class Course(NamedTuple):
 
 def course_of(model: Model) -> Course:
     """What the last step allows: it goes on only where increments are equal, and all that acts is periodic."""
-    step, procedure = model.steps[-1], model.steps[-1].procedure
-    assert isinstance(procedure, Dynamic)
+    procedure = motion_of(model)
     dt, time = procedure.dt, procedure.period
     if not has_equal_increments(model):
         return Course(model, NEVER, NEVER, 0, 0.0)
@@ -73,11 +72,10 @@ def course_of(model: Model) -> Course:
     except CommandError:
         period, every = 0.0, 0
     record = math.ceil(time / dt - 1e-6)
-    if not recurs(model) or record > (step.max_increments or NEVER):
+    if not recurs(model) or record > (model.steps[-1].max_increments or NEVER):
         return Course(model, record, record, every, period)
     most = min(max(2 * record, PERIODS * every), MOST * record)
-    longer = replace(step, procedure=replace(procedure, period=(most + 1) * dt), max_increments=None)
-    return Course(replace(model, steps=(*model.steps[:-1], longer)), record, most, every, period)
+    return Course(with_motion(model, replace(procedure, period=(most + 1) * dt)), record, most, every, period)
 
 
 def recurs(model: Model) -> bool:
@@ -150,8 +148,8 @@ def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
     scale = np.repeat(np.maximum(ranges, STILL * np.array([size, 2.0 * np.pi * size / time])), columns)
     for p in range(1, min(LONGEST, count // 3) + 1):
         moved = np.abs(points[p:] - points[:-p]) > SAME * scale
-        (gone,) = np.nonzero(moved.any(axis=1))
-        first = int(gone[-1]) + 1 if len(gone) else 0
+        (away,) = np.nonzero(moved.any(axis=1))
+        first = int(away[-1]) + 1 if len(away) else 0
         if count - p - first >= max(FEWEST, 2 * p):
             return p, first
     return 0, 0
@@ -159,9 +157,9 @@ def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a record says.
+    """What follows from a record.
 
-    is_chaotic  None: it says nothing yet
+    is_chaotic  None: not decided yet
     words       the verdict, or why there is none
     first       row of the growth from which on it counts
     settled     the section comes back from then on; None: it does not, or there is none
@@ -174,7 +172,7 @@ class Verdict:
 
 
 def judge(followed: Followed, first: int) -> Verdict:
-    """Of a record that has been followed to its end, without its rows before ``first``; goes on where need be."""
+    """Of a record, without its rows before ``first``; the motion is followed further where needed."""
     record = followed.growth.rows
     settled = followed.settled()
     if settled:
@@ -252,14 +250,14 @@ def differ(one: Floats, other: Floats) -> bool:
 
 
 def parted(one: Floats, other: Floats) -> str:
-    """What two parts of a record say, in words."""
+    """The exponents of two parts of a record, in words."""
     (a, a_error), (b, b_error) = rate_of(one), rate_of(other)
     return f"a part of the record has {a:.3g} +- {a_error:.2g}, what follows {b:.3g} +- {b_error:.2g}"
 
 
 BATCHES = 16
 RESOLUTION = 2.0
-"""Growth by less than this power of e over the whole time is not told from none."""
+"""Growth by less than this power of e over the whole time is not distinguished from none."""
 
 
 def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
@@ -315,7 +313,7 @@ class Exponents:
                     left of a perturbation where ropes or stops become taut without rebound
     growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
                     of the time that counts: after the transient, and since the motion has settled
-    dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
+    dt_errors       (k,)        the values at dt/2 less these; NaN where there was no such run
     is_chaotic      the largest exponent is positive, and stays so where the motion is followed further; False: it is
                     not; None: the motion has not settled, or dt decides
     verdict         that in words, or why there is none
@@ -340,7 +338,7 @@ class Exponents:
 
     @property
     def moved(self) -> Flags:
-        """(k,) True where dt matters more than the error bars say."""
+        """(k,) True where dt matters more than the error bars show."""
         return beyond_bar(self.dt_errors, self.errors)
 
 
@@ -466,7 +464,7 @@ def lyapunov(
 ) -> Exponents:
     """The largest Lyapunov exponents of the last step of a deck, with error bars; arguments as in ``Lyapunov``.
 
-    The error bars are those of the means; ``again="dt"`` takes three times as long and tells what dt does to them.
+    The error bars are those of the means; ``again="dt"`` takes three times as long and shows what dt does to them.
 
     >>> found = lyapunov("inputs/string_pendulum_rigid.inp", time=500.0)
     >>> found.is_chaotic

@@ -192,8 +192,8 @@ def picture(found: Basins, is_si: bool) -> Figure:
     if len(names[0]) == 0:
         figure.axes[0].set(xticks=[])
     shown = [Patch(color=colours[of.number], label=str(of)) for of in found.attractors]
-    if share := np.mean(found.attractor == 0):
-        shown.append(Patch(color=FAILED, label=f"the run fails, {100.0 * share:.3g} % of the starts"))
+    if failed := np.mean(found.attractor == 0):
+        shown.append(Patch(color=FAILED, label=f"the run fails, {100.0 * failed:.3g} % of the starts"))
     figure.legend(handles=shown, loc="outside right center", fontsize=8)
     return figure
 
@@ -227,7 +227,7 @@ WAYS = ((1.0, "up", {"marker": "o", "ms": 3.5, "mfc": "none"}), (-1.0, "down", {
 
 
 def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
-    """Section, range, period, share of time that ropes are taut, exponent: up and down."""
+    """Section, range, period, fraction of time that ropes are taut, exponent: up and down."""
     shown = ["section", "range", "period"]
     shown += ["taut"] if np.isfinite(sweep["taut"]).any() else []
     shown += ["exponent"] if np.isfinite(sweep["exponent"]).any() else []

@@ -6,10 +6,11 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem.arrays import Floats
 from fem.deck import read_model
 from fem.files import lines_of, replace_file
 from fem.model import Model
@@ -52,14 +53,14 @@ def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[st
     return own
 
 
-def begin_anew(own: OwnFolder, model: Model, study: Study, found: Mapping[str, Any] | None = None) -> None:
+def begin_anew(own: OwnFolder, model: Model, study: Study, found: Mapping[str, str] | None = None) -> None:
     """Say whose the folder is, and what was found, then remove what an earlier start left in it."""
     deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
     replace_file(own.path / own.record, as_json({"deck": deck | dict(study.settings), **(found or {}), **own.about()}))
     own.clear(own.stale())
 
 
-def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
+def write_table(path: Path, names: Sequence[str], rows: Floats | Iterable[Sequence[float]]) -> None:
     """CSV with all digits."""
     replace_file(path, lines_of([names, *([repr(float(value)) for value in row] for row in rows)]))
 
@@ -144,7 +145,7 @@ def write_diagram(sweep: Sweep, study: Lyapunov | Sections, folder: Path, model:
 
 
 def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
-    """What the table says at a glance: which parameter sets have no verdict, what dt does."""
+    """Remarks on the table: which parameter sets have no verdict, what dt does."""
     open_ones = np.flatnonzero(np.isnan(sweep["chaotic"]) & ~sweep.failed)
     found = []
     if len(open_ones):
@@ -158,7 +159,7 @@ def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
-    """What the points that were run again at dt/2 say of all."""
+    """How much dt matters, from the points that were run again at dt/2."""
     values, errors, changes = (
         np.column_stack([sweep[f"{name}_{n}"] for n in range(1, count + 1)])
         for name in ("exponent", "error", "error_dt")

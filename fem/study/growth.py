@@ -243,7 +243,7 @@ def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
 
     The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
     its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
-    whoever projects those of the motion projects the others (``saltation.project``). CommandError: there is no
+    project perturbations with those of the motion (``saltation.project``). CommandError: there is no
     derivative.
     """
     last.begin(starts)

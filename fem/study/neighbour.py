@@ -45,7 +45,7 @@ BLENDED = ("u", "v", "a", "force", "reaction", "multiplier", "lagged")
 class TwoGrowth:
     """Growth of the distance of two motions in the last step, as far as they are followed.
 
-    motions  two that have set off alike; None: they set off as the deck says
+    motions  two with the same start; None: both start as in the deck
     """
 
     def __init__(self, model: Model, every: int | None = None, motions: Sequence[Trajectory] | None = None) -> None:
@@ -161,7 +161,7 @@ class Pair:
     def _push(self) -> float:
         """Velocities of the second by a random push that no rod or taut rope feels; the distance.
 
-        It goes the other way where it would make ropes taut that are slack at their length.
+        It has the other sign where it would make ropes taut that are slack at their length.
         """
         motion, stage = self.second.progress.motion, self.second.last.stage
         rates, before = self._rates(motion), motion.v.copy()

@@ -9,6 +9,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class Cases:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What tells it from other sweeps: the sets, not the name of their file."""
+        """What distinguishes it from other sweeps: the sets, not the name of their file."""
         return {"cases": {name: list(map(float, values)) for name, values in self.columns().items()}}
 
     def description(self) -> str:
@@ -119,8 +120,16 @@ def names_of(place: str, cells: list[Cell]) -> Iterator[str]:
         yield name
 
 
+def finite(text: str) -> float | None:
+    """The finite number that a text is, or None; Fortran's D exponent is understood."""
+    with suppress(ValueError):
+        value = float(text.upper().replace("D", "E"))
+        return value if math.isfinite(value) else None
+    return None
+
+
 def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[float, ...]:
-    """A set: a finite number for each name; Fortran's D exponent is understood."""
+    """A set: a finite number for each name."""
     if len(cells) != len(names):
         column = cells[len(names)][0] if len(cells) > len(names) else cells[-1][0]
         hint = " (numbers have decimal points, not commas)" if len(cells) > len(names) else ""
@@ -128,11 +137,8 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
         raise CommandError(f"{place}:{column}: {len(cells)} values; expected {expected}{hint}")
     found = []
     for (column, text), name in zip(cells, names, strict=True):
-        try:
-            value = float(text.upper().replace("D", "E"))
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
+        value = finite(text)
+        if value is None:
             raise CommandError(f"{place}:{column}: {text!r} is not a finite number; expected a value of {name}")
         found.append(value)
     return tuple(found)
@@ -169,7 +175,7 @@ class Grid:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What tells it from other sweeps."""
+        """What distinguishes it from other sweeps."""
         return dict(zip(self.names, self.values, strict=True))
 
     def description(self) -> str:
@@ -177,7 +183,7 @@ class Grid:
         return " x ".join(map(span, self.names, self.values))
 
     def place(self, name: str) -> str:
-        """Where a name was given, for messages: with what asked for it."""
+        """Where a name was given, for messages: nothing, as it was an option."""
         return ""
 
 
@@ -251,7 +257,7 @@ def read_vary(texts: Iterable[str]) -> Grid:
 
 
 def points_of(options: argparse.Namespace) -> Points:
-    """The parameter sets that a command line asks for: a grid, or a list."""
+    """The parameter sets of a command line: a grid, or a list."""
     if (cases := getattr(options, "cases", None)) is None:
         return read_vary(options.vary)
     if options.vary:
@@ -277,11 +283,8 @@ def spaced(parts: list[str], text: str) -> list[float]:
 
 
 def number(text: str, whole: str) -> float:
-    """A finite number; Fortran's D exponent is understood."""
-    try:
-        value = float(text.upper().replace("D", "E"))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    """A finite number in an option."""
+    value = finite(text)
+    if value is None:
         raise CommandError(f"{text.strip()!r} in {whole!r} is not a finite number")
     return value

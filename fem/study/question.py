@@ -1,4 +1,4 @@
-"""What a study asks of each of its models: the rows of one table, and how the table and its folder are named."""
+"""What a study computes for each of its models: the rows of one table; names of the table, of its folder and files."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Record:
     what      their names, as of ``fem post``: ``T_e12`` (of element 12), ``U3_n5`` (of node 5); or one text of them
     step      of this step alone, from 1; None: of all
     start     total time from which values count
-    slope, constant  m and K of N = K range^-m, cycles to failure; None: no damage is asked for
+    slope, constant  m and K of N = K range^-m, cycles to failure; None: no damage
 
     CommandError: names that are none, one of two constants.
 
@@ -99,8 +99,8 @@ class Record:
         found = [series.mean, series.std, float(series.values.min()), float(series.values.max())]
         found.append(crossing_period(series))
         if self.slope is not None and self.constant is not None:
-            share, duration = damage(count_cycles(series.values), self.slope, self.constant), np.ptp(series.time)
-            found += [share, share / duration if duration > 0.0 else math.nan]
+            miner, duration = damage(count_cycles(series.values), self.slope, self.constant), np.ptp(series.time)
+            found += [miner, miner / duration if duration > 0.0 else math.nan]
         return found
 
 
@@ -153,7 +153,7 @@ class Recorder:
             self._values[name].append(found[late, np.searchsorted(values[kind].indices, index), axis])
 
     def columns(self) -> Floats:
-        """(c, ...) numbers in the order of ``Record.columns``; NaN where nothing was seen."""
+        """(c, ...) numbers in the order of ``Record.columns``; NaN where there are no values."""
         return np.concatenate([self._of(name) for name in self._record.what])
 
     def _of(self, name: str) -> Floats:
@@ -178,7 +178,7 @@ KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table
 
 @dataclass(frozen=True, slots=True)
 class Layout(Question):
-    """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies;
+    """What the rows of a sweep contain: labels of printed nodes and elements, (step, mode) of natural frequencies;
     numbers over time that are recorded.
     """
 
@@ -252,7 +252,7 @@ def prints_alike(model: Model, other: Model) -> bool:
 
 
 class Watch:
-    """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never seen.
+    """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never printed.
 
     ``lanes``: further axes of all values.
     """

@@ -25,14 +25,14 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """s states of the parameters ``names``, each for a share of all time.
+    """s states of the parameters ``names``, each for a fraction of all time.
 
-    values  (s, n) of the parameters; shares (s,), whose sum is at most 1: in the rest nothing is damaged
+    values  (s, n) of the parameters; fractions (s,), whose sum is at most 1: in the rest nothing is damaged
     """
 
     names: tuple[str, ...]
     values: Floats
-    shares: Floats
+    fractions: Floats
 
     def rows(self, state: int, parameters: Mapping[str, Floats]) -> Flags:
         """(k,) which parameter sets belong to a state: those that differ in other names are samples of it."""
@@ -50,7 +50,7 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
 
     parameters  name -> (k,) its values in all parameter sets
 
-    Probabilities are shares of all time; occurrences are counts, of whose sum they are shares.
+    Probabilities are fractions of all time; occurrences are counts, which are divided by their sum.
     CommandError, with the line: other columns, what is no number, a state that the sweep does not have or has twice.
     """
     try:
@@ -69,17 +69,17 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
         expected = f"{', '.join(parameters)} (some of them) and one of {PROBABILITY} and {OCCURRENCES}"
         raise CommandError(f"{path}:{lines[0][0]}: columns {', '.join(head)}: expected {expected}")
     table = np.array([numbers(path, n, row, len(head)) for n, row in lines[1:]])
-    values, shares = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
-    if (shares < 0.0).any() or not shares.sum() > 0.0:
+    values, fractions = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
+    if (fractions < 0.0).any() or not fractions.sum() > 0.0:
         raise CommandError(f"{path}: {weight[0]} is below zero somewhere, or zero everywhere")
     if weight[0] == OCCURRENCES:
-        shares = shares / shares.sum()
-    elif shares.sum() > 1.0 + SAME:
-        raise CommandError(f"{path}: the probabilities have the sum {shares.sum():.9g}; expected at most 1")
-    scatter = Scatter(varied, values, shares)
+        fractions = fractions / fractions.sum()
+    elif fractions.sum() > 1.0 + SAME:
+        raise CommandError(f"{path}: the probabilities have the sum {fractions.sum():.9g}; expected at most 1")
+    scatter = Scatter(varied, values, fractions)
     for state, (n, _) in enumerate(lines[1:]):
         named = ", ".join(f"{name}={value:.9g}" for name, value in zip(varied, values[state], strict=True))
-        if not scatter.rows(state, parameters).any() and shares[state]:
+        if not scatter.rows(state, parameters).any() and fractions[state]:
             raise CommandError(f"{path}:{n}: the sweep has no parameter set with {named}")
         if any(np.all(same(values[before], values[state])) for before in range(state)):
             raise CommandError(f"{path}:{n}: {named} is there twice")
@@ -106,7 +106,7 @@ class Life:
     """What a scatter diagram makes of one number.
 
     least, largest (s,)  of all samples of a state;  rates (s,) mean of their damage in a unit of time
-    rate                 of all states: the sum of share times rate; NaN where a run of one of them failed
+    rate                 of all states: the sum of fraction times rate; NaN where a run of one of them failed
     """
 
     name: str
@@ -128,26 +128,26 @@ class Life:
 
 def life_of(name: str, columns: Mapping[str, Floats], scatter: Scatter, parameters: Mapping[str, Floats]) -> Life:
     """Of a recorded number; ``columns``: of the sweep, NaN where a run failed."""
-    least, largest, rates = (np.full(len(scatter.shares), np.nan) for _ in range(3))
-    for state in range(len(scatter.shares)):
+    least, largest, rates = (np.full(len(scatter.fractions), np.nan) for _ in range(3))
+    for state in range(len(scatter.fractions)):
         rows = scatter.rows(state, parameters)
         if rows.any():
             least[state] = columns[f"{name}_min"][rows].min()
             largest[state] = columns[f"{name}_max"][rows].max()
             rates[state] = columns[f"{name}_rate"][rows].mean()
-    counted = scatter.shares > 0.0
-    return Life(name, least, largest, rates, float(scatter.shares[counted] @ rates[counted]))
+    counted = scatter.fractions > 0.0
+    return Life(name, least, largest, rates, float(scatter.fractions[counted] @ rates[counted]))
 
 
 def write_lives(lives: Sequence[Life], scatter: Scatter, table: Path, totals: Path) -> None:
     """A row for each state, then one for each number in a table of their own."""
     names = [f"{life.name}_{what}" for life in lives for what in ("min", "max", "rate", "part")]
     rows = []
-    for state, (values, share) in enumerate(zip(scatter.values.tolist(), scatter.shares.tolist(), strict=True)):
-        row = [*values, share]
+    for state, (values, fraction) in enumerate(zip(scatter.values.tolist(), scatter.fractions.tolist(), strict=True)):
+        row = [*values, fraction]
         for life in lives:
             rate = life.rates[state]
-            part = share * rate / life.rate if share and life.rate else 0.0 * life.rate
+            part = fraction * rate / life.rate if fraction and life.rate else 0.0 * life.rate
             row += [life.least[state], life.largest[state], rate, part]
         rows.append(cells_of(map(float, row)))
     replace_file(table, lines_of([[*scatter.names, "share", *names], *rows]))

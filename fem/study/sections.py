@@ -14,13 +14,13 @@ import numpy as np
 from fem.arrays import Floats
 from fem.deck import read_model
 from fem.errors import CommandError, FemError
-from fem.model import Dynamic, Model, shortened
+from fem.model import Model, shortened
 from fem.model.notices import held_dofs
 from fem.runs.record import Rows, SilentSink, Wishes
 from fem.runs.schedule import Schedule
 from fem.solve.loop import solve
 from fem.study.question import Question, Row
-from fem.study.trajectory import lasting
+from fem.study.trajectory import lasting, motion_of
 
 CYCLES, POINTS, TRACK = 400, 128, 16
 """Periods in all; points of the section at their end; periods at their end of which the whole motion is kept."""
@@ -156,8 +156,7 @@ def strobe(model: Model, period: float | str | None) -> tuple[float, int]:
             raise CommandError(f"the period {period} is neither a time above zero nor a *PARAMETER of the deck that is")
         period = named[period.upper()]
     period = drive_period(model) if period is None else period
-    procedure = lasting(model, None).steps[-1].procedure
-    assert isinstance(procedure, Dynamic)
+    procedure = motion_of(lasting(model, None))
     every = round(period / procedure.dt) if procedure.dt > 0.0 else 0
     if not procedure.direct or every < 1 or abs(every * procedure.dt - period) > WHOLE * procedure.dt * every:
         raise CommandError(
@@ -192,7 +191,7 @@ class SectionSink(SilentSink):
         self.tracks.append(table[rows.increment >= self.track])
 
     def section(self) -> Section:
-        """What there is at the end. CommandError: nobody said whose."""
+        """The section, after the run. CommandError: no nodes are printed."""
         if not len(self.nodes):
             raise CommandError(NO_NODES)
         points, tracks, mesh = np.concatenate(self.points), np.concatenate(self.tracks), self.model.mesh

@@ -44,7 +44,7 @@ class Move(NamedTuple):
 
 class State(NamedTuple):
     """Displacement and velocity of all dofs (3n,); taut: ropes and stops that are brought to their lengths and rates of
-    zero as rods are (r,), None: they are as the state says.
+    zero as rods are (r,), None: they are as in the state.
     """
 
     u: Floats
@@ -100,10 +100,10 @@ class Chart:
 
 
 class Strobe:
-    """The map of one model through ``multiple`` periods; it can be asked again and again.
+    """The map of one model through ``multiple`` periods; it can be evaluated again and again.
 
     period  of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    sink    what hears of its marches; None: nobody
+    sink    is given the rows of its marches; None: they are not recorded
     """
 
     def __init__(

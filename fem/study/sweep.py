@@ -1,4 +1,4 @@
-"""One deck, many parameter sets: ``fem.sweep`` and ``python -m fem sweep``; how a sweep shows that it goes on."""
+"""One deck, many parameter sets: ``fem.sweep`` and ``python -m fem sweep``; progress of a sweep on the console."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ Computer = Callable[[list[int]], Generator[list[Answer], None, None]]
 
 
 class Sweep(Columns):
-    """What came of a sweep: the columns of ``sweep.csv`` (docs/reference/sweeps.md), as ``sweep["U1_2_end"]``, with
+    """The results of a sweep: the columns of ``sweep.csv`` (docs/reference/sweeps.md), as ``sweep["U1_2_end"]``, with
     one entry per parameter set in grid order (the first parameter varies slowest).
 
     names      of the parameters that were varied
     histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
     notices    remarks of the reader, and what of the parameter sets the table cannot show
-    is_si      the heading of the deck says so
+    is_si      the heading of the deck names SI units
     is_grid    all combinations of values were run; False: a list of cases
 
     >>> found = fem.sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0], "increments": [100, 200, 400]})
@@ -80,7 +80,7 @@ class Sweep(Columns):
         return sweep_html(self, self.names, self.failures())
 
     def to_frame(self) -> Any:
-        """The table as ``pandas.DataFrame``; where the heading says SI ``attrs["units"]`` has the units of columns."""
+        """The table as ``pandas.DataFrame``; where the heading names SI ``attrs["units"]`` has the units of columns."""
         return frame_of(self, self.is_si, self.names)
 
     def to_xarray(self) -> Any:
@@ -143,7 +143,7 @@ def sweep(
     history     keep every ``History`` too (then all points are computed)
     force       replace files of our names in a folder that is not ours, too; those the deck is read from never
 
-    A run that fails does not end the sweep: its ``verdict`` tells.
+    A run that fails does not end the sweep: ``verdict`` has the reason.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def sweep(
 
 
 def run_sweep(options: argparse.Namespace, question_of: QuestionOf = layout_of, draw: Drawer | None = None) -> int:
-    """``sweep`` with the options of a command line; says what failed, and returns the exit code.
+    """``sweep`` with the options of a command line; prints what failed, and returns the exit code.
 
     Without a folder among them it is ``results/<deck>_sweep/``, refused where another sweep is.
 
@@ -309,7 +309,7 @@ def computed(
 
 
 def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
-    """The runs of some points, read when they are asked for; a deck that cannot be read is answered here."""
+    """The runs of some points, read when they are needed; the answer for a deck that cannot be read is made here."""
     others, last = False, None
     for point in points:
         try:
@@ -344,11 +344,11 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
 LINE_SECONDS = 10.0
 """Between two plain lines."""
 COLD = 3
-"""Blocks of answers at the start that load or compile kernels: how long they take tells nothing of the others."""
+"""Blocks of answers at the start that load or compile kernels: how long they take is no measure of the others."""
 
 
 class SweepConsole:
-    """Prints how far a sweep is; goes silent when nobody reads any more (``| head``)."""
+    """Prints the progress of a sweep; stops printing when its output is closed (``| head``)."""
 
     def __init__(
         self, deck: str, grid: Points, finished: int, notices: list[str], stream: TextIO | None = None

@@ -1,4 +1,4 @@
-"""``sweep.csv`` and ``sweep.json``: rows as they come, whole lines only; a broken-off sweep goes on from them.
+"""``sweep.csv`` and ``sweep.json``: rows as they come, whole lines only; an interrupted sweep continues from them.
 
 ``sweep.sums`` has the checksum of each row, mixed with what makes the sweep: a row is taken over only where its bytes
 are those that this sweep wrote. Whatever else stands in the table (a changed digit, half a line) is computed again.
@@ -116,7 +116,7 @@ class SweepTable:
             self._file.add(content)
 
     def close(self, verdict: str) -> None:
-        """Sort the rows into grid order, whoever computed them when, and say how the sweep ended."""
+        """Sort the rows into grid order, and record how the sweep ended."""
         self.rows = {point: self.rows[point] for point in sorted(self.rows)}
         if self._folder is None:
             return

@@ -1,4 +1,4 @@
-"""Motions that a study follows from outside: a run whose last step goes on to an increment, and stops there."""
+"""Runs whose last step a study advances to an increment of its choice."""
 
 from __future__ import annotations
 
@@ -58,17 +58,12 @@ def halved(model: Model) -> Model | None:
     """The model with half the increments in its last step; None where these are not all equal, and given."""
     if not has_equal_increments(model):
         return None
-    last = model.steps[-1]
-    procedure = last.procedure
-    assert isinstance(procedure, Dynamic)
-    step = replace(last, procedure=replace(procedure, dt=0.5 * procedure.dt), max_increments=None)
-    return replace(model, steps=(*model.steps[:-1], step))
+    return with_motion(model, replace(motion_of(model), dt=0.5 * motion_of(model).dt))
 
 
 def has_equal_increments(model: Model) -> bool:
-    """All increments of the last step are as long as the deck says."""
-    procedure = model.steps[-1].procedure
-    assert isinstance(procedure, Dynamic)
+    """All increments of the last step are as long as in the deck."""
+    procedure = motion_of(model)
     return bool(procedure.dt) and (procedure.direct or procedure.integrator == "CENTRAL DIFFERENCE")
 
 
@@ -76,8 +71,17 @@ def lasting(model: Model, time: float | None) -> Model:
     """The model with the length of its last step changed to ``time``; CommandError where that is not a motion."""
     if not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
         raise CommandError("the last step of the deck is not *DYNAMIC: there is no motion to look at")
-    last = model.steps[-1]
-    if time is None:
-        return model
-    procedure = replace(model.steps[-1].procedure, period=time)
-    return replace(model, steps=(*model.steps[:-1], replace(last, procedure=procedure, max_increments=None)))
+    return model if time is None else with_motion(model, replace(motion_of(model), period=time))
+
+
+def motion_of(model: Model) -> Dynamic:
+    """The ``*DYNAMIC`` of the last step."""
+    procedure = model.steps[-1].procedure
+    assert isinstance(procedure, Dynamic)
+    return procedure
+
+
+def with_motion(model: Model, procedure: Dynamic) -> Model:
+    """The model with another ``*DYNAMIC`` in its last step, and no limit of increments there."""
+    step = replace(model.steps[-1], procedure=procedure, max_increments=None)
+    return replace(model, steps=(*model.steps[:-1], step))

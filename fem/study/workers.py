@@ -1,6 +1,6 @@
 """Blocks of parameter sets, and who computes them: this process, or others on this machine (``cluster``: Dask).
 
-Answers come in any order. The bytes of the table do not depend on who gave them, except that lanes of one march
+Answers come in any order. The bytes of the table do not depend on their process, except that lanes of one march
 differ from runs of their own by round-off.
 """
 
@@ -52,7 +52,7 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
 
 
 END_SECONDS = 5.0
-"""For a process to end of itself when it is told to; then it is killed."""
+"""For a process to end when it is asked to; then it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What came of a block whose worker gave no answer."""
+    """The outcome of a block whose worker gave no answer."""
 
     why: str
 
@@ -84,14 +84,14 @@ class Team(Protocol):
         """Give a block to a worker; at most ``capacity`` are under way."""
 
     def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
-        """What came of some blocks; waits for one, but not for ever. FemError: nobody is left to wait for."""
+        """Outcomes of some blocks; waits for one. FemError: there are no workers left."""
 
 
 class Worker:
     """A process, this end of its pipe, and the block that it computes."""
 
     def __init__(self) -> None:
-        context: Any = get_context("spawn")
+        context = get_context("spawn")
         self.pipe, there = context.Pipe()
         self.process = context.Process(target=serve, args=(there,))
         with without_main(), without_interrupts():
@@ -123,7 +123,7 @@ class Worker:
 
 
 class ProcessTeam:
-    """A team of processes, started together; one that died is replaced when its turn comes."""
+    """A team of processes, started together; one that died is replaced when it is needed."""
 
     def __init__(self, count: int) -> None:
         self.capacity = count
@@ -217,7 +217,7 @@ def without_interrupts() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """A killed parent leaves nobody to answer to."""
+    """End this process when its parent has been killed."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -251,7 +251,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     left     how many jobs there are
     workers  at most so many processes; None: one per processor
 
-    The first point loads the kernels, or compiles them for all that come later; its own time tells nothing.
+    The first point loads the kernels, or compiles them for all that come later; its own time is no measure.
     """
     count = workers or os.cpu_count() or 1
     measured = 0.0
@@ -347,7 +347,7 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
                 continue
             losses += 1
             if block.losses == 0:
-                alone = int(len(block.jobs) == 1)  # else who knows which job it was
+                alone = int(len(block.jobs) == 1)  # else it is unknown which job it was
                 ready.extendleft(Block((job,), losses=alone) for job in reversed(block.jobs))
             else:
                 verdict = DIED.format(why=outcome.why)
