@@ -285,13 +285,13 @@ at zero strain, and it may cool at the same time."""
 
 
 @called_kernel
-def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
-    """Whether a bar snaps taut in increment k, with at least this share of the largest internal force so far."""
+def snaps(fraction: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
+    """Whether a bar snaps taut in increment k, with at least this fraction of the largest internal force so far."""
     largest = motion.memory[MEMORY.pull]
     for dof in range(motion.force.shape[0]):
         largest = max(largest, abs(motion.force[dof]))
     motion.memory[MEMORY.pull] = largest
-    least, dt, last = share * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
+    least, dt, last = fraction * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
     before, now = loading.thermal_end[min(k, last)], loading.thermal_end[min(k + 1, last)]
     constants, place, u0, u1 = bars.constants, nodes.place, motion.u, work.u
     for e in range(bars.nodes.shape[0]):
