@@ -32,6 +32,7 @@ from fem.model import (
     Winch,
 )
 from fem.model.curves import Follow, evaluate
+from fem.model.facts import natural_lengths
 from fem.model.mesh import BARS, REEVED
 from fem.model.properties import FAILURES
 
@@ -275,7 +276,7 @@ def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -
     if draft.mistakes or not (mesh.has_pulleys or any(step.winches for step in draft.steps)):
         return  # of a mesh that is not whole no lengths are known
     reeved, begin = mesh.is_of(*REEVED), 0.0
-    wound, lengths = np.zeros(len(reeved), np.bool_), natural_lengths(draft, mesh)
+    wound, lengths = np.zeros(len(reeved), np.bool_), natural_lengths(mesh, (rest for rest, _ in draft.rest_lengths))
     elements = Lookup(mesh.element_labels, mesh.element_sets)
     for step in draft.steps:
         end, turned = begin + getattr(step.procedure, "period", 0.0), np.zeros(len(reeved), np.bool_)
@@ -317,17 +318,6 @@ def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags
     if entry.end == 2 and not mesh.is_of(*REEVED)[chosen].all():
         return "only a PULLEY has an end 2", "a bar is one piece of line: leave the end out"
     return None
-
-
-def natural_lengths(draft: Draft, mesh: Mesh) -> Floats:
-    """(k,) of all elements, at the start."""
-    legs, owner = mesh.legs
-    apart = np.linalg.norm(np.diff(mesh.coordinates[legs], axis=1)[:, 0], axis=1)
-    lengths: Floats = np.bincount(owner, apart, len(mesh.element_labels)).astype(float)
-    elements = Lookup(mesh.element_labels, mesh.element_sets)
-    for rest, _ in draft.rest_lengths:
-        lengths[elements.members(rest.target)] = rest.whole
-    return lengths
 
 
 def values_of(draft: Draft, entry: Winch, begin: float, end: float) -> Floats:
