@@ -14,9 +14,10 @@ from fem.deck.conditions import NODAL_TEMPERATURE, NODES, Dof, dof_of
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
 from fem.deck.harmonic import PHASES, is_imaginary
+from fem.deck.kinds import ANY, POSITIVE_NUMBER, Target, Whole
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
-from fem.deck.table import ANY, POSITIVE_NUMBER, Line, Target, Value, Whole, keyword
+from fem.deck.table import Line, Value, keyword
 from fem.model import (
     BarSection,
     Boundary,

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
+from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import DYNAMIC_STIFFNESS, ROWS
 from fem.deck.sections import MASS, NONSTRUCTURAL_MASS, PULLEY, REST_LENGTH, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
-from fem.deck.table import keyword_line, number, quoted
+from fem.deck.table import keyword_line
 from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
