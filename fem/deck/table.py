@@ -195,23 +195,22 @@ class Line:
 
     def __init__(self, text: str, *values: Value) -> None:
         self.text, self.values = text, values
-
-    def numbers(self, row: Row, draft: Draft) -> list[tuple[str, Any]]:
-        """Field and value of each entry."""
-        row.end(len(self.values), self.text)
-        found = []
-        for at, (name, kind, what, default, *_) in enumerate(self.values):
-            field = row.field(at)
-            is_blank = not field.text and default is not NEEDED
-            found.append((name, default if is_blank else kind.read(field, what, draft)))
-        return found
+        names = [value.field for value in values]
+        self.tuples = {name for name in names if names.count(name) > 1}
+        self.entries = [(at, each.field, each.kind.read, each.what, each.default) for at, each in enumerate(values)]
 
     def read(self, row: Row, draft: Draft) -> dict[str, Any]:
         """Values by field."""
-        found: dict[str, list[Any]] = {}
-        for name, value in self.numbers(row, draft):
-            found.setdefault(name, []).append(value)
-        return {name: tuple(all_) if len(all_) > 1 else all_[0] for name, all_ in found.items() if name}
+        row.end(len(self.values), self.text)
+        found: dict[str, Any] = {}
+        for at, name, read, what, default in self.entries:
+            field = row.field(at)
+            value = read(field, what, draft) if field.text or default is NEEDED else default
+            if name in self.tuples:
+                found[name] = (*found.get(name, ()), value)
+            elif name:
+                found[name] = value
+        return found
 
     def written(self, thing: object) -> str:
         """The line of an object; blank entries at its end are left out."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
+
 import pytest
 
-from fem.deck import KEYWORDS, parse_deck, steps
+from fem.deck import KEYWORDS, conditions, fluids, parse_deck, sections, steps, surfaces
 from fem.deck.materials import LAWS, strangers
-from fem.deck.table import STATEMENTS
+from fem.deck.table import NEEDED, STATEMENTS, Value
 from fem.errors import DeckError
-from fem.model import Dynamic
+from fem.model import BarSection, Dynamic, NonstructuralMass, PointMass, RestLength, RigidBody, StopPlane
 from fem.model.steps import PARAMETERS
+from fem.model.surroundings import Airy, Jonswap, RigidCylinder, Seabed
 from fem.solve.schemes import SCHEMES
 
 MODEL = """*NODE
@@ -75,3 +79,26 @@ def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.Monke
     monkeypatch.setitem(LAWS, "ELASTIC", ("DENSITY",))
     with pytest.raises(DeckError, match=r"deck:11:1: error: \*NO COMPRESSION beside \*ELASTIC in material M"):
         parse_deck(MODEL.format(cards=f"{ELASTIC}*NO COMPRESSION\n", parameters=""))
+
+
+@pytest.mark.parametrize(
+    ("made", "rows"),
+    [
+        (BarSection, sections.SOLID_SECTION.parameters.values()),
+        (PointMass, sections.MASS.parameters.values()),
+        (NonstructuralMass, sections.NONSTRUCTURAL_MASS.parameters.values()),
+        (RestLength, sections.REST_LENGTH.line.values),
+        (Seabed, surfaces.SEABED.values()),
+        (RigidCylinder, surfaces.RIGID_CYLINDER.values()),
+        (StopPlane, surfaces.STOP_PLANE.values()),
+        (RigidBody, conditions.RIGID_BODY.values()),
+        (Airy, fluids.OF_ALL.values()),
+        (Jonswap, fluids.OF_SEAS.values()),
+    ],
+)
+def test_defaults_of_rows_are_those_of_the_model(made: type, rows: Iterable[Value]) -> None:
+    """Where both have one, and every field of a row is one of what the card makes."""
+    defaults = {field.name: field.default for field in fields(made)}
+    for row in rows:
+        own = defaults[row.field] if row.field else MISSING
+        assert own is MISSING or row.default is NEEDED or row.default == own, row
