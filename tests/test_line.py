@@ -167,7 +167,7 @@ def test_increments_of_the_motion_become_shorter_where_their_error_asks_for_it(t
     text = deck_of(tmp_path, CHAIN + " --motion 4,0,0 --period 12 --dt 0.06")
     step = fem.parse_deck(text).steps[-1]
     assert (step.procedure.direct, step.procedure.dt, step.procedure.dt_max) == (False, 0.06, 0.06)
-    assert (step.controls.time_error, step.controls.tension_change) == (1e-3, 0.25)
+    assert (step.controls.time_error, step.controls.tension_change) == (5e-4, 0.3)
 
 
 def test_lines_that_move_have_internal_damping(tmp_path):

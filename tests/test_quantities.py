@@ -9,7 +9,7 @@ import pytest
 
 import fem
 from fem.assembly.system import assemble
-from fem.forces.values import element_values
+from fem.forces.families import element_values
 from fem.model.quantities import ELEMENTAL, NODAL, QUANTITIES, RECORDED, Quantity, Values
 from fem.runner import run_to_files
 from fem.runs.fields import read_field, read_list

@@ -17,7 +17,7 @@ from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.model import Expansion, FluidLoad, Model, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
-from fem.model.surroundings import growth_of
+from fem.model.facts import growth_of
 
 ADDED = "ADDED MASS"
 
@@ -35,7 +35,7 @@ class Flow:
 
     def diameter(self, system: System) -> Floats:
         """(k,) D of the elements; in water with what has grown on them."""
-        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model.mesh, system.model.growths)[0]
+        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model)[0]
         return self.load.diameter + grown + np.zeros(len(system.family))
 
 
@@ -46,9 +46,7 @@ def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
         if flow.load.kind == "PB" and not flow.load.is_current and water is not None:
             is_bar = (system.bar_index >= 0) & ~system.gone
             volume = np.zeros(len(is_bar))
-            volume[is_bar] = (
-                0.25 * np.pi * flow.diameter(system)[is_bar] ** 2 * system.length0[system.bar_index[is_bar]]
-            )
+            volume[is_bar] = 0.25 * np.pi * flow.diameter(system)[is_bar] ** 2 * system.lengths_of(is_bar)
             for case in flow.cases:
                 lift = np.zeros((len(volume), 3))
                 lift[:, up] = water.density * water.gravity * volume * case.field[:, 0]

@@ -14,14 +14,13 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body, bodies_of, planes_of
 from fem.errors import ModelError
 from fem.forces import bar
-from fem.forces.bar import CONSTANTS, SHARES, Bars, blocks_of
+from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
+from fem.model.facts import added_mass_per_length, given_lengths
 from fem.model.mesh import AXIAL
-from fem.model.properties import carried_by
-from fem.model.surroundings import growth_of
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
 """``PULLEY_FAMILY``: ropes over pulleys, until their family has taken them."""
@@ -103,6 +102,11 @@ class System:
     def length0(self) -> Floats:
         """(m,) unstressed lengths of the bars."""
         return np.asarray(1.0 / self.bars.constants[bar.INV_LENGTH])
+
+    def lengths_of(self, elements: Ints | Flags) -> Floats:
+        """(q,) unstressed lengths of elements that have a bar."""
+        lengths: Floats = self.length0[self.bar_index[elements]]
+        return lengths
 
     @property
     def gone_bars(self) -> Ints:
@@ -347,12 +351,11 @@ class _Builder:
 
     def _set_rest_lengths(self) -> None:
         """L0 of the bars that have one of their own, and the gap of their reference position."""
-        for rest in self.model.rest_lengths:
-            sets, target = self.mesh.element_sets, rest.target
-            chosen = self._bars_of(sets[target] if isinstance(target, str) else np.array([self.index[target]]))[1]
-            length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
-            self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - rest.length) * (length + rest.length)
-            self.constants[bar.INV_LENGTH, chosen] = 1.0 / rest.length
+        given = given_lengths(self.mesh, self.model.rest_lengths)[self.axial]
+        (chosen,) = np.nonzero(~np.isnan(given))
+        length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
+        self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
+        self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
 
     def _bars_of(self, elements: Ints) -> tuple[Ints, Ints]:
         """Those of some elements that are bars, and their indices among these."""
@@ -363,8 +366,8 @@ class _Builder:
         """(k,) mass per natural length that grows on the elements, or that they carry."""
         length = np.zeros(len(self.labels))
         length[self.axial] = 1.0 / self.constants[bar.INV_LENGTH, : len(self.axial)]
-        there = [mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off]
-        return growth_of(self.mesh, self.model.growths)[1] + carried_by(self.mesh, there, length)
+        there = (mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off)
+        return added_mass_per_length(self.model, there, length)
 
     def _name(self, index: int) -> str:
         if index < len(self.axial):
@@ -395,7 +398,7 @@ class _Builder:
         if self.model.growths or self.model.nonstructural:
             bar_mass += ~self.gone[elements] * self._carried()[elements] / constants[bar.INV_LENGTH, chosen]
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
-        diagonal, off = SHARES[section.mass_rule]
+        diagonal, off = MASS_FRACTIONS[section.mass_rule]
         for end in range(2):
             np.add.at(self.mass, self.nodes[elements, end], diagonal * bar_mass)
             np.add.at(self.damping, self.nodes[elements, end], material.alpha * diagonal * bar_mass)

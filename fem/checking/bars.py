@@ -10,9 +10,9 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, first_least
 from fem.model import Model
+from fem.model.facts import added_mass_per_length, distances, natural_lengths, of_sections
 from fem.model.mesh import BARS
-from fem.model.properties import carried_by, snap_time
-from fem.model.surroundings import growth_of
+from fem.model.properties import snap_time
 
 FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT": 2.0}
 """Angular frequency of one bar times L sqrt(rho/E): k = E A/L against M = m/2 I or m/6 [2 1; 1 2], ends in opposition.
@@ -69,25 +69,16 @@ def collect_bars(model: Model) -> Bars:
     chosen = np.flatnonzero(mesh.is_of(*BARS) & (owner >= 0))
     sections = [model.sections[number] for number in owner[chosen]]
     materials = [model.materials[section.material] for section in sections]
-    connectivity = mesh.element_nodes[chosen]
-    ends = mesh.coordinates[connectivity]
-    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-    rest = np.full(len(owner), np.nan)
-    for own in model.rest_lengths:
-        rest[mesh.elements_of(own.target)] = own.length
-    length0 = np.where(np.isnan(rest[chosen]), length, rest[chosen])
-    area = np.array([section.area for section in sections], float)
-    lengths = np.zeros(len(owner))
-    lengths[chosen] = length0
+    lengths = natural_lengths(mesh, model.rest_lengths)
+    length0, area = lengths[chosen], np.array([section.area for section in sections], float)
     gone = model.steps[0].shed if model.steps else ()
-    carried = carried_by(mesh, [mass for mass in model.nonstructural if mass.name not in gone], lengths)
-    carried += growth_of(mesh, model.growths)[1]
+    carried = added_mass_per_length(model, (mass for mass in model.nonstructural if mass.name not in gone), lengths)
     return Bars(
         labels=mesh.element_names[chosen],
         elements=chosen,
-        connectivity=connectivity,
+        connectivity=mesh.element_nodes[chosen],
         length0=length0,
-        stretch=length / length0 - 1.0,
+        stretch=distances(mesh)[chosen] / length0 - 1.0,
         area=area,
         density=np.array([material.density for material in materials], float) + carried[chosen] / area,
         young=np.array([m.instant_modulus or np.nan for m in materials], float),
@@ -127,16 +118,13 @@ class Ropes(NamedTuple):
 def collect_ropes(model: Model) -> Ropes:
     """Of the sections in force, as ``collect_bars``."""
     mesh = model.mesh
-    (per_length, rest), friction = np.full((2, len(mesh.element_labels)), np.nan), np.zeros(len(mesh.element_labels))
-    for section in model.sections:
-        per_length[mesh.elements_of(section.element_set)] = model.materials[section.material].density * section.area
-    for own in model.rest_lengths:
-        rest[mesh.elements_of(own.target)] = own.whole
+    per_length = of_sections(model, lambda section, material: material.density * section.area, np.nan)
+    friction = np.zeros(len(per_length))
     for pulley in model.pulleys:
         friction[mesh.elements_of(pulley.element_set)] = pulley.friction
     elements = np.flatnonzero((mesh.pulley_nodes >= 0) & ~np.isnan(per_length))
     pulleys, x = mesh.pulley_nodes[elements], mesh.coordinates
     branches = np.linalg.norm(x[mesh.element_nodes[elements]] - x[pulleys][:, None], axis=2)
-    length0 = np.where(np.isnan(rest[elements]), branches.sum(axis=1), rest[elements])
+    length0 = natural_lengths(mesh, model.rest_lengths)[elements]
     mass = per_length[elements] * length0
     return Ropes(elements, pulleys, branches, length0, mass, friction[elements])

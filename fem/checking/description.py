@@ -9,7 +9,8 @@ import numpy as np
 from fem.arrays import ROUND_OFF, Floats, Ints, first_least
 from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, stiffest_bar
 from fem.model import Dynamic, FluidLoad, Frequency, Jonswap, Model, Static, SteadyState, Step
-from fem.model.surroundings import current_at, growth_of, wave_numbers
+from fem.model.facts import growth_of
+from fem.model.surroundings import current_at, wave_numbers
 
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
@@ -65,7 +66,7 @@ def _regime(height: float, k: float, depth: float) -> str:
 def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: list[FluidLoad]) -> str:
     """Weight, terminal velocity, stream, drag over weight of some bars."""
     gravity = max((abs(d.value) for s in model.steps for d in s.distributed_loads if d.kind == "GRAV"), default=0.0)
-    thickness = growth_of(model.mesh, model.growths)[0][bars.elements[chosen]]
+    thickness = growth_of(model)[0][bars.elements[chosen]]
     weight = bars.density[chosen] * bars.area[chosen] * gravity
     water, is_wind = model.water, drag.kind == "WDD"
     for load in loads:

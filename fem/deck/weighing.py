@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from fem.deck.draft import Catenary, Draft, SetTable
 from fem.deck.loads import load_of
 from fem.deck.source import Mistake
 from fem.model import DistributedLoad, FluidLoad, NodalLoad, PointMass
+from fem.model.facts import carried_by, grown_at
 
 PARALLEL = 1e-12
 
@@ -89,7 +91,8 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
     """(m,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
     size = np.linalg.norm(gravity_on(draft, bars), axis=1)
     first, second = places[bars.gap, bars.up], places[bars.gap + 1, bars.up]
-    layer, mass = growth_at(draft, bars, 0.5 * (first + second))
+    named = partial(members, draft, bars)
+    layer, mass = grown_at((growth for growth, _ in draft.growths), named, 0.5 * (first + second))
     weight = (bars.density * bars.area + mass + carried_at_first(draft, bars)) * size
     low, high = np.minimum(first, second), np.maximum(first, second)
     for load in dead_loads(draft)[1]:
@@ -136,21 +139,12 @@ def _named(sets: SetTable, target: str | int) -> list[int]:
 
 def carried_at_first(draft: Draft, bars: Bars) -> Floats:
     """(m,) mass per natural length that bars carry in the first step."""
-    carried = np.zeros(len(bars.labels))
+    there = []
     gone = {name for step in draft.steps[:1] for name, _ in step.shed}
     for mass, place in draft.nonstructural:
-        on = members(draft, bars, mass.element_set)
-        if mass.is_total and on.any():
+        if mass.is_total and members(draft, bars, mass.element_set).any():
             hint = "its share of the line depends on the lengths, and these on its weight: give MASS PER LENGTH"
             raise Mistake(place, "a line laid by LINE=CATENARY takes no TOTAL MASS", hint)
-        carried[on] += mass.value if mass.name is None or mass.name not in gone else 0.0
-    return carried
-
-
-def growth_at(draft: Draft, bars: Bars, heights: Floats) -> tuple[Floats, Floats]:
-    """(m,) thickness of what has grown on bars at heights, and its mass per length."""
-    layer, mass = np.zeros((2, len(heights)))
-    for growth, _ in draft.growths:
-        grown = members(draft, bars, growth.element_set)
-        layer[grown], mass[grown] = growth.at(heights[grown])
-    return layer, mass
+        if mass.name not in gone:
+            there.append(mass)
+    return carried_by(there, partial(members, draft, bars), np.ones(len(bars.labels)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import SHARES
+from fem.forces.bar import MASS_FRACTIONS
 from fem.forces.curves import Curves, distinct, gathered, value_at
 from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
 from fem.forces.waves import WATER, Sea, elevation_near, flows, sea_of, wetted
@@ -22,7 +22,7 @@ from fem.forces.waves import WATER, Sea, elevation_near, flows, sea_of, wetted
 KINDS = ("FI", "ADDED MASS")
 # Entries of rows: the bar, the curve of its magnitude, 1 where forces are per current length
 BAR, MAGNITUDE, IS_CURRENT = 0, 1, 2
-# Entries of numbers: mass across and along for a magnitude of 1; L0; shares of it at a node, and between the nodes
+# Entries of numbers: mass across and along for a magnitude of 1; L0; fractions of it at a node, and between the nodes
 ACROSS, ALONG, LENGTH, DIAGONAL, OFF = 0, 1, 2, 3, 4
 NUMBERS = 5
 
@@ -31,7 +31,7 @@ class AddedMass(NamedTuple):
     """Bars with added mass, r rows.
 
     rows (r, 3), numbers (r, NUMBERS): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step,
-    their nodes, and shares (q, 2) of their MASS rules;  first: the number of their first pair, -1: it couples none
+    their nodes, and fractions (q, 2) of their MASS rules;  first: the number of their first pair, -1: it couples none
     sea     what moves the surface: it has the axis that is up and the still level
     """
 
@@ -39,7 +39,7 @@ class AddedMass(NamedTuple):
     numbers: Floats
     elements: Ints
     ends: Ints
-    shares: Floats
+    fractions: Floats
     first: int
     curves: Curves
     sea: Sea
@@ -47,14 +47,14 @@ class AddedMass(NamedTuple):
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
     """The bars that have added mass in any step, with those that are gone: all keep their places."""
-    elements, shares = model.reach.of(KINDS), np.zeros((len(system.family), 2))
+    elements, fractions = model.reach.of(KINDS), np.zeros((len(system.family), 2))
     for section in model.sections:
-        shares[system.elements_of(section.element_set)] = SHARES[section.mass_rule]
-    shares = shares[elements]
+        fractions[system.elements_of(section.element_set)] = MASS_FRACTIONS[section.mass_rule]
+    fractions = fractions[elements]
     ends = np.ascontiguousarray(system.element_nodes[elements])
-    sea = sea_of(model, elements[:0], system.length0[system.bar_index[elements]], 0)
-    nothing, first = (np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS))), pair if shares[:, 1].any() else -1
-    return AddedMass(*nothing, elements, ends, shares, first, gathered(()), sea)
+    sea = sea_of(model, elements[:0], system.lengths_of(elements), 0)
+    nothing, first = (np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS))), pair if fractions[:, 1].any() else -1
+    return AddedMass(*nothing, elements, ends, fractions, first, gathered(()), sea)
 
 
 def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
@@ -65,7 +65,7 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
     if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
         sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
-    length = system.length0[system.bar_index[own.elements]] * ~system.gone[own.elements]
+    length = system.lengths_of(own.elements) * ~system.gone[own.elements]
     for flow in flows:
         load, width = flow.load, flow.diameter(system)[own.elements]
         for case in flow.cases:
@@ -73,7 +73,7 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
             acts = np.flatnonzero(whole)
             same = np.tile([curves[case.curve], int(load.is_current)], (len(acts), 1))
             rows.append(np.column_stack([acts, same]))
-            of_bars = whole * load.added, whole * (load.added_along or 0.0), length, own.shares
+            of_bars = whole * load.added, whole * (load.added_along or 0.0), length, own.fractions
             numbers.append(np.column_stack(of_bars)[acts])
     return own._replace(
         rows=np.ascontiguousarray(np.concatenate(rows)),

@@ -33,6 +33,7 @@ What depends on direction is added by families (``Family.mass``).
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ from fem.forces.laws import (
 from fem.forces.protocol import Trial
 from fem.lanes.choose import common, some, where
 
-SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
+MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
 
 
@@ -382,6 +383,113 @@ def add_forces(
         force[j] += fx
         force[j + ONE] += fy
         force[j + TWO] += fz
+
+
+@kernel
+def bar_point(
+    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats, onset: float = 0.0
+) -> tuple[float, float, float, float, float, float]:
+    """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar.
+
+    onset  as in ``evaluate_bars``, of the increment that ends here
+    """
+    constants = bars.constants
+    i = 3 * bars.nodes[e, 0]
+    j = 3 * bars.nodes[e, 1]
+    kind = bars.kinds[e, 0]
+    inverse = constants[INV_LENGTH, e]
+    first = BASE if kind == LINEAR else REF
+    along = 0.0 if kind == LINEAR else constants[BASE_CONSTANT, e]
+    square = 0.0
+    approach = 0.0
+    length2 = 0.0
+    for c in range(3):
+        w = u[j + c] - u[i + c]
+        d = constants[first + c, e]
+        along += d * w
+        square += w * w
+        if kind != LINEAR:
+            d += w
+        length2 += d * d
+        approach += d * (v[j + c] - v[i + c])
+    green = along * inverse * inverse
+    if kind != LINEAR:
+        green += 0.5 * square * inverse * inverse
+    _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
+    young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+    active, trial = 1.0, 1.0
+    if bars.kinds[e, 1] == RIGID:
+        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
+    elif bars.kinds[e, 1] == TABLE:
+        stress, _, energy = table_point(
+            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
+        )
+    else:
+        trial = trial_stress(e, strain, thermal, bars)
+        active = fraction(trial, plus, minus)
+        stress = active * trial
+        energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
+    eta = constants[VISCOUS, e]
+    viscous = eta * slope * approach * inverse * inverse
+    elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)
+    viscous = (elastic - active) * trial + damped * viscous
+    return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
+
+
+@inner_kernel
+def trial_stress(e: int, strain: float, thermal: Floats, bars: Bars) -> float:
+    """E (e - e_th) + S_0."""
+    stress: float = bars.constants[YOUNG, e] * (strain - thermal[e]) + bars.constants[STRESS0, e]
+    return stress
+
+
+@called_kernel
+def energy_of_bars(u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats) -> float:
+    """Energy stored in all bars at displacement u (v only serves the shared evaluation)."""
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        total += bar_point(e, u, v, bars, thermal, multiplier)[5]
+    return total
+
+
+@called_kernel
+def thermal_work(
+    u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
+) -> float:
+    """Energy that a change of thermal strain puts into bars: - mean stress times volume times its change.
+
+    The stress at half-way is that of the mean thermal strain at both ends of the increment, exact for linear laws.
+    """
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        change = thermal1[e] - thermal0[e]
+        if some((change != 0.0) & (bars.constants[YOUNG, e] != 0.0)):
+            stress0 = bar_point(e, u0, v, bars, thermal0, multiplier)[1]
+            stress1 = bar_point(e, u1, v, bars, thermal1, multiplier)[1]
+            total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+    return total
+
+
+@called_kernel
+def secant_thermal_work(
+    u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
+) -> float:
+    """The same where the increment stretches bars at their mean thermal strain, exact for every law.
+
+    The first half of the change then acts on the bars as they were, the second half as they are.
+    """
+    constants = bars.constants
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        half = 0.5 * (thermal1[e] - thermal0[e])
+        if some((half != 0.0) & (constants[YOUNG, e] != 0.0)):
+            young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+            t0 = trial_stress(e, bar_point(e, u0, v, bars, thermal0, multiplier)[0], thermal0, bars)
+            t1 = trial_stress(e, bar_point(e, u1, v, bars, thermal1, multiplier)[0], thermal1, bars)
+            stress0 = bilinear(t0, t0 - young * half, young, plus, minus)[0]
+            stress1 = bilinear(t1 + young * half, t1, young, plus, minus)[0]
+            total -= (stress0 + stress1) * half * constants[AREA, e] / constants[INV_LENGTH, e]
+    return total
 
 
 def blocks_of(kinds: Ints, constants: Floats) -> Ints:

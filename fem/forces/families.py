@@ -22,16 +22,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats
-from fem.compiled import inner_kernel, shared_kernel
+from fem.arrays import Floats, Ints
+from fem.compiled import inner_kernel, kernel, shared_kernel
 from fem.forces.added_mass import ADDED_MASS
-from fem.forces.bar import VISCOUS, Bars
+from fem.forces.bar import AREA, CONJUGATE, VISCOUS, Bars, bar_point
 from fem.forces.fluid import FLUID
+from fem.forces.laws import LINEAR, LOG
 from fem.forces.protocol import Family
 from fem.forces.reeving import REEVING
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
+from fem.lanes.choose import where
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
@@ -167,6 +169,45 @@ values_of_others = inner_kernel(_values())
 """(number, index, springs, families, u, v, state, row): E, S, N, T of an element that is no bar."""
 masses_of_others = inner_kernel(_mass())
 """(families, time, place, u, state, block): the mass that families give to nodes, into block (n, 9)."""
+
+
+@kernel
+def element_values(
+    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None,
+    thermal: Floats, multiplier: Floats, state: Floats, values: Floats, onset: float = 0.0,
+) -> None:  # fmt: skip
+    """Strain E, stress S, conjugate force N and force along the bar T of listed elements; where ropes run over pulleys
+    T2, too: T at the other end, which differs for these ropes only.
+
+    elements (q, 2) int   kind (0 bar, 1 spring between dofs, 2 point mass, more: a family) and index in it
+    values   (q, 4 or 5)  out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
+
+    state          what families remember
+    onset          as in ``Trial``, of the increment that ends here
+    Springs between dofs: elongation, then the force three times. Point masses: zeros.
+    """
+    for k in range(elements.shape[0]):
+        number, index = elements[k, 0], elements[k, 1]
+        if values.shape[1] > 4:
+            values[k, 4] = np.inf  # until a family says what it is
+        if number == 0:
+            strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
+            total = stress + viscous
+            area = bars.constants[AREA, index]
+            values[k, 0] = strain
+            values[k, 1] = total
+            values[k, 3] = area * total * slope * stretch
+            values[k, 2] = area * total
+            if bars.kinds[index, 0] == LOG:
+                values[k, 2] = values[k, 3]
+            elif bars.kinds[index, 0] == LINEAR:
+                values[k, 2] *= bars.constants[CONJUGATE, index]
+        else:
+            for c in range(4):
+                values[k, c] = 0.0
+            values_of_others(number, index, springs, families, u, v, state, values[k])
+        if values.shape[1] > 4:
+            values[k, 4] = where(values[k, 4] < np.inf, values[k, 4], values[k, 3])
 
 
 @shared_kernel

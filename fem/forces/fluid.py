@@ -88,7 +88,7 @@ class Fluid(NamedTuple):
     rows    (r, ROW), numbers (r, NUMBERS): of the step, for a magnitude of 1
     elements (q,), ends (q, 2)  the bars that a fluid touches in any step, their nodes;  first: their first pair
     laws    (k, 2)  speed and force per length, a drag law behind the other
-    asked   (q, 2)  places of ``ends`` among the nodes of the sea; no rows where there are no waves
+    sea_nodes   (q, 2)  places of ``ends`` among the nodes of the sea; no rows where there are no waves
     """
 
     rows: Ints
@@ -100,7 +100,7 @@ class Fluid(NamedTuple):
     curves: Curves
     streams: Streams
     sea: Sea
-    asked: Ints
+    sea_nodes: Ints
 
 
 class Bar(NamedTuple):
@@ -161,8 +161,11 @@ def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial,
     length = math.sqrt(dx * dx + dy * dy + dz * dz)
     zi, zj = place_of(i + up, trial), place_of(j + up, trial)
     at_i, at_j = -1, -1
-    if own.asked.shape[0] > 0 and trial.rate != 0.0:
-        at_i, at_j = own.sea.first + REMEMBERED * own.asked[bar, 0], own.sea.first + REMEMBERED * own.asked[bar, 1]
+    if own.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
+        at_i, at_j = (
+            own.sea.first + REMEMBERED * own.sea_nodes[bar, 0],
+            own.sea.first + REMEMBERED * own.sea_nodes[bar, 1],
+        )
     hi, hj = below(zi, at_i, trial), below(zj, at_j, trial)
     q0, q1, moves = wetted(medium, hi, hj, level)
     edge_i, edge_j = 0.0, 0.0
@@ -245,7 +248,7 @@ class Point(NamedTuple):
 @called_kernel
 def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all rows; nothing is stored."""
-    if own.asked.shape[0] > 0 and trial.rate != 0.0:
+    if own.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
         foresee(trial, own.sea)
     time = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1
     known = (-1, -1, -1)
@@ -396,7 +399,7 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
 def stiffest(own: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
     """With the dampers that water in its waves may become; place, u (3n,)."""
     resists = (own.rows[:, MEDIUM] == WATER) & np.any(own.numbers[:, [NORMAL, ALONG]], axis=1)
-    if not len(own.asked) or not resists.any():
+    if not len(own.sea_nodes) or not resists.any():
         return own
     rows, numbers = own.rows[resists].copy(), own.numbers[resists].copy()
     heights = (place + u).reshape(-1, 3)[own.ends, own.sea.up] - own.sea.level
@@ -443,11 +446,11 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
     nothing, ends = (np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS))), system.element_nodes[elements]
     table, streams = np.array(rows, float).reshape(-1, 2), streams_of(model)
-    length = system.length0[system.bar_index[elements]]
+    length = system.lengths_of(elements)
     sea = sea_of(model, np.unique(system.element_nodes[elements]), length, state)
-    asked = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
-    ends, asked = np.ascontiguousarray(ends), np.ascontiguousarray(asked)
-    return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, asked)
+    sea_nodes = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
+    ends, sea_nodes = np.ascontiguousarray(ends), np.ascontiguousarray(sea_nodes)
+    return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, sea_nodes)
 
 
 def streams_of(model: Any) -> Streams:
@@ -484,7 +487,7 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
     if not len(own.elements):
         return own
     model, found = system.model, list[Rows]()
-    length, there = system.length0[system.bar_index[own.elements]], ~system.gone[own.elements]
+    length, there = system.lengths_of(own.elements), ~system.gone[own.elements]
     labels = labels_of(model)
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
     for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):

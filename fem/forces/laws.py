@@ -148,7 +148,7 @@ def releases(total: float, soft: float, plus: float, minus: float) -> bool:
 def damped_fractions(
     trial: float, viscous: float, eta: float, reach: float, plus: float, minus: float
 ) -> tuple[float, float]:
-    """Shares r_t and r_w of the stress r_t t + r_w w of a damped bar.
+    """Fractions r_t and r_w of the stress r_t t + r_w w of a damped bar.
 
     trial, viscous  t and w = eta de/dt
     reach           modulus times the time in which the scheme builds up a strain; 0: at an instant

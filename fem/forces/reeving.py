@@ -42,6 +42,7 @@ from fem.forces.running import (
     LENGTH,
     MINUS,
     MOVED,
+    NONE,
     NUMBERS,
     PLUS,
     PULL,
@@ -52,9 +53,10 @@ from fem.forces.running import (
     STRESS0,
     YOUNG,
     Answer,
+    Control,
     Leg,
     Lines,
-    Wish,
+    Side,
     answer_of,
     both,
     brought_at,
@@ -68,7 +70,6 @@ from fem.forces.running import (
 
 STRAIGHT = 1e-12
 """Sine of an angle whose direction of growth is unknown."""
-NONE: Vector = (0.0, 0.0, 0.0)
 
 
 class Way(NamedTuple):
@@ -112,10 +113,13 @@ def way_of(k: int, number: int, leg: Leg, turn: Vector, trial: Trial, own: Lines
 
 
 @inner_kernel
-def slope_of(by: float, angle: float, way: Way) -> Vector:
-    """Derivative by the place of the end of a leg of what depends on its length and on phi."""
-    n, turn = way.n, way.turn
-    return by * n[0] + angle * turn[0], by * n[1] + angle * turn[1], by * n[2] + angle * turn[2]
+def slopes_of(by: Vector, way: Way, beyond: Way) -> tuple[Vector, Vector]:
+    """Derivatives by the places of the ends of both legs; by: those by l1, l2 and phi."""
+    n, turn, m, bend, angle = way.n, way.turn, beyond.n, beyond.turn, by[2]
+    return (
+        (by[0] * n[0] + angle * turn[0], by[0] * n[1] + angle * turn[1], by[0] * n[2] + angle * turn[2]),
+        (by[1] * m[0] + angle * bend[0], by[1] * m[1] + angle * bend[1], by[1] * m[2] + angle * bend[2]),
+    )
 
 
 @called_kernel
@@ -178,14 +182,14 @@ def weigh(
             was = state + MOVED + 3 * number + c
             trial.power[GIVEN] -= 0.5 * (f1 - f0) * (old[was] + trial.u1[dof])
             new[was] = trial.u1[dof]
-        first, second = slope_of(answer.l11, answer.l1f, way), slope_of(answer.l12, answer.l1f, beyond)
-        third, fourth = slope_of(answer.l21, answer.l2f, way), slope_of(answer.l22, answer.l2f, beyond)
+        first, second = slopes_of(answer.first.d_length, way, beyond)
+        third, fourth = slopes_of(answer.second.d_length, way, beyond)
         if number == 2:
             first, second = third, fourth
         if not is_end:
             first = first[0] + third[0], first[1] + third[1], first[2] + third[2]
             second = second[0] + fourth[0], second[1] + fourth[1], second[2] + fourth[2]
-        spread(k, number, -trial.weight * half, g1, first, second if two else NONE, own, tangent)
+        spread(k, number, -trial.weight * half, g1, first, second, own, tangent)
 
 
 @called_kernel
@@ -257,13 +261,13 @@ def given_by(k: int, leg: int, time: float, own: Lines) -> float:
 
 
 @inner_kernel
-def wish_at(k: int, trial: Trial, own: Lines) -> Wish:
+def control_at(k: int, trial: Trial, own: Lines) -> Control:
     """What a winch that keeps a tension wants in this increment."""
     if own.control[k, 0] < 0:
-        return Wish(-1, 0.0, 0.0)
+        return Control(-1, 0.0, 0.0)
     pull = own.wanted[k, 0] * value_at(own.curves, own.control[k, 1], trial.time1)
     most = own.wanted[k, 1]
-    return Wish(own.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
+    return Control(own.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
 
 
 @inner_kernel
@@ -277,19 +281,19 @@ def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tang
     wound1, wound2 = given_by(k, 0, trial.time1, own), given_by(k, 1, trial.time1, own)
     have1 = own.numbers[k, REST] + wound1 + old[state + HAULED]
     have2 = own.numbers[k, REST + 1] + wound2 + old[state + HAULED + 1]
-    wish = wish_at(k, trial, own)
-    answer = answer_of(k, one, other, have1, have2, phi, wish, own)
+    control = control_at(k, trial, own)
+    answer = answer_of(k, one, other, have1, have2, phi, control, own)
     before = old[state + LENGTH] + old[state + LENGTH + 1]
-    whole = answer.length1 + answer.length2
-    remember(state, rubs, wish.leg, wound1, wound2, trial, answer, own)
+    whole = answer.first.length + answer.second.length
+    remember(state, rubs, control.leg, wound1, wound2, trial, answer, own)
     if own.numbers[k, AREA] == 0.0:
         return 0.0
     line = both(one, other) if two else one
-    b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.length1), own)
-    b2 = brought_at(k, stretch(other, answer.length2), own) if rubs else b1
-    is_lost = not is_settled(k, one, other, phi, wish, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
+    b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.first.length), own)
+    b2 = brought_at(k, stretch(other, answer.second.length), own) if rubs else b1
+    is_lost = not is_settled(k, one, other, phi, control, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
     new[state + BROUGHT], new[state + BROUGHT + 1] = (math.nan, math.nan) if is_lost else (b1, b2)
-    is_exact = trial.secant and not rubs and wish.leg < 0
+    is_exact = trial.secant and not rubs and control.leg < 0
     if is_exact:
         answer = secant_answer(k, before, whole, line, trial, answer, own)
     else:
@@ -301,17 +305,18 @@ def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tang
         trial.power[GIVEN] += 0.5 * ((b01 + b1) * came1 + (b02 + b2) * came2)
         trial.power[TAKEN] -= 0.5 * (b01 + b1 - b02 - b2) * answer.passed
         if trial.secant:
-            answer = mean_answer(old[state + PULL], old[state + PULL + 1], answer)
+            first, second = mean_of(old[state + PULL], answer.first), mean_of(old[state + PULL + 1], answer.second)
+            answer = Answer(first, second, answer.hauled, answer.passed)
     way = way_of(k, 0, one, turn1, trial, own)
     beyond = way_of(k, 1, other, turn2, trial, own) if two else way
     pull_at(k, way, beyond, answer, trial, own, force, tangent)
     if own.numbers[k, DENSITY] > 0.0 and own.spans[k, 3] > own.spans[k, 2]:
         weigh(k, state, way, beyond, answer, trial, own, force, tangent)
-    first, reference = stored(k, rubs, line, one, other, new, state, own), own.numbers[k, REST]
+    energy, reference = stored(k, rubs, line, one, other, new, state, own), own.numbers[k, REST]
     reference += own.numbers[k, REST + 1]
     is_short = whole < LEAST_LENGTH * reference
     is_short |= two and min(one.length, other.length) < LEAST_LEG * reference
-    return math.inf if is_lost or (is_short and own.numbers[k, DIES] != 0.0) else first
+    return math.inf if is_lost or (is_short and own.numbers[k, DIES] != 0.0) else energy
 
 
 @inner_kernel
@@ -339,10 +344,10 @@ def remember(
     """States at the end of the increment, but for what line brings with it."""
     old, new, lasts = trial.state0, trial.state1, trial.time1 - trial.time0
     passed = answer.passed if rubs else 0.0
-    new[state + LENGTH], new[state + LENGTH + 1] = answer.length1, answer.length2
+    new[state + LENGTH], new[state + LENGTH + 1] = answer.first.length, answer.second.length
     new[state + HAULED] = old[state + HAULED] + passed + (answer.hauled if leg == 0 else 0.0)
     new[state + HAULED + 1] = old[state + HAULED + 1] - passed + (answer.hauled if leg == 1 else 0.0)
-    new[state + PULL], new[state + PULL + 1] = answer.t1, answer.t2
+    new[state + PULL], new[state + PULL + 1] = answer.first.pull, answer.second.pull
     for c in range(2):
         change = new[state + LENGTH + c] - old[state + LENGTH + c]
         new[state + RATE + c] = change / lasts if lasts > 0.0 else old[state + RATE + c]
@@ -364,26 +369,25 @@ def secant_answer(k: int, before: float, whole: float, line: Leg, trial: Trial, 
         came = whole * law_at(k, stretch(line, whole), own)[0] - mean * law_at(k, h1, own)[0]
         came += mean * law_at(k, h0, own)[0] - before * law_at(k, stretch(start, before), own)[0]
         trial.power[GIVEN] += came
-    return with_pulls(pull, pull, slope, answer)
+    first, second, d_pull = answer.first, answer.second, (slope, slope, 0.0)
+    return Answer(
+        Side(pull, first.length, d_pull, half(first.d_length)),
+        Side(pull, second.length, d_pull, half(second.d_length)),
+        answer.hauled,
+        answer.passed,
+    )
 
 
 @inner_kernel
-def with_pulls(t1: float, t2: float, stiff: float, a: Answer) -> Answer:
-    """The same with other pulls of a line that runs freely, and half the derivatives of its lengths."""
-    return Answer(
-        t1, t2, a.length1, a.length2, a.hauled, a.passed, stiff, stiff, 0.0, stiff, stiff, 0.0,
-        0.5 * a.l11, 0.5 * a.l12, 0.5 * a.l1f, 0.5 * a.l21, 0.5 * a.l22, 0.5 * a.l2f,
-    )  # fmt: skip
+def mean_of(before: float, side: Side) -> Side:
+    """With the mean pull of the increment."""
+    return Side(0.5 * (before + side.pull), side.length, half(side.d_pull), half(side.d_length))
 
 
 @inner_kernel
-def mean_answer(before1: float, before2: float, a: Answer) -> Answer:
-    """Mean pulls of the increment."""
-    return Answer(
-        0.5 * (before1 + a.t1), 0.5 * (before2 + a.t2), a.length1, a.length2, a.hauled, a.passed,
-        0.5 * a.t11, 0.5 * a.t12, 0.5 * a.t1f, 0.5 * a.t21, 0.5 * a.t22, 0.5 * a.t2f,
-        0.5 * a.l11, 0.5 * a.l12, 0.5 * a.l1f, 0.5 * a.l21, 0.5 * a.l22, 0.5 * a.l2f,
-    )  # fmt: skip
+def half(vector: Vector) -> Vector:
+    """Of each component."""
+    return 0.5 * vector[0], 0.5 * vector[1], 0.5 * vector[2]
 
 
 @called_kernel
@@ -394,18 +398,14 @@ def pull_at(
     two = own.nodes[k, 2] >= 0
     for number in range(2 if two else 1):
         here = way if number == 0 else beyond
-        pull = answer.t1 if number == 0 else answer.t2
+        side = answer.first if number == 0 else answer.second
+        pull = side.pull
         at, p = 3 * own.nodes[k, 2 * number], 3 * own.nodes[k, 1]
         for c in range(3):
             part = pull * component(here.m, c)
             force[at + c] += part
             force[p + c] -= part
-        first = slope_of(answer.t11 if number == 0 else answer.t21, answer.t1f if number == 0 else answer.t2f, way)
-        second = NONE
-        if two:
-            second = slope_of(
-                answer.t12 if number == 0 else answer.t22, answer.t1f if number == 0 else answer.t2f, beyond
-            )
+        first, second = slopes_of(side.d_pull, way, beyond)
         starting = 0.0 if trial.secant else own.numbers[k, STARTING]
         across = trial.weight * here.each * (starting if abs(pull) < 1e-6 * starting else pull)
         spread(k, 2 * number, trial.weight, here.m, first, second, own, tangent)
@@ -436,25 +436,15 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
         numbers[:, FIRST_LEG + 3 * leg : FIRST_LEG + 3 * leg + 3] = np.where(leg & ~reeved[:, None], 0.0, vector)
         numbers[:, DISTANCE + leg] = np.where(leg & ~reeved, 0.0, np.sqrt((vector**2).sum(axis=1)))
     numbers[:, REST : REST + 2] = numbers[:, DISTANCE : DISTANCE + 2]
-    set_rest_lengths(model, elements, reeved, numbers)
+    for rest in model.rest_lengths:
+        chosen = np.isin(elements, mesh.elements_of(rest.target))
+        numbers[chosen, REST : REST + 2] = rest.legs(numbers[chosen, DISTANCE : DISTANCE + 2])
     measure = set_materials(model, system, elements, reeved, numbers)
     nothing = np.zeros(0, np.int64)
     rows = np.zeros((len(elements), 4), np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
     control = np.full((len(elements), 2), -1), np.zeros((len(elements), 2))
     turns = *rows, *control, nothing, np.zeros((0, 3)), gathered(())
     return Lines(elements, nodes, pairs, state, measure, numbers, *turns)
-
-
-def set_rest_lengths(model: Any, elements: Ints, reeved: Any, numbers: Floats) -> None:
-    """Natural lengths of both legs: given in two parts, or in proportion to the distances."""
-    for rest in model.rest_lengths:
-        chosen = np.isin(elements, model.mesh.elements_of(rest.target))
-        parts = numbers[chosen, DISTANCE : DISTANCE + 2]
-        if rest.second is None:
-            parts *= rest.length / parts.sum(axis=1, keepdims=True)
-        else:
-            parts[:] = rest.length, rest.second
-        numbers[chosen, REST : REST + 2] = parts
 
 
 def set_materials(model: Any, system: Any, elements: Ints, reeved: Any, numbers: Floats) -> Ints:
@@ -474,7 +464,7 @@ def set_materials(model: Any, system: Any, elements: Ints, reeved: Any, numbers:
     for pulley in model.pulleys:
         numbers[np.isin(elements, mesh.element_sets[pulley.element_set]), FRICTION] = pulley.friction
     bars = elements[~reeved]  # with what these carry
-    numbers[~reeved, DENSITY] = system.element_mass[bars] / system.length0[system.bar_index[bars]]
+    numbers[~reeved, DENSITY] = system.element_mass[bars] / system.lengths_of(bars)
     numbers[~reeved, KNOWN] = 0.5 * system.element_mass[bars]
     numbers[:, DIES] = there
     return measure

@@ -269,9 +269,9 @@ def quasi_static(b: int, x: float, largest: float, own: RopeBars) -> tuple[float
         stress, slope, energy = table_point(x - permanent, first, count, table)
         return stress, slope, energy, BELOW + table_segment(x - permanent, first, count, table)
     span = largest - permanent
-    share = (x - permanent) / span
-    stress, slope, energy = table_point(share, first, count, table)
-    return top * stress, top * slope / span, top * span * energy, BELOW + table_segment(share, first, count, table)
+    part = (x - permanent) / span
+    stress, slope, energy = table_point(part, first, count, table)
+    return top * stress, top * slope / span, top * span * energy, BELOW + table_segment(part, first, count, table)
 
 
 @inner_kernel
@@ -565,7 +565,7 @@ def stiffness_at(b: int, stress: float, own: RopeBars) -> tuple[float, float]:
 
 
 @inner_kernel
-def late_share(z: float) -> float:
+def late_fraction(z: float) -> float:
     """1/(1 - exp(-z)) - 1/z."""
     if z < 1e-3:
         return 0.5 + z / 12.0
@@ -624,9 +624,9 @@ def behind(
         q, chase = (max(end, set_strain(b, max(largest, end), own)) if ropes else end), 1.0
     elif dt > 0.0:
         viscosity = own.numbers[b, VISCOSITY]
-        share = late_share(dt * stiff / (viscosity * (1.0 - slope / stiff)))
-        late = share * dt / viscosity
-        wanted = slow_strain(b, q0, mean, own) + (1.0 - share) * dt / viscosity * (stress0 - mean)
+        part = late_fraction(dt * stiff / (viscosity * (1.0 - slope / stiff)))
+        late = part * dt / viscosity
+        wanted = slow_strain(b, q0, mean, own) + (1.0 - part) * dt / viscosity * (stress0 - mean)
         q = solve_slow(b, q0, end, largest, late, wanted, False, own)
         if q != q:
             q, unfound = q0, math.nan

@@ -8,7 +8,7 @@ With s = l/L and the strain e(s) of its section, all measures are functions of s
 dW/dL, - (T + T^2/(2 E A)) for ENGINEERING, is what line that comes in brings with it. s - 1 = (x + D - L)/L keeps its
 digits, x being the elongation from the distance D of the reference position.
 
-How a line shares itself out between its legs, and what it pulls with: winches, pulleys, friction on these.
+How the length of a line divides between its legs, and what it pulls with: winches, pulleys, friction on these.
 
 A rope over a pulley without friction pulls alike on both sides: it is one line of length l1 + l2. With friction mu
 both legs keep what they have while T1/T2 lies within exp(-mu phi) and exp(mu phi), phi being the angle the rope turns
@@ -43,8 +43,11 @@ LEAST_LENGTH, LEAST_LEG = 0.1, 1e-3
 TURNS = 120
 """Bound of iterations for one number, which take less than ten but beside kinks; those are halved out in as many."""
 
+NONE: Vector = (0.0, 0.0, 0.0)
 CLOSE = 1e-12
 """The last step of an iteration that goes on in round-off, over its number."""
+SETTLED = 1e-11
+"""Convergence tolerance of pulls, over the forces that the round-off of lengths belongs to."""
 
 
 class Lines(NamedTuple):
@@ -192,11 +195,7 @@ def secant_pull(k: int, h0: float, h1: float, own: Lines) -> tuple[float, float]
     return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
 
 
-SETTLED = 1e-11
-"""What pulls of an answer may be off by, over the forces that the round-off of lengths belongs to."""
-
-
-class Wish(NamedTuple):
+class Control(NamedTuple):
     """What a winch wants: the pull in leg ``leg`` (-1: nothing), by ``most`` more or less of length."""
 
     leg: int
@@ -204,30 +203,25 @@ class Wish(NamedTuple):
     most: float
 
 
+class Side(NamedTuple):
+    """Of one leg: pull T, natural length L, and the derivatives of both by l1, l2 and phi."""
+
+    pull: float
+    length: float
+    d_pull: Vector
+    d_length: Vector
+
+
 class Answer(NamedTuple):
-    """Of both legs: pull T and natural length L, their derivatives by l1, l2 and phi.
+    """Of both legs.
 
     hauled  what a winch that keeps a tension has added to its leg;  passed: what leg 1 has got from leg 2
     """
 
-    t1: float
-    t2: float
-    length1: float
-    length2: float
+    first: Side
+    second: Side
     hauled: float
     passed: float
-    t11: float
-    t12: float
-    t1f: float
-    t21: float
-    t22: float
-    t2f: float
-    l11: float
-    l12: float
-    l1f: float
-    l21: float
-    l22: float
-    l2f: float
 
 
 class Run(NamedTuple):
@@ -247,54 +241,58 @@ def pull_of(k: int, leg: Leg, natural: float, own: Lines) -> Run:
 
 
 @inner_kernel
-def hauled_by(k: int, leg: Leg, natural: float, wish: Wish, own: Lines) -> tuple[float, float]:
+def hauled_by(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> tuple[float, float]:
     """What a winch adds to the natural length, and the derivative of that by l: 0 where its speed is the limit."""
-    if wish.leg < 0 or own.numbers[k, AREA] == 0.0:
+    if control.leg < 0 or own.numbers[k, AREA] == 0.0:
         return 0.0, 0.0
-    each = 1.0 / (1.0 + stretch_for(k, wish.pull, own))
+    each = 1.0 / (1.0 + stretch_for(k, control.pull, own))
     change = leg.length * each - natural
-    if abs(change) > wish.most:
-        return math.copysign(wish.most, change), 0.0
+    if abs(change) > control.most:
+        return math.copysign(control.most, change), 0.0
     return change, each
 
 
 @inner_kernel
-def one_leg(k: int, leg: Leg, natural: float, wish: Wish, own: Lines) -> Answer:
+def one_leg(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> Answer:
     """A bar that a winch names."""
-    hauled, more = hauled_by(k, leg, natural, wish, own)
+    hauled, more = hauled_by(k, leg, natural, control, own)
     length = natural + hauled
     run = pull_of(k, leg, length, own)
     pull, stiff = run.pull, run.stiff
     if more > 0.0:
-        pull, stiff = wish.pull, 0.0
-    return Answer(
-        pull, 0.0, length, 0.0, hauled, 0.0, stiff, 0.0, 0.0, 0.0, 0.0, 0.0, more, 0.0, 0.0, 0.0, 0.0, 0.0
-    )  # fmt: skip
+        pull, stiff = control.pull, 0.0
+    side = Side(pull, length, d_pull=(stiff, 0.0, 0.0), d_length=(more, 0.0, 0.0))
+    return Answer(side, Side(0.0, 0.0, NONE, NONE), hauled, passed=0.0)
 
 
 @inner_kernel
-def free_rope(k: int, one: Leg, other: Leg, natural: float, wish: Wish, own: Lines) -> Answer:
+def free_rope(k: int, one: Leg, other: Leg, natural: float, control: Control, own: Lines) -> Answer:
     """Without friction: each leg has the part of the length that it is long."""
     whole = both(one, other)
-    answer = one_leg(k, whole, natural, wish, own)
-    length, stiff, more = answer.length1, answer.t11, answer.l11
+    answer = one_leg(k, whole, natural, control, own)
+    pull, length, (stiff, _, _), (more, _, _) = answer.first
     first, second, each = one.length / whole.length, other.length / whole.length, length / whole.length
+    d_first = each * second + more * first, (more - each) * first, 0.0
+    d_second = (more - each) * second, each * first + more * second, 0.0
+    d_pull = stiff, stiff, 0.0
     return Answer(
-        answer.t1, answer.t1, length * first, length * second, answer.hauled, 0.0,
-        stiff, stiff, 0.0, stiff, stiff, 0.0,
-        each * second + more * first, (more - each) * first, 0.0, (more - each) * second, each * first + more * second,
-        0.0,
-    )  # fmt: skip
+        Side(pull, length * first, d_pull, d_first), Side(pull, length * second, d_pull, d_second), answer.hauled, 0.0
+    )
 
 
 @inner_kernel
 def exchanged(answer: Answer) -> Answer:
     """The same with the legs in the other order."""
-    return Answer(
-        answer.t2, answer.t1, answer.length2, answer.length1, answer.hauled, -answer.passed,
-        answer.t22, answer.t21, answer.t2f, answer.t12, answer.t11, answer.t1f,
-        answer.l22, answer.l21, answer.l2f, answer.l12, answer.l11, answer.l1f,
-    )  # fmt: skip
+    return Answer(seen_from_other(answer.second), seen_from_other(answer.first), answer.hauled, -answer.passed)
+
+
+@inner_kernel
+def seen_from_other(side: Side) -> Side:
+    """With l1 and l2 exchanged."""
+    by_pull, by_length = side.d_pull, side.d_length
+    return Side(
+        side.pull, side.length, (by_pull[1], by_pull[0], by_pull[2]), (by_length[1], by_length[0], by_length[2])
+    )
 
 
 @inner_kernel
@@ -344,17 +342,19 @@ def towards_first(
     soft = first.give + factor * second.give
     each = 1.0 / soft if soft > 0.0 else 0.0
     d1, d2, df = first.stiff * each, -factor * second.stiff * each, -turn * each
+    d_first = first.stiff - first.give * d1, -first.give * d2, -first.give * df
+    d_second = second.give * d1, second.stiff + second.give * d2, second.give * df
     return Answer(
-        first.pull, second.pull, length, whole - length, hauled, length - have,
-        first.stiff - first.give * d1, -first.give * d2, -first.give * df,
-        second.give * d1, second.stiff + second.give * d2, second.give * df,
-        d1, d2, df, -d1, -d2, -df,
-    )  # fmt: skip
+        Side(first.pull, length, d_first, d_length=(d1, d2, df)),
+        Side(second.pull, whole - length, d_second, d_length=(-d1, -d2, -df)),
+        hauled,
+        passed=length - have,
+    )
 
 
 @inner_kernel
 def with_friction(
-    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, wish: Wish, own: Lines
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, own: Lines
 ) -> Answer:
     """A rope that rubs, and a winch at leg 1 that may keep its pull as far as its speed allows.
 
@@ -362,8 +362,8 @@ def with_friction(
     """
     steep, hauled = own.numbers[k, FRICTION], 0.0
     grip = math.exp(steep * phi)
-    if wish.leg >= 0 and own.numbers[k, AREA] > 0.0:
-        pull, each = wish.pull, 1.0 / (1.0 + stretch_for(k, wish.pull, own))
+    if control.leg >= 0 and own.numbers[k, AREA] > 0.0:
+        pull, each = control.pull, 1.0 / (1.0 + stretch_for(k, control.pull, own))
         length, second, length2 = one.length * each, pull_of(k, other, have2, own), have2
         t2, t22, t2f, l22, l2f = second.pull, second.stiff, 0.0, 0.0, 0.0
         over = second.pull > limit_over(pull, grip)
@@ -375,11 +375,14 @@ def with_friction(
             l2f = -length2 * l22 * t2f / law_at(k, h, own)[2]
         passed = have2 - length2
         hauled = length - have1 - passed
-        if abs(hauled) <= wish.most:
+        if abs(hauled) <= control.most:
             return Answer(
-                pull, t2, length, length2, hauled, passed, 0.0, 0.0, 0.0, 0.0, t22, t2f, each, 0.0, 0.0, 0.0, l22, l2f
-            )  # fmt: skip
-        hauled = math.copysign(wish.most, hauled)
+                Side(pull, length, NONE, d_length=(each, 0.0, 0.0)),
+                Side(t2, length2, d_pull=(0.0, t22, t2f), d_length=(0.0, l22, l2f)),
+                hauled,
+                passed,
+            )
+        hauled = math.copysign(control.most, hauled)
         have1 += hauled
     over1 = have1 <= 0.0
     if have1 > 0.0 and have2 > 0.0:
@@ -387,9 +390,11 @@ def with_friction(
         over1 = first.pull > limit_over(second.pull, grip)
         if not (over1 or second.pull > limit_over(first.pull, grip)):
             return Answer(
-                first.pull, second.pull, have1, have2, hauled, 0.0, first.stiff, 0.0, 0.0, 0.0, second.stiff, 0.0,
-                0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-            )  # fmt: skip
+                Side(first.pull, have1, (first.stiff, 0.0, 0.0), NONE),
+                Side(second.pull, have2, (0.0, second.stiff, 0.0), NONE),
+                hauled,
+                passed=0.0,
+            )
     whole = have1 + have2
     if over1:
         return towards_first(k, one, other, have1, whole, hauled, phi, own)
@@ -397,13 +402,15 @@ def with_friction(
 
 
 @inner_kernel
-def answer_of(k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, wish: Wish, own: Lines) -> Answer:
+def answer_of(
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, own: Lines
+) -> Answer:
     """Line k with the natural lengths that winches by curves have left in its legs."""
     if own.nodes[k, 2] < 0:
-        return one_leg(k, one, have1, wish, own)
+        return one_leg(k, one, have1, control, own)
     if own.numbers[k, FRICTION] == 0.0:
-        return free_rope(k, one, other, have1 + have2, wish, own)
-    is_second = wish.leg == 1
+        return free_rope(k, one, other, have1 + have2, control, own)
+    is_second = control.leg == 1
     answer = with_friction(
         k,
         other if is_second else one,
@@ -411,25 +418,25 @@ def answer_of(k: int, one: Leg, other: Leg, have1: float, have2: float, phi: flo
         have2 if is_second else have1,
         have1 if is_second else have2,
         phi,
-        wish,
+        control,
         own,
     )
     return exchanged(answer) if is_second else answer
 
 
 @inner_kernel
-def is_settled(k: int, one: Leg, other: Leg, phi: float, wish: Wish, answer: Answer, own: Lines) -> bool:
+def is_settled(k: int, one: Leg, other: Leg, phi: float, control: Control, answer: Answer, own: Lines) -> bool:
     """Pulls are those of the lengths, and none is beyond its limit over the other: iterations have ended well."""
-    rubs = own.nodes[k, 2] >= 0 and own.numbers[k, FRICTION] > 0.0
-    if not rubs and wish.leg < 0:
+    rubs, first, second = own.nodes[k, 2] >= 0 and own.numbers[k, FRICTION] > 0.0, answer.first, answer.second
+    if not rubs and control.leg < 0:
         return True  # nothing has been looked for
     if not rubs:
         line = both(one, other) if own.nodes[k, 2] >= 0 else one
-        return is_pull(k, answer.t1, answer.t1, line, answer.length1 + answer.length2, own)
+        return is_pull(k, first.pull, first.pull, line, first.length + second.length, own)
     grip = math.exp(own.numbers[k, FRICTION] * phi)
-    over1, over2 = min(answer.t1, limit_over(answer.t2, grip)), min(answer.t2, limit_over(answer.t1, grip))
-    fits = is_pull(k, answer.t1, over1, one, answer.length1, own)
-    return fits and is_pull(k, answer.t2, over2, other, answer.length2, own)
+    over1, over2 = min(first.pull, limit_over(second.pull, grip)), min(second.pull, limit_over(first.pull, grip))
+    fits = is_pull(k, first.pull, over1, one, first.length, own)
+    return fits and is_pull(k, second.pull, over2, other, second.length, own)
 
 
 @inner_kernel

@@ -255,10 +255,10 @@ def normal_force(
     """Spring and damper at one depth, or on the way between two, the derivative of their sum by the second, and the
     damping of what turns."""
     stiffness, damping, ramp = own.numbers[c, STIFFNESS], own.numbers[c, DAMPING], own.numbers[c, RAMP]
-    middle, speed, share, turns = depth, 0.0, 1.0, 0.0
+    middle, speed, fraction, turns = depth, 0.0, 1.0, 0.0
     push, stiff = stiffness * depth, stiffness
     if trial.secant:
-        middle, speed, share = 0.5 * (before + depth), (depth - before) * trial.rate, 0.5
+        middle, speed, fraction = 0.5 * (before + depth), (depth - before) * trial.rate, 0.5
         push, stiff = stiffness * middle, 0.5 * stiffness
         if before <= 0.0 or depth <= 0.0:  # (W1 - W0)/(g1 - g0), W = K a max(g, 0)^2/2
             part = max(before, depth) / (depth - before)
@@ -271,7 +271,7 @@ def normal_force(
     if speed <= 0.0 or middle <= 0.0 or trial.rate == 0.0:
         return push, 0.0, stiff, 0.0
     whole = min(middle / ramp, 1.0)
-    stiff += damping * (whole * trial.rate + (share * speed / ramp if middle < ramp else 0.0))
+    stiff += damping * (whole * trial.rate + (fraction * speed / ramp if middle < ramp else 0.0))
     return push, damping * whole * speed, stiff, damping * whole * turns
 
 

@@ -45,6 +45,20 @@ def elongation(dofs: Ints, s: int, x: Floats) -> float:
     return value
 
 
+@inner_kernel
+def law_between(s: int, x0: float, x1: float, springs: Springs) -> tuple[float, float, float]:
+    """Of spring s the secant force between two elongations, its derivative by x1, and the energy stored at x1.
+
+    For x0 = x1 that is the force and half its slope.
+    """
+    if common(springs.constants[s, COUNT]) > 0.0:
+        first, count = int(common(springs.constants[s, FIRST])), int(common(springs.constants[s, COUNT]))
+        pull, slope = table_secant(x0, x1, first, count, springs.table)
+        return pull, slope, table_point(x1, first, count, springs.table)[2]
+    half = 0.5 * springs.constants[s, STIFFNESS]
+    return half * (x0 + x1), half, half * x1 * x1
+
+
 @shared_kernel
 def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Add the spring forces and their tangent; returns the stored energy. Secant dashpots follow (x1 - x0)/dt."""
@@ -54,17 +68,8 @@ def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats
     for s in range(dofs.shape[0]):
         x1 = elongation(dofs, s, u1)
         x0 = elongation(dofs, s, u0) if secant else x1
-        if common(constants[s, COUNT]) > 0.0:
-            pull, slope = table_secant(
-                x0, x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
-            )
-            energy += table_point(
-                x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
-            )[2]
-        else:
-            pull = 0.5 * constants[s, STIFFNESS] * (x0 + x1)
-            slope = 0.5 * constants[s, STIFFNESS]
-            energy += 0.5 * constants[s, STIFFNESS] * x1 * x1
+        pull, slope, stored = law_between(s, x0, x1, springs)
+        energy += stored
         if not secant:
             slope *= 2.0
         if rate != 0.0:
@@ -106,16 +111,9 @@ def stiffen(springs: Springs, s: int, slope: float, tangent: Tangent) -> None:
 @kernel
 def spring_point(s: int, u: Floats, v: Floats, springs: Springs) -> tuple[float, float, float, float]:
     """Elongation, elastic force, viscous force and stored energy of one spring."""
-    constants = springs.constants
     x = elongation(springs.dofs, s, u)
-    viscous = constants[s, DAMPING] * elongation(springs.dofs, s, v)
-    if common(constants[s, COUNT]) > 0.0:
-        pull, _, energy = table_point(
-            x, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
-        )
-        return x, pull, viscous, energy
-    pull = constants[s, STIFFNESS] * x
-    return x, pull, viscous, 0.5 * pull * x
+    pull, _, energy = law_between(s, x, x, springs)
+    return x, pull, springs.constants[s, DAMPING] * elongation(springs.dofs, s, v), energy
 
 
 @inner_kernel
@@ -129,14 +127,9 @@ def spring_values(springs: Springs, s: int, u: Floats, v: Floats, row: Floats) -
 @kernel
 def spring_slope(u: Floats, s: int, springs: Springs) -> float:
     """dF/dx of the elastic force of spring s."""
-    constants = springs.constants
-    if common(constants[s, COUNT]) > 0.0:
-        x = elongation(springs.dofs, s, u)
-        first, count = int(common(constants[s, FIRST])), int(common(constants[s, COUNT]))
-        slope: float = 2.0 * table_secant(x, x, first, count, springs.table)[1]
-        return slope
-    stiffness: float = constants[s, STIFFNESS]
-    return stiffness
+    x = elongation(springs.dofs, s, u)
+    slope: float = 2.0 * law_between(s, x, x, springs)[1]
+    return slope
 
 
 @kernel

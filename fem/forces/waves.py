@@ -65,11 +65,11 @@ def velocity(
     if k == last or z <= profile[0, 0]:
         return first * profile[k, 1], first * profile[k, 2], first * profile[k, 3], 0.0, 0.0, 0.0
     inverse = 1.0 / (profile[k + 1, 0] - profile[k, 0])
-    share = (z - profile[k, 0]) * inverse
+    part = (z - profile[k, 0]) * inverse
     x, dx = profile[k, 1], profile[k + 1, 1] - profile[k, 1]
     y, dy = profile[k, 2], profile[k + 1, 2] - profile[k, 2]
     w, dw = profile[k, 3], profile[k + 1, 3] - profile[k, 3]
-    x, y, w, steep = first * (x + share * dx), first * (y + share * dy), first * (w + share * dw), first * inverse
+    x, y, w, steep = first * (x + part * dx), first * (y + part * dy), first * (w + part * dw), first * inverse
     return x, y, w, steep * dx, steep * dy, steep * dw
 
 
@@ -93,8 +93,8 @@ def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, floa
         return 0.0, 1.0, 0.0
     if not (starts or ends):
         return 0.0, 0.0, 0.0
-    share = (level - zi) / (zj - zi)
-    return (0.0, share, 1.0) if starts else (share, 1.0, -1.0)
+    part = (level - zi) / (zj - zi)
+    return (0.0, part, 1.0) if starts else (part, 1.0, -1.0)
 
 
 TURN = 2.0 * math.pi

@@ -14,6 +14,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.model import Model
 from fem.model.curves import Follow, evaluate
+from fem.model.facts import natural_lengths, of_sections
 from fem.model.loads import Winch
 from fem.model.mesh import BARS
 from fem.model.steps import Controls, Dynamic, Procedure, Step
@@ -153,7 +154,9 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
 
     stands, start  (elements, 2) changes of natural length before the step and at its start
     """
-    stiffness, length = stiffness_of(model), natural_lengths(model)
+    stiffness = of_sections(model, lambda section, material: section.area * (material.young or 0.0))
+    length = natural_lengths(model.mesh, model.rest_lengths)
+    length = np.where(length > 0.0, length, 1.0)  # elements without one have no winch
     change = start - stands
     jumping = (np.abs(change) > NO_JUMP * length[:, None]).any(axis=1)
     if not jumping.any():
@@ -174,23 +177,3 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
         f"{start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
         f"Meant? Else {remedy}"
     )
-
-
-def stiffness_of(model: Model) -> Floats:
-    """(k,) EA of elements with a section; else 0."""
-    found = np.zeros(len(model.mesh.element_labels))
-    for section in model.sections:
-        found[model.mesh.elements_of(section.element_set)] = section.area * (
-            model.materials[section.material].young or 0.0
-        )
-    return found
-
-
-def natural_lengths(model: Model) -> Floats:
-    """(k,) at the start of the run; of a rope over a pulley both branches; 1 of elements without length."""
-    legs, owner = model.mesh.legs
-    apart = np.linalg.norm(np.diff(model.mesh.coordinates[legs], axis=1)[:, 0], axis=1)
-    lengths: Floats = np.bincount(owner, apart, len(model.mesh.element_labels)).astype(float)
-    for rest in model.rest_lengths:
-        lengths[model.mesh.elements_of(rest.target)] = rest.whole
-    return np.where(lengths > 0.0, lengths, 1.0)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
 
 from fem.arrays import Floats, frozen
-from fem.model.mesh import Mesh
 
 MASS_RULES = ("LUMPED", "CONSISTENT", "ONE POINT")
 STRAINS = ("GREEN", "ENGINEERING", "LOG")
@@ -176,15 +174,6 @@ class NonstructuralMass:
     name: str | None = None
 
 
-def carried_by(mesh: Mesh, masses: Iterable[NonstructuralMass], length: Floats) -> Floats:
-    """(k,) mass per natural length that the elements carry; length (k,): natural, of bars."""
-    carried = np.zeros(len(length))
-    for mass in masses:
-        elements = mesh.element_sets[mass.element_set]
-        carried[elements] += mass.value / length[elements].sum() if mass.is_total else mass.value
-    return carried
-
-
 @frozen
 class RestLength:
     """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without.
@@ -200,6 +189,12 @@ class RestLength:
     def whole(self) -> float:
         """L0 of the element."""
         return self.length + (self.second or 0.0)
+
+    def legs(self, distances: Floats) -> Floats:
+        """(q, 2) natural lengths before and beyond a pulley: given, or in proportion to the distances (q, 2) there."""
+        if self.second is None:
+            return np.asarray(distances * (self.length / distances.sum(axis=1, keepdims=True)))
+        return np.tile((self.length, self.second), (len(distances), 1))
 
 
 @frozen

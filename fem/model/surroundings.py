@@ -16,14 +16,13 @@ Sources: Dean & Dalrymple, Water Wave Mechanics for Engineers and Scientists, 19
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from fem.arrays import Floats, frozen
-from fem.model.mesh import Mesh
 
 Rows = tuple[tuple[float, float], ...]
 
@@ -197,16 +196,6 @@ def current_at(water: Water, height: Floats, eta: Floats | float = 0.0) -> Float
     rows = np.array(water.current or [(0.0, 0.0, 0.0, 0.0)])
     found = np.stack([np.interp(height, rows[:, 3], rows[:, axis]) for axis in range(3)], axis=-1)
     return np.where((np.asarray(height) <= water.level + eta)[..., None], found, 0.0)
-
-
-def growth_of(mesh: Mesh, growths: Iterable[MarineGrowth]) -> tuple[Floats, Floats]:
-    """(k,) thickness of what grows on each element, and its mass per length."""
-    thickness, mass = np.zeros((2, len(mesh.element_nodes)))
-    for growth in growths:
-        elements = mesh.element_sets[growth.element_set]
-        middle = mesh.coordinates[mesh.element_nodes[elements], mesh.up].mean(axis=1)
-        thickness[elements], mass[elements] = growth.at(middle)
-    return thickness, mass
 
 
 VERTICAL, WHEELER, NONE = "VERTICAL", "WHEELER", "NONE"

@@ -24,6 +24,7 @@ from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.files import Room, on_disk, replace_file
 from fem.model import BarSection, Dashpot, Mesh, Model, Perturbation, PointMass, Spring, outputs_in_force
+from fem.model.facts import given_lengths
 from fem.model.mesh import legs_of, shown_sets
 from fem.model.quantities import QUANTITIES, Quantity, meant
 from fem.runs.record import Frame, Modes, SilentSink
@@ -98,7 +99,7 @@ class Skeleton:
             | sets_of(mesh.node_sets, len(mesh.node_labels)),
             {"element": mesh.element_labels, "section": section, "radius": radius}
             | instance_of(mesh, mesh.element_labels)
-            | rest_lengths_of(model)
+            | ({"rest_length": given_lengths(model.mesh, model.rest_lengths)} if model.rest_lengths else {})
             | sets_of(mesh.element_sets, len(types)),
         ]
         self._appended = Appended()
@@ -135,14 +136,6 @@ def instance_of(mesh: Mesh, labels: Ints) -> dict[str, np.ndarray]:
     added = np.array([instance.added for instance in mesh.instances])
     instance = np.searchsorted(added, labels) - 1
     return {"instance": instance, "label": labels - np.where(instance < 0, 0, added[instance])}
-
-
-def rest_lengths_of(model: Model) -> dict[str, Floats]:
-    """Natural lengths (``*REST LENGTH``), NaN where it is the distance of both nodes; nothing where that is all."""
-    length = np.full(len(model.mesh.element_labels), np.nan)
-    for rest in model.rest_lengths:
-        length[model.mesh.elements_of(rest.target)] = rest.whole
-    return {"rest_length": length} if model.rest_lengths else {}
 
 
 def sets_of(sets: Mapping[str, Ints], count: int) -> dict[str, np.ndarray]:

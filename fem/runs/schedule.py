@@ -35,7 +35,7 @@ class Cadence:
     With instants it remembers how many have passed: ask in the order of the increments.
     """
 
-    lives = ("passed",)
+    changing = ("passed",)
 
     def __init__(
         self, every: int, instants: ArrayLike | None = None, tolerance: float = 0.0, ends: bool = False
@@ -123,7 +123,7 @@ class Schedule:
     instants    rising total times, after the start, at which automatic increments should land
     """
 
-    lives = ("_asked",)
+    changing = ("_asked",)
 
     def __init__(
         self, model: Model, step_index: int, start_time: float, expected_increments: int | None, fields: bool = True

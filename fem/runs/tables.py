@@ -18,6 +18,7 @@ import numpy as np
 from fem.arrays import Columns, Complexes, Floats, Ints
 from fem.files import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, Seabed, SteadyState, outputs_in_force
+from fem.model.facts import natural_lengths
 from fem.model.mesh import Mesh
 from fem.model.quantities import ENERGIES, HARMONIC, QUANTITIES, Values, meant
 from fem.model.surroundings import COMPONENTS
@@ -435,22 +436,13 @@ class BedLine(NamedTuple):
 def bed_lines(model: Model) -> list[BedLine]:
     """All chains of the bars of each bottom, those of one bottom numbered; nets and rings are none."""
     mesh, found = model.mesh, []
-    length = natural_lengths(model)
+    length = natural_lengths(model.mesh, model.rest_lengths)
     for bed in model.seabeds:
         chains = list(chains_of(mesh.element_nodes, mesh.bars_in(bed.element_set)))
         for number, (nodes, bars) in enumerate(chains, 1):
             name = (bed.element_set or "ALL") + (f"-{number}" if len(chains) > 1 else "")
             found.append(BedLine(name, nodes, np.concatenate([[0.0], np.cumsum(length[bars])]), bed))
     return found
-
-
-def natural_lengths(model: Model) -> Floats:
-    """(elements,) of the bars, without load."""
-    mesh = model.mesh
-    length = np.linalg.norm(np.diff(mesh.coordinates[mesh.element_nodes], axis=1)[:, 0], axis=1)
-    for own in model.rest_lengths:
-        length[mesh.elements_of(own.target)] = own.length
-    return np.asarray(length)
 
 
 def chains_of(ends: Ints, bars: Ints) -> Iterator[tuple[Ints, Ints]]:

@@ -22,28 +22,6 @@ from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
 """Part of the contact width by which lines may sink into a bottom without a notice."""
-AT_FLOOR_REMARK = (
-    "some increments converged to round-off only: the residual stopped falling above the given tolerance, which the "
-    "stiffness of the bars puts out of reach"
-)
-VANISHED_REMARK = (
-    "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
-)
-UNRESOLVED_REMARK = (
-    "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was accepted; "
-    "a smaller dtmin resolves them"
-)
-
-SNAPPED_REMARK = (
-    "lines snap taut in increments that are too long to show it: peaks of tension are wrong there (the notice on slack "
-    "lines says by how much)"
-)
-RINGS_REMARK = (
-    "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: that is "
-    "left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a twentieth of their "
-    "period, follows it"
-)
-
 OUT_OF_RANGE = (
     "look for a modulus, an area, a density, a mass, a load, a velocity or a length that is far from all others"
 )
@@ -52,8 +30,8 @@ OUT_OF_RANGE = (
 def overflow_message(step: StepState, increment: int, time: float) -> str:
     """Where numbers that forces do not show (energies, stresses) have become infinite."""
     stage, motion = step.stage, step.progress.motion
-    if told := trouble_of(stage.system, motion.u, motion.state):
-        return f"step {step.number} stopped in increment {increment} at t = {time:.9g}: {told}"
+    if trouble := trouble_of(stage.system, motion.u, motion.state):
+        return f"step {step.number} stopped in increment {increment} at t = {time:.9g}: {trouble}"
     return (
         f"step {step.number} stopped in increment {increment} at t = {time:.9g}: its energies, motion or stresses are "
         f"too large to be reckoned with; {OUT_OF_RANGE}, and whether the motion grows without bound"
@@ -76,14 +54,6 @@ def convergence_notice(clock: Clock) -> str:
     return (
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}, as long as they converge: numerical "
         "damping takes what they do not resolve; dtmax, or a TIME ERROR of *CONTROLS, follows the motion"
-    )
-
-
-def jump_remark(increment: int, iterations: int) -> str:
-    """A static increment that took suspiciously long."""
-    return (
-        f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
-        "(snap-through); smaller increments show where"
     )
 
 
@@ -150,7 +120,8 @@ def out_of_increments(step: StepState, most: int) -> str:
             if damps
             else "the scheme damps nothing, so that all vibration is followed"
         )
-        + ": a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
+        + ": a larger INC= goes on with these, TIME ERROR=5e-4 with TENSION CHANGE=0.3 has fewer, "
+        "that follow tensions, DIRECT has equal ones, and "
         "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
     )
 
@@ -171,10 +142,9 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
                 f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
                 f"{gap:.3g} (the relative residual is {norm:.3g})."
             )
-    elif reason == NOT_FINITE and (told := trouble_of(stage.system, stage.work.u, stage.work.state)):
-        return (
-            f"step {step.number} stopped at t = {progress.time + dt:.9g}: {told} Everything computed so far is written"
-        )
+    elif reason == NOT_FINITE and (trouble := trouble_of(stage.system, stage.work.u, stage.work.state)):
+        where = f"step {step.number} stopped at t = {progress.time + dt:.9g}"
+        return f"{where}: {trouble} Everything computed so far is written"
     elif reason == NOT_FINITE:
         what = f"the iteration diverged (not a number, or overflow) after {int(control[CONTROL.iteration])} solves."
     else:
@@ -201,7 +171,7 @@ def soft_bottom_notice(stage: StepSystem) -> str:
     for bed in stage.system.model.seabeds:
         weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)
         elements = mesh.bars_in(bed.element_set)
-        ends, length = mesh.element_nodes[elements], stage.system.length0[stage.system.bar_index[elements]]
+        ends, length = mesh.element_nodes[elements], stage.system.lengths_of(elements)
         area = 0.5 * bed.width * np.bincount(ends.ravel(), np.repeat(length, 2), len(weight))
         nodes = np.flatnonzero(area > 0.0)
         sunk = float((-weight[nodes] @ bed.normal(up) / (bed.stiffness * area[nodes])).max(initial=0.0))

@@ -12,10 +12,9 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
-from fem.forces.bar import Bars
+from fem.forces.bar import Bars, bar_point
 from fem.forces.families import FAMILIES, FIRST
 from fem.forces.springs import spring_point
-from fem.forces.values import bar_point
 from fem.model import Model
 from fem.model.properties import FAILURES
 from fem.model.quantities import ELEMENTAL

@@ -2,8 +2,8 @@
 
 It is taken between two chunks, where the state is smallest. With it goes how the step began: a run that goes on begins
 the step once more from there, in silence, so that all that follows from that (supports, solvers, held directions) is as
-it was; then everything that ``StepRun.living`` names gets back the values it had. Each of these says in ``lives`` which
-of its attributes change while a step goes on.
+it was; then everything that ``StepRun.parts`` names gets back the values it had. Each of these lists in ``changing``
+which of its attributes change while a step goes on.
 """
 
 from __future__ import annotations

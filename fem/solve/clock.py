@@ -100,7 +100,7 @@ class Clock:
     which the grid begins anew.
     """
 
-    lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
+    changing: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
 
     def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
         self.start, self.end = start, start + procedure.period
@@ -193,7 +193,7 @@ class ErrorClock(Clock):
     All it knows is dt, the grid, ``motion.memory`` and ``motion.origin``.
     """
 
-    lives = (*Clock.lives, "_likely", "_stop", "_whole", "_grid")
+    changing = (*Clock.changing, "_likely", "_stop", "_whole", "_grid")
 
     def __init__(
         self, procedure: Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
@@ -271,7 +271,7 @@ class ErrorClock(Clock):
 class Progress:
     """Where a run is: the state, the increment of the step, total time."""
 
-    lives: ClassVar = ("increment", "time", "cutbacks")
+    changing: ClassVar = ("increment", "time", "cutbacks")
 
     motion: Motion
     increment: int = 0

@@ -33,7 +33,7 @@ class EnergyWatch:
     limit  the fraction that the march goes by; < 0: none
     """
 
-    lives = ("limit", "has_left", "begin")
+    changing = ("limit", "has_left", "begin")
 
     def __init__(self, stage: StepSystem, step: Step) -> None:
         self.stage, self.step = stage, step

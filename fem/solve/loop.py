@@ -37,12 +37,11 @@ from fem.solve.clock import (
     goes_by_convergence,
     refuse_endless,
 )
-from fem.solve.implicit import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.start import first_motion
 from fem.solve.state import RunState
 from fem.solve.statics.riks import ArcClock, make_arc, settled
-from fem.solve.step_run import StepRun, stage_of
+from fem.solve.step_run import Newton, StepRun, stage_of
 from fem.solve.step_system import StepSystem, loading_at
 
 

@@ -15,14 +15,6 @@ from fem.model import Static, Step
 from fem.model.curves import Ramp, evaluate
 from fem.model.quantities import CONCENTRATED
 from fem.runs.record import Acting, Frame, Rows
-from fem.solve.advice import (
-    AT_FLOOR_REMARK,
-    RINGS_REMARK,
-    SNAPPED_REMARK,
-    UNRESOLVED_REMARK,
-    VANISHED_REMARK,
-    jump_remark,
-)
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
@@ -31,8 +23,29 @@ from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
-REMARKS = {groups.AT_FLOOR: AT_FLOOR_REMARK, groups.LOADS_VANISHED: VANISHED_REMARK}
-REMARKS |= {groups.UNRESOLVED: UNRESOLVED_REMARK, groups.RINGS: RINGS_REMARK, groups.SNAPPED: SNAPPED_REMARK}
+REMARKS = {
+    groups.AT_FLOOR: (
+        "some increments converged to round-off only: the residual stopped falling above the given tolerance, which "
+        "the stiffness of the bars puts out of reach"
+    ),
+    groups.LOADS_VANISHED: (
+        "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
+    ),
+    groups.UNRESOLVED: (
+        "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was "
+        "accepted; a smaller dtmin resolves them"
+    ),
+    groups.RINGS: (
+        "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: "
+        "that is left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a "
+        "twentieth of their period, follows it"
+    ),
+    groups.SNAPPED: (
+        "lines snap taut in increments that are too long to show it: peaks of tension are wrong there (the notice on "
+        "slack lines says by how much)"
+    ),
+}
+"""Flag of an increment -> what is said of it, once."""
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 
@@ -132,6 +145,14 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
     labels[system.family[elements, 1]] = system.element_labels[elements]
     of_elements = system.element_mass, system.element_damping
     return Acting(*of_elements, tuple(forces), springs.dofs, constants, labels, stage.scheme.secant, obstacle)
+
+
+def jump_remark(increment: int, iterations: int) -> str:
+    """A static increment that took suspiciously long."""
+    return (
+        f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
+        "(snap-through); smaller increments show where"
+    )
 
 
 def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:

@@ -285,8 +285,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     multiply_masses(stage.problem, motion.v, work.momentum)
     energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     write_energies(stage, motion, acting)
-    if not np.isfinite(energies[ENERGY.strain]) and (told := trouble_of(stage.system, motion.u, work.state)):
-        raise ModelError(told)
+    if not np.isfinite(energies[ENERGY.strain]) and (trouble := trouble_of(stage.system, motion.u, work.state)):
+        raise ModelError(trouble)
     total = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     if is_first:
         energies[ENERGY.total0] = total

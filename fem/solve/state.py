@@ -1,7 +1,7 @@
 """All that lives while a run goes on, as data: what its steps share, and a step on its way.
 
 Marches, searches for events, active sets, checkpoints and studies look at these; ``StepRun`` and ``Run`` go on with
-them. Each part says in ``lives`` which of its attributes change while a step goes on.
+them. Each part says in ``changing`` which of its attributes change while a step goes on.
 """
 
 from __future__ import annotations
@@ -176,12 +176,12 @@ class Marcher:
 
     notice   for the user, or nothing
     can_cut  an increment that failed may be tried again as a shorter one
-    lives    names of what changes while the step goes on
+    changing names of what changes while the step goes on
     """
 
     notice: str = ""
     can_cut: bool = False
-    lives: tuple[str, ...] = ()
+    changing: tuple[str, ...] = ()
 
     def rope_start(self, step: StepState) -> RopeStart | None:
         """Who finds out how ropes set off that nobody watches."""
@@ -217,7 +217,7 @@ class Marcher:
 
 
 def names_in(part: Any) -> tuple[str, ...]:
-    names: tuple[str, ...] = part.lives if hasattr(part, "lives") else part._fields
+    names: tuple[str, ...] = part.changing if hasattr(part, "changing") else part._fields
     return names
 
 

@@ -21,6 +21,7 @@ from fem.solve import rope_states, start
 from fem.solve.advice import (
     automatic_notice,
     convergence_notice,
+    failure_message,
     out_of_increments,
     overflow_message,
     snap_notice,
@@ -28,11 +29,22 @@ from fem.solve.advice import (
 )
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.energy_watch import EnergyWatch
-from fem.solve.implicit import Newton
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, no_arc
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, CORRECT, ENERGY, PROJECT_ACCELERATION, ROW, Loading, Record
+from fem.solve.newton.groups import (
+    CONTROL,
+    CORRECT,
+    DONE,
+    ENERGY,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OPEN,
+    PROJECT_ACCELERATION,
+    ROW,
+    Loading,
+    Record,
+)
 from fem.solve.outcome import (
     before_overflow,
     frame_of,
@@ -46,10 +58,11 @@ from fem.solve.outcome import (
 )
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
-from fem.solve.state import HANDED_ON, Marcher, RunState, StepState, copied, names_in, put_back
-from fem.solve.statics.mechanisms import hold_unrestrained, instability_notice, refuse_mechanism
+from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
+from fem.solve.statics.laying import LAID, laid, may_be_laid
+from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
-from fem.solve.step_system import Patience, StepSystem, loading, loading_at, prepare, record
+from fem.solve.step_system import NO_ROPES, Patience, StepSystem, loading, loading_at, prepare, record
 
 MOST_NAMED = 6
 """Nodes that a notice names."""
@@ -57,6 +70,57 @@ MOST_NAMED = 6
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
+
+
+LOST = (SINGULAR, NOT_CONVERGED, NOT_FINITE)
+"""Outcomes of a chunk in which Newton's method did not find an equilibrium."""
+
+
+class Newton(Marcher):
+    """The march of implicit schemes and of statics."""
+
+    can_cut = True
+
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+        """Through a chunk; once more where statics finds no equilibrium by itself."""
+        reason = step.iterate(control, chunk, kept, NO_ROPES)
+        while reason == SINGULAR and self._carefully(step, control, chunk, kept):
+            reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
+        if reason in LOST and self._laid(step, control, chunk, kept):
+            return DONE if control[CONTROL.increment] == len(chunk.dt) else self.march(step, control, due, chunk, kept)
+        return reason
+
+    def _carefully(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
+        """Once more through an increment of statics whose tangent is singular, past slack bars; whether it succeeds."""
+        stage, nodes = step.stage, step.stage.nodes
+        careful = None if stage.is_dynamic or len(step.arc.last) else careful_nodes(stage)
+        if careful is None:
+            return False
+        stage.nodes = careful
+        control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
+        reason = step.try_out(control, chunk, kept, NO_ROPES, int(control[CONTROL.increment]) + 1)
+        stage.nodes = nodes
+        return reason == DONE
+
+    def _laid(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
+        """Once more through an increment of statics, from where cables are at rest in it; whether it succeeds."""
+        stage, motion, increment = step.stage, step.progress.motion, int(control[CONTROL.increment])
+        if stage.is_dynamic or len(step.arc.last) or not step.step.nlgeom or not may_be_laid(stage):
+            return False
+        before = motion.u.copy()
+        for found in laid(stage, motion, chunk, increment):
+            motion.u[:] = found
+            control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
+            reason = step.try_out(control, chunk, kept, NO_ROPES, increment + 1)
+            if reason == DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
+                step.notify(LAID)
+                return True
+            motion.u[:] = before
+        return False
+
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+        """Why the step stopped."""
+        return failure_message(step, reason, control, increments, dt)
 
 
 Ready: TypeAlias = tuple[StepSystem, Marcher]
@@ -101,7 +165,7 @@ class StepRun(StepState):
     events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
     """
 
-    lives = ("notices", "has_jumped", "thermal")
+    changing = ("notices", "has_jumped", "thermal")
 
     def __init__(
         self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
@@ -394,10 +458,10 @@ class StepRun(StepState):
             self.at_start.open(motion, is_first=False)
             self.at_start.tell()
 
-    # All that lives
+    # State
 
-    def living(self) -> Iterator[tuple[str, Any]]:
-        """All that changes while the step goes on, under names: objects with ``lives``, or named tuples of arrays."""
+    def parts(self) -> Iterator[tuple[str, Any]]:
+        """All that changes during the step, under names: objects with ``changing``, or named tuples of arrays."""
         yield from (("step", self), ("progress", self.progress), ("motion", self.progress.motion), ("arc", self.arc))
         yield from (("clock", self.clock), ("watch", self.watch), ("patience", self.patience))
         yield from (("schedule", self.schedule), ("marcher", self.marcher))
@@ -408,8 +472,8 @@ class StepRun(StepState):
             yield from (("states", self.events.states), ("shares", self.events.shares))
 
     def state(self) -> dict[str, Any]:
-        """Values of all that lives, copied; ``run``: what the step would hand on to a next one."""
-        found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in self.living()}
+        """Values of all that changes, copied; ``run``: what the step would hand on to a next one."""
+        found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in self.parts()}
         acting = settled(self.whole.environment, self.arc) if len(self.arc.last) else self.whole.environment
         found["run"] = {**{name: getattr(self.whole, name) for name in HANDED_ON}, "environment": acting}
         solvers = [solver_of(*pair) for pair in self._solving()]
@@ -418,12 +482,12 @@ class StepRun(StepState):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Give them back."""
         if not np.array_equal(self.system.gone, state["run"]["gone"]):  # something has broken in this step
-            for name, part in self.living():
+            for name, part in self.parts():
                 if name in ("step", "progress", "motion"):
                     put_back(part, state[name])
             self.whole.take_over(state["run"])
             self.rebuild()
-        for name, part in self.living():
+        for name, part in self.parts():
             put_back(part, state[name])
         if self.watched:
             self.watched.stages.make([np.asarray(taut, bool) for taut, *_ in state["solvers"]])

@@ -301,7 +301,7 @@ MANY_PRODUCTS = 120
 class Patience:
     """Of one step with its iterative solver. notify: takes a notice."""
 
-    lives = ("refusals",)
+    changing = ("refusals",)
 
     def __init__(self, notify: Say) -> None:
         self.notify, self.refusals = notify, 0

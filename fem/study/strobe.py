@@ -134,7 +134,7 @@ class Strobe:
     def begin(self, state: State | None = None) -> State:
         """Put the model there (None: where the deck does), and from there to where it may be: that state."""
         last, motion = self.last, self.last.progress.motion
-        for name, part in last.living():
+        for name, part in last.parts():
             put_back(part, self._unopened[name])
         last.variation = None
         with errors_told(self.model, last.number):

@@ -40,7 +40,7 @@ MOTION = """\
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
 ** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
 <dt>, <time>, , <dt>
-*CONTROLS, TIME ERROR=1e-3, TENSION CHANGE=0.25, RESI_GLOB_RELA=1e-4
+*CONTROLS, TIME ERROR=5e-4, TENSION CHANGE=0.3, RESI_GLOB_RELA=1e-4
 *END STEP"""
 
 BEGIN = 2.0

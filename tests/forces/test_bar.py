@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from fem.assembly.system import linearised
 from fem.forces import bar
-from fem.forces.bar import CONSTANTS, STORED, Bars, blocks_of, evaluate_bars
+from fem.forces.bar import CONSTANTS, STORED, Bars, bar_point, blocks_of, evaluate_bars
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LOG, TABLE
-from fem.forces.values import bar_point
 from tests.trials import trial
 
 TABLE_ROWS = np.array([[-0.5, -30.0, 0.0], [0.0, 0.0, 0.0], [0.2, 40.0, 0.0], [0.9, 60.0, 0.0]])
@@ -160,8 +159,8 @@ def test_rigid_motion_gives_no_strain(axis, angle, shift, kind, rest):
 
 def test_strains_agree_with_their_definitions():
     """Closed forms of the three measures and the force along the bar, N l/L0 for GREEN, N for the others."""
+    from fem.forces.families import element_values
     from fem.forces.springs import Springs
-    from fem.forces.values import element_values
 
     springs = Springs(np.zeros((0, 2), np.int64), np.zeros((0, 4)), TABLE_ROWS, np.zeros(0, np.int64))
     stretch = 1.3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
-from fem.forces.bar import SHARES, multiply_mass
+from fem.forces.bar import MASS_FRACTIONS, multiply_mass
 from fem.forces.springs import Springs, evaluate_springs, spring_point
 from tests.trials import no_tangent, trial
 
@@ -58,7 +58,7 @@ def test_secant_spring_force_does_exactly_the_stored_work(x0, x1):
 def test_mass_rules_weigh_the_same_and_differ_in_inertia():
     """Row sums give m; about the bar's centre LUMPED has m L^2/4, CONSISTENT m L^2/12 (exact rod), ONE POINT none."""
     inertia = {"LUMPED": 1 / 4, "CONSISTENT": 1 / 12, "ONE POINT": 0.0}
-    for rule, (diagonal, off) in SHARES.items():
+    for rule, (diagonal, off) in MASS_FRACTIONS.items():
         nodes, product = np.array([[0, 1]]), np.zeros(6)
         uniform = np.tile([1.0, 0.0, 0.0], 2)
         multiply_mass(np.array([diagonal] * 6), np.array([off]), nodes, uniform, product)

@@ -9,7 +9,7 @@ import pytest
 
 from fem.arrays import Floats
 from fem.cli import main
-from fem.forces.bar import SHARES
+from fem.forces.bar import MASS_FRACTIONS
 from fem.runner import run_to_files
 from fem.runs.read import Missing, Results, open_results
 from fem.show.links import forces_of, joints, motion_of, trees_of
@@ -125,7 +125,7 @@ def own_need(results: Results, element: int, near: int, far: int, mass: str) -> 
         later = increment > 0
         for values in (loads, vi, vj, unit):
             values[later] = 0.5 * (values[1:] + values[:-1])[later[1:]]
-    diagonal, off = SHARES[mass]
+    diagonal, off = MASS_FRACTIONS[mass]
     body = 1.2 * length
     inertia = diagonal * (i[:, 9:12] + 0.3 * vi) + off * (j[:, 9:12] + 0.3 * vj)
     return body * inertia - tension[:, None] * unit - 0.5 * loads

@@ -220,7 +220,7 @@ def leaves(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
 
 
 def vars_of(thing: Any) -> tuple[str, ...]:
-    return (*getattr(thing, "__dict__", ()), *getattr(thing, "lives", ()))
+    return (*getattr(thing, "__dict__", ()), *getattr(thing, "changing", ()))
 
 
 def everything(step_run: StepRun) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def everything(step_run: StepRun) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", DECKS)
 def test_nothing_that_lives_is_forgotten(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever has changed since a step began is among ``living``; put back, all of it has the values it had."""
+    """Whatever has changed since a step began is among ``parts``; put back, all of it has the values it had."""
     seen: list[tuple[dict[str, Any], dict[str, Any]]] = []
     faults: list[str] = []
     look, chance, count = Checkpoints.look, random.Random(name), 0

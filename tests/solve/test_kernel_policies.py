@@ -88,7 +88,7 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     problem = group(nodes=group(mask=nothing), bars=group(rods=nothing))
     for _ in range(after):
         trial = group(u=nothing, a=nothing, lagged=nothing, momentum=np.zeros(3))
-        judge(group(lags=False), limits, 1.0, problem, motion, trial)
+        judge(group(lags=False), limits, 1.0, nothing, problem, motion, trial)
     assert memory[MEMORY.level] == pytest.approx(remembered)
 
 

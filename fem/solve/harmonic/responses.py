@@ -30,11 +30,10 @@ from fem.assembly.environment import Environment, LoadSet, load_set, next_enviro
 from fem.assembly.equations import expand
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
-from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, senses
+from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, senses
 from fem.forces.families import FAMILIES, FIRST
 from fem.forces.laws import GREEN, LINEAR, LOG
 from fem.forces.springs import DAMPING, spring_slopes
-from fem.forces.values import bar_point
 from fem.linear.factors import equilibrated
 from fem.model import SteadyState, Step
 from fem.model.curves import evaluate

@@ -41,9 +41,8 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q
+from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
 from fem.forces.laws import LINEAR, RIGID, TABLE
-from fem.forces.values import bar_point
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
     CLOSE,

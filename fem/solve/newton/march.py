@@ -36,9 +36,8 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
-from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars
+from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars, bar_point
 from fem.forces.laws import RIGID, TABLE
-from fem.forces.values import bar_point
 from fem.linear.band import solve_in_band
 from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BICGSTAB, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
@@ -286,13 +285,13 @@ at zero strain, and it may cool at the same time."""
 
 
 @called_kernel
-def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
-    """Whether a bar snaps taut in increment k, with at least this share of the largest internal force so far."""
+def snaps(fraction: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
+    """Whether a bar snaps taut in increment k, with at least this fraction of the largest internal force so far."""
     largest = motion.memory[MEMORY.pull]
     for dof in range(motion.force.shape[0]):
         largest = max(largest, abs(motion.force[dof]))
     motion.memory[MEMORY.pull] = largest
-    least, dt, last = share * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
+    least, dt, last = fraction * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
     before, now = loading.thermal_end[min(k, last)], loading.thermal_end[min(k + 1, last)]
     constants, place, u0, u1 = bars.constants, nodes.place, motion.u, work.u
     for e in range(bars.nodes.shape[0]):

@@ -49,7 +49,7 @@ class ActiveSet(Watched):
     """The ropes of one static step."""
 
     notice = ""
-    lives = ("taut", "trouble", "notice")
+    changing = ("taut", "trouble", "notice")
 
     def start(self, motion: Motion, now: float) -> None:
         """Ropes at their length are taut at first; those between two supports never are."""

@@ -283,7 +283,7 @@ class Switched(Watched):
 
     at_instant: Callable[[Instant, Change], None] | None = None
 
-    lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
+    changing = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
 
     def __init__(self, step_run: StepState, stages: Stages) -> None:
         super().__init__(step_run, stages)
@@ -506,7 +506,7 @@ class SettingOff(Switched):
 class Shares:
     """What is shared at a state. group (r,): the ropes that share a pull."""
 
-    lives = ("group", "_before")
+    changing = ("group", "_before")
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages

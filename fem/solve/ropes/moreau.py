@@ -223,7 +223,7 @@ class Moreau(Marcher):
     happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
     """
 
-    lives = ("pulls", "holds", "spare", "trouble")
+    changing = ("pulls", "holds", "spare", "trouble")
 
     def __init__(self, stage: StepSystem, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice

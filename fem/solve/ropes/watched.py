@@ -43,7 +43,7 @@ class Watched:
     """
 
     trouble = ""
-    lives: tuple[str, ...] = ("taut", "trouble")
+    changing: tuple[str, ...] = ("taut", "trouble")
 
     def __init__(self, step_run: StepState, stages: Stages) -> None:
         self.step_run, self.stages = step_run, stages

@@ -37,7 +37,7 @@ class ArcClock:
     is_steady = False
     is_paced = False
     may_cut = False
-    lives = ("time", "dt", "_cuts")
+    changing = ("time", "dt", "_cuts")
 
     def __init__(self, procedure: Static, controls: Controls, start: float, arc: Arc) -> None:
         self.start, self.end, self.time = start, start + procedure.period, start

@@ -1,0 +1,80 @@
+"""Facts of elements that many rooms ask for, whatever acts on them: natural length, mass per natural length, section.
+
+k elements in their order. The arrays that kernels read follow from them (``fem/assembly/system.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model import BarSection, Material, Model
+from fem.model.mesh import Mesh
+from fem.model.properties import NonstructuralMass, RestLength
+from fem.model.surroundings import MarineGrowth
+
+Members: TypeAlias = Callable[[str], Ints | Flags]
+"""Which elements, of those asked about, are in a set."""
+
+
+def distances(mesh: Mesh) -> Floats:
+    """(k,) between the nodes of an element, 0 where it has one; of a rope over a pulley along both branches."""
+    legs, owner = mesh.legs
+    apart = np.linalg.norm(np.diff(mesh.coordinates[legs], axis=1)[:, 0], axis=1)
+    return np.asarray(np.bincount(owner, apart, len(mesh.element_nodes)), float)
+
+
+def given_lengths(mesh: Mesh, rests: Iterable[RestLength]) -> Floats:
+    """(k,) natural lengths by ``*REST LENGTH``, of a rope over a pulley the whole; NaN for all other elements."""
+    labels = mesh.element_labels.tolist()
+    given, index = np.full(len(labels), np.nan), dict(zip(labels, range(len(labels)), strict=True))
+    for rest in rests:
+        given[mesh.element_sets[rest.target] if isinstance(rest.target, str) else index[rest.target]] = rest.whole
+    return given
+
+
+def natural_lengths(mesh: Mesh, rests: Iterable[RestLength]) -> Floats:
+    """(k,) L0, at the start of the run: as given, else the distance of the nodes."""
+    given = given_lengths(mesh, rests)
+    return np.where(np.isnan(given), distances(mesh), given)
+
+
+def carried_by(masses: Iterable[NonstructuralMass], members: Members, length: Floats) -> Floats:
+    """Mass per natural length that elements carry; length: their natural ones."""
+    carried = np.zeros(len(length))
+    for mass in masses:
+        on = members(mass.element_set)
+        carried[on] += mass.value / length[on].sum() if mass.is_total else mass.value
+    return carried
+
+
+def grown_at(growths: Iterable[MarineGrowth], members: Members, heights: Floats) -> tuple[Floats, Floats]:
+    """Thickness of what grows on elements at heights, and its mass per natural length."""
+    thickness, mass = np.zeros((2, len(heights)))
+    for growth in growths:
+        on = members(growth.element_set)
+        thickness[on], mass[on] = growth.at(heights[on])
+    return thickness, mass
+
+
+def growth_of(model: Model) -> tuple[Floats, Floats]:
+    """(k,) of all elements, at the heights of their middles."""
+    mesh = model.mesh
+    heights = mesh.coordinates[mesh.element_nodes, mesh.up].mean(axis=1)
+    return grown_at(model.growths, mesh.element_sets.__getitem__, heights)
+
+
+def added_mass_per_length(model: Model, masses: Iterable[NonstructuralMass], length: Floats) -> Floats:
+    """(k,) mass per natural length beside the bar itself: what has grown, and what it carries of the masses named."""
+    return growth_of(model)[1] + carried_by(masses, model.mesh.element_sets.__getitem__, length)
+
+
+def of_sections(model: Model, number: Callable[[BarSection, Material], float], other: float = 0.0) -> Floats:
+    """(k,) a number of the section that is in force, the last one, and its material; ``other`` where there is none."""
+    found = np.full(len(model.mesh.element_nodes), other)
+    for section in model.sections:
+        found[model.mesh.element_sets[section.element_set]] = number(section, model.materials[section.material])
+    return found
