@@ -65,7 +65,7 @@ def marches() -> dict[str, float]:
     """The whole march, by linear solver, per bar and Newton iteration."""
     import fem
     import fem.solve.step_run as step_run
-    from fem.runs.record import Rows, SilentSink, Wishes
+    from fem.runs.record import Requests, Rows, SilentSink
     from fem.solve.loop import solve
 
     found = {}
@@ -90,7 +90,7 @@ def marches() -> dict[str, float]:
             best = float("inf")
             for _ in range(10):
                 spent, iterations = 0.0, 0
-                solve(model, Count(), Wishes(solver, fields=False))
+                solve(model, Count(), Requests(solver, fields=False))
                 best = min(best, spent / iterations)
             found[f"march, {solver.lower()}, an iteration"] = 1e9 * best / BARS
     finally:

@@ -88,7 +88,7 @@ def deck_text(job: LineJob) -> str:
 def run(job: LineJob) -> dict[str, Any]:
     """Processor time of our own time loop, the less of two runs; largest, least and mean force of each fairlead."""
     import fem
-    from fem.runs.record import Rows, SilentSink, StepStart, Wishes
+    from fem.runs.record import Requests, Rows, SilentSink, StepStart
     from fem.solve.loop import solve
 
     class Watch(SilentSink):
@@ -111,7 +111,7 @@ def run(job: LineJob) -> dict[str, Any]:
     seconds = []
     for _ in range(2):
         watch = Watch()
-        solve(model, watch, Wishes(fields=False))
+        solve(model, watch, Requests(fields=False))
         seconds.append(time.process_time() - watch.began)
     forces = np.concatenate(watch.forces)[-job.increments :]
     kept = forces[len(forces) // 10 :]

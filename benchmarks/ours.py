@@ -21,7 +21,7 @@ WARMING = 20
 def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
     """Warm, then time the job until the passes last long enough to be trusted; the end state of the last pass."""
     import fem
-    from fem.runs.record import Rows, SilentSink, StepStart, Wishes
+    from fem.runs.record import Requests, Rows, SilentSink, StepStart
     from fem.solve.loop import solve
 
     class Watch(SilentSink):
@@ -52,12 +52,12 @@ def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
     reading = time.perf_counter() - began
     warming = dataclasses.replace(job, increments=min(WARMING, job.increments))
     if not (job.is_static and job.size > 150):
-        solve(fem.parse_deck(deck_text(warming), name=job.slug), Watch(), Wishes(solver, fields=False))
+        solve(fem.parse_deck(deck_text(warming), name=job.slug), Watch(), Requests(solver, fields=False))
     seconds: list[float] = []
     preparing = 0.0
     while not seconds or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < MOST_PASSES):
         watch, began = Watch(), time.perf_counter()
-        solve(model, watch, Wishes(solver, fields=False))
+        solve(model, watch, Requests(solver, fields=False))
         seconds.append(time.perf_counter() - watch.began)
         preparing = watch.began - began
     last = watch.last

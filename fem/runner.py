@@ -20,7 +20,7 @@ from fem.runs.checkpoint import NAME, changed_parts, digests_of, read_checkpoint
 from fem.runs.console import ConsoleSink, say
 from fem.runs.history import History, HistorySink
 from fem.runs.own import read_record
-from fem.runs.record import EarlierRun, Modes, Sink, Wishes
+from fem.runs.record import EarlierRun, Modes, Requests, Sink
 from fem.runs.run_record import Timing
 from fem.runs.write import FanOut, InterruptGuard, RunFiles
 from fem.solve.checkpoint import TYPES, Checkpoints, handed_on
@@ -67,10 +67,10 @@ def run(
     model = read_model(deck, parameters, earlier_deck(earlier))
     timing.mark("read")
     collected = HistorySink(model, output_every)
-    wishes = Wishes(solver, True, output is not None, earlier_state(model, earlier))
-    files = None if output is None else RunFiles(output, model, wishes, False, force)
+    requests = Requests(solver, True, output is not None, earlier_state(model, earlier))
+    files = None if output is None else RunFiles(output, model, requests, False, force)
     try:
-        drive(model, wishes, files, timing, None, collected)
+        drive(model, requests, files, timing, None, collected)
     except NoConvergence as error:
         error.history = collected.history()
         raise
@@ -109,8 +109,8 @@ def run_to_files(
     with guard.watching():
         model = read_model(deck, parameters, earlier_deck(earlier))
         timing.mark("read")
-        wishes = Wishes(solver, fields=vtk, earlier=earlier_state(model, earlier))
-        files = RunFiles(output, model, wishes, plot, force, TYPES if goes_on else None)
+        requests = Requests(solver, fields=vtk, earlier=earlier_state(model, earlier))
+        files = RunFiles(output, model, requests, plot, force, TYPES if goes_on else None)
         if goes_on and files.before is None and not quiet:
             say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
         if files.is_complete:
@@ -124,7 +124,7 @@ def run_to_files(
             before()
         with contextlib.closing(files):
             try:
-                drive(model, wishes, files, timing, guard, *([console] if console else []))
+                drive(model, requests, files, timing, guard, *([console] if console else []))
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.is_open and (files.folder / NAME).exists():
                     error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
@@ -144,18 +144,18 @@ UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 
 
 def drive(
-    model: Model, wishes: Wishes, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink
+    model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     guard = guard or InterruptGuard()
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
-    kept = Checkpoints(earlier=wishes.state)
+    kept = Checkpoints(earlier=requests.state)
     if files:
-        wish = model.restart_every
-        kept = Checkpoints(wish or 0, wish is not None, files.before, wishes.state, guard)
+        request = model.restart_every
+        kept = Checkpoints(request or 0, request is not None, files.before, requests.state, guard)
     verdict = run_record.COMPLETED
     try:
-        solve(model, fan, wishes=wishes, checkpoints=kept)
+        solve(model, fan, requests=requests, checkpoints=kept)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)
@@ -172,8 +172,8 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
 
     CommandError: there is no such state, or it is of another model.
     """
-    wish = model.earlier
-    if wish is None or folder is None:
+    request = model.earlier
+    if request is None or folder is None:
         if folder is not None:
             raise CommandError("--from needs *RESTART, READ in the deck: without it no state is read")
         return None
@@ -186,13 +186,13 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     states = handed_on(found)
     held = ", ".join(f"STEP={step}, INC={number}" for step, number in states) or "none"
     last = list(states)[-1:]
-    number = wish.increment
+    number = request.increment
     wanted = [at for at, state in states.items() if number == at[1] or (number is None and state["is_end"])]
-    chosen = last if wish.step is None else [at for at in wanted if at[0] == wish.step]
+    chosen = last if request.step is None else [at for at in wanted if at[0] == request.step]
     if not chosen:
         raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
     (step, number), state = chosen[0], states[chosen[0]]
-    if not (state["is_end"] or wish.ends_step):
+    if not (state["is_end"] or request.ends_step):
         raise CommandError(
             f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP leaves out the rest "
             "of that step; fem run with --continue finishes the earlier run first"

@@ -18,7 +18,7 @@ from fem.deck import parse_deck
 from fem.files import turn
 from fem.runs.console import say
 from fem.runs.digits import NUMBER, lines
-from fem.runs.record import SilentSink, Wishes
+from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
 from fem.study.growth import TangentGrowth
 
@@ -99,7 +99,7 @@ def wanted_units() -> Collection[Job]:
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
         for solver in ("AUTO", "DIRECT"):
-            solve(parse_deck(DECK), SilentSink(), Wishes(solver))
+            solve(parse_deck(DECK), SilentSink(), Requests(solver))
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
         for text in (DECK, ROPE):

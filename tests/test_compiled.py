@@ -21,7 +21,7 @@ from fem.compiled.native import kind_of_type, type_of
 from fem.compiled.store import symbol_of
 from fem.compiled.translate import build
 from fem.compiled.workers import build_all
-from fem.runs.record import SilentSink, Wishes
+from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
 from fem.warmup import wanted_units
@@ -156,8 +156,8 @@ def test_machine_code_does_what_the_python_functions_do(solver):
     model = fem.read_deck(ROOT / "inputs" / "sdnl100.inp")
     python, machine = Last(), Last()
     with rehearsal() as called:
-        solve(model, python, Wishes(solver))
-    solve(model, machine, Wishes(solver))
+        solve(model, python, Requests(solver))
+    solve(model, machine, Requests(solver))
     assert "fem.solve.newton.march:march" in {name for name, _ in called}
     assert np.array_equal(python.last.iterations, machine.last.iterations)
     assert machine.last.motion[:, 0] == pytest.approx(python.last.motion[:, 0], abs=1e-12)

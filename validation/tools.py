@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
-from fem.runs.record import Rows, SilentSink, Wishes
+from fem.runs.record import Requests, Rows, SilentSink
 from fem.solve.loop import solve
 from fem.study.exponents import Lyapunov
 from fem.study.points import make_grid
@@ -75,7 +75,7 @@ class Forces(SilentSink):
 def reactions(model: Any, labels: Sequence[int]) -> tuple[Array, Array]:
     """Run a model that prints RF: time (k,), sizes of RF (k, n) at these nodes."""
     sink = Forces(model, labels)
-    solve(model, sink, Wishes(fields=False))
+    solve(model, sink, Requests(fields=False))
     return np.concatenate(sink.time), np.concatenate(sink.found)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from nicegui import app, background_tasks, ui
 from starlette.responses import Response
 
-from fem.app.scene import DISTANCE, GROUPS, Group, Panel, Seen, is_small
+from fem.app.scene import DISTANCE, GROUPS, FolderContent, Group, Panel, is_small
 from fem.app.solver import Progress, Solver, Workplace, progress_of, verdict_of
 from fem.commands.arguments import number
 
@@ -329,7 +329,7 @@ class Outcome:
         elif not self._all.is_deleted:
             self._take(seen, stamp)
 
-    def _take(self, seen: Seen, stamp: tuple[object, ...]) -> None:
+    def _take(self, seen: FolderContent, stamp: tuple[object, ...]) -> None:
         """Show what was read."""
         if stamp != self._stamp:
             self._stamp, self._groups = stamp, {}

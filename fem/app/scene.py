@@ -465,7 +465,7 @@ SMALL = 30_000_000
 """Bytes of tables of which all groups of charts are read at once."""
 
 
-class Seen:
+class FolderContent:
     """Some groups of charts, the unit of time; where they are asked for, a scene of each folder, and remarks."""
 
     def __init__(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> None:
@@ -493,10 +493,10 @@ class Seen:
         self.remarks.append(found.said(self.unit, length))
 
 
-def read(folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> Seen | None:
+def read(folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> FolderContent | None:
     """None: of no folder, where nothing is written yet, or the folder is being cleared."""
     try:
-        return Seen(folders, names, has_scenes) if folders else None
+        return FolderContent(folders, names, has_scenes) if folders else None
     except (CommandError, OSError):
         return None
 

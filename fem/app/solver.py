@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import fem
-from fem.app.scene import Seen, read
+from fem.app.scene import FolderContent, read
 from fem.commands.signals import watched
 from fem.files import open_regular
 from fem.runs.own import read_record
@@ -191,10 +191,10 @@ class Reader:
         self._process.start()
         there.close()
 
-    def ask(self, given: tuple[Any, ...]) -> Seen | None:
+    def ask(self, given: tuple[Any, ...]) -> FolderContent | None:
         """Waits. EOFError, OSError: it has ended, or was ended."""
         self._asked.send(given)
-        found: Seen | None = self._asked.recv()
+        found: FolderContent | None = self._asked.recv()
         return found
 
     def end(self) -> None:
@@ -212,7 +212,7 @@ class Readers:
         self._all: list[Reader] = []
         self._turn = asyncio.Semaphore(MOST)
 
-    async def read(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> Seen | None:
+    async def read(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> FolderContent | None:
         """As ``read``; None also where the reader was lost."""
         async with self._turn:
             reader = self._idle.pop() if self._idle else self._new()

@@ -222,18 +222,18 @@ def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose force they give."""
     if not any(one.wanted(system.model) for one in FAMILIES):
         return system
-    owns, given = list[Any](), list[Ints]()
+    groups, given = list[Any](), list[Ints]()
     pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):
-        own = one.assemble(system.model, system, len(pairs), len(state))
-        owns.append(own)
-        pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
-        state = np.concatenate([state, one.states(own)])
-        touching = np.concatenate([touching, one.touching(own)])
-        elements = one.elements(own)
+        group = one.assemble(system.model, system, len(pairs), len(state))
+        groups.append(group)
+        pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(group)]))
+        state = np.concatenate([state, one.states(group)])
+        touching = np.concatenate([touching, one.touching(group)])
+        elements = one.elements(group)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
         given.append(system.bar_index[elements])
-    families = tuple(owns)
+    families = tuple(groups)
     if not acting(families):
         return system
     index = np.concatenate(given)

@@ -57,25 +57,25 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
     return AddedMass(*nothing, elements, ends, fractions, first, gathered(()), sea)
 
 
-def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
+def in_step(group: AddedMass, system: Any, environment: Any) -> AddedMass:
     """What acts in a step."""
     flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
     curves = distinct(case.curve for flow in flows for case in flow.cases)
-    sea = own.sea
+    sea = group.sea
     if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
         sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
-    length = system.lengths_of(own.elements) * ~system.gone[own.elements]
+    length = system.lengths_of(group.elements) * ~system.gone[group.elements]
     for flow in flows:
-        load, width = flow.load, flow.diameter(system)[own.elements]
+        load, width = flow.load, flow.diameter(system)[group.elements]
         for case in flow.cases:
-            whole = case.field[own.elements, 0] * system.model.water.density * 0.25 * np.pi * width**2 * length
+            whole = case.field[group.elements, 0] * system.model.water.density * 0.25 * np.pi * width**2 * length
             acts = np.flatnonzero(whole)
             same = np.tile([curves[case.curve], int(load.is_current)], (len(acts), 1))
             rows.append(np.column_stack([acts, same]))
-            of_bars = whole * load.added, whole * (load.added_along or 0.0), length, own.fractions
+            of_bars = whole * load.added, whole * (load.added_along or 0.0), length, group.fractions
             numbers.append(np.column_stack(of_bars)[acts])
-    return own._replace(
+    return group._replace(
         rows=np.ascontiguousarray(np.concatenate(rows)),
         numbers=np.concatenate(numbers),
         curves=gathered(curves),
@@ -84,21 +84,21 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
 
 
 @inner_kernel
-def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
+def evaluate(trial: Trial, group: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """No force but inertia."""
     return 0.0
 
 
 @called_kernel
-def mass(own: AddedMass, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
+def mass(group: AddedMass, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
     """That of all rows; blocks between nodes stand behind those of nodes."""
-    between = u.shape[0] // 3 + own.first
-    known, magnitude, sea = -1, 0.0, own.sea
-    for r in range(own.rows.shape[0]):
-        if own.rows[r, MAGNITUDE] != known:
-            known = own.rows[r, MAGNITUDE]
-            magnitude = value_at(own.curves, known, time)
-        i, j = own.ends[own.rows[r, BAR], 0], own.ends[own.rows[r, BAR], 1]
+    between = u.shape[0] // 3 + group.first
+    known, magnitude, sea = -1, 0.0, group.sea
+    for r in range(group.rows.shape[0]):
+        if group.rows[r, MAGNITUDE] != known:
+            known = group.rows[r, MAGNITUDE]
+            magnitude = value_at(group.curves, known, time)
+        i, j = group.ends[group.rows[r, BAR], 0], group.ends[group.rows[r, BAR], 1]
         d = (
             place[3 * j] + u[3 * j] - place[3 * i] - u[3 * i],
             place[3 * j + 1] + u[3 * j + 1] - place[3 * i + 1] - u[3 * i + 1],
@@ -111,22 +111,22 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, state: Floats, b
             zj -= elevation_near(3 * j, time, place, u, sea)
         first, last, _ = wetted(WATER, zi, zj, sea.level)
         size = magnitude * (last - first)
-        if own.rows[r, IS_CURRENT] == 1:
-            size *= math.sqrt(square) / own.numbers[r, LENGTH]
-        across = size * own.numbers[r, ACROSS]
-        along = (size * own.numbers[r, ALONG] - across) / square
+        if group.rows[r, IS_CURRENT] == 1:
+            size *= math.sqrt(square) / group.numbers[r, LENGTH]
+        across = size * group.numbers[r, ACROSS]
+        along = (size * group.numbers[r, ALONG] - across) / square
         for a in range(3):
             for b in range(3):
                 value = (across if a == b else 0.0) + along * d[a] * d[b]
-                block[i, 3 * a + b] += own.numbers[r, DIAGONAL] * value
-                block[j, 3 * a + b] += own.numbers[r, DIAGONAL] * value
-                if own.first >= 0:
-                    block[between + own.rows[r, BAR], 3 * a + b] += own.numbers[r, OFF] * value
+                block[i, 3 * a + b] += group.numbers[r, DIAGONAL] * value
+                block[j, 3 * a + b] += group.numbers[r, DIAGONAL] * value
+                if group.first >= 0:
+                    block[between + group.rows[r, BAR], 3 * a + b] += group.numbers[r, OFF] * value
 
 
-def pairs_of(own: AddedMass) -> Ints:
+def pairs_of(group: AddedMass) -> Ints:
     """Nodes that it couples."""
-    return own.ends if own.first >= 0 else NO_PAIRS
+    return group.ends if group.first >= 0 else NO_PAIRS
 
 
 ADDED_MASS = Family(

@@ -211,7 +211,7 @@ def evaluate_block(
                 stress, modulus = bilinear(t0, t1, young, plus, minus)
             else:
                 stress, modulus = active * t1, 0.5 * active * young
-        rx, ry, rz, approach, drag, own = 0.0, 0.0, 0.0, 0.0, 0.0, stress
+        rx, ry, rz, approach, drag, group = 0.0, 0.0, 0.0, 0.0, 0.0, stress
         if is_viscous and secant:
             eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
             total = stress + eta * active_rise(t0, t1, rise, plus, minus)
@@ -250,7 +250,7 @@ def evaluate_block(
             px, py, pz, qx, qy, qz = way * px, way * py, way * pz, way * qx, way * qy, way * qz
             bar_tangent[GAP, s] = way * e1 / (inverse * inverse)
         pull = normal * inverse
-        lost = (normal - area * own * slope) * inverse
+        lost = (normal - area * group * slope) * inverse
         if not tangent:
             bar_tangent[P, s] = pull * px
             bar_tangent[P + 1, s] = pull * py

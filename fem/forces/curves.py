@@ -50,20 +50,20 @@ def gathered(curves: Iterable[Any]) -> Curves:
 @inner_kernel
 def value_at(curves: Curves, c: int, time: float) -> float:
     """Value of curve c."""
-    own = time - curves.origins[c, 0]
+    group = time - curves.origins[c, 0]
     low = curves.spans[c, 0]
     high = low + curves.spans[c, 1]
     while high - low > 1:
         middle = (low + high) // 2
-        if curves.pieces[middle, 0] <= own:
+        if curves.pieces[middle, 0] <= group:
             low = middle
         else:
             high = middle
-    local = own - curves.pieces[low, 0] if low > curves.spans[c, 0] else 0.0
+    local = group - curves.pieces[low, 0] if low > curves.spans[c, 0] else 0.0
     value = 0.0
     for power in range(DEGREE, 0, -1):
         value = value * local + curves.pieces[low, power]
-    phase = own - curves.origins[c, 1]
+    phase = group - curves.origins[c, 1]
     for n in range(curves.spans[c, 3] if phase >= 0.0 else 0):
         angle = (n + 1) * curves.origins[c, 2] * phase
         term = curves.spans[c, 2] + n

@@ -1,13 +1,13 @@
-"""Families of forces: each in a file of its own, and one line here.
+"""Families of forces: each in a file of its group, and one line here.
 
 A family has a group of arrays (a NamedTuple) that says what it acts on, and a kernel that adds its forces:
 
-    evaluate(trial, own, force, flow, tangent) -> energy stored at u1
+    evaluate(trial, group, force, flow, tangent) -> energy stored at u1
         force    (3n,)  internal force, added to: what pushes along +x is subtracted
         flow     (3n,)  the part of it that does not come from the stored energy, added to
         tangent         derivative of the weighted force, added to ``block`` and ``cross``
-    values(own, index, u, v, state, row)   E, S, N, T of its element ``index``; in models with pulleys row has T2, too
-    mass(own, time, place, u, state, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a
+    values(group, index, u, v, state, row)   E, S, N, T of its element ``index``; in models with pulleys row has T2, too
+    mass(group, time, place, u, state, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a
                                        family with pairs may add to its rows of block (n + p, 9), between their nodes
 
 Its energy, its place in every integrator and linear solver, restarts and tables follow from these.
@@ -48,63 +48,65 @@ def in_step(system: Any, environment: Any) -> Any:
     if system.families is None:
         return system
     pairs = zip(FAMILIES, system.families, strict=True)
-    return replace(system, families=tuple(family.in_step(own, system, environment) for family, own in pairs))
+    return replace(system, families=tuple(family.in_step(group, system, environment) for family, group in pairs))
 
 
-def states_in(owns: Groups, state: Floats, before: Groups, kept: Floats) -> Floats:
+def states_in(groups: Groups, state: Floats, before: Groups, kept: Floats) -> Floats:
     """States (s,) of groups: those that other groups of the same model had, ``kept``, and where these had none of a
     node or element, ``state``.
     """
     found = state.copy()
-    if owns is None or before is None:
+    if groups is None or before is None:
         return found
     to = of = 0
-    for family, own, old in zip(FAMILIES, owns, before, strict=True):
-        count, old_count = len(family.states(own)), len(family.states(old))
+    for family, group, old in zip(FAMILIES, groups, before, strict=True):
+        count, old_count = len(family.states(group)), len(family.states(old))
         if family.owners is None:
             found[to : to + count] = kept[of : of + old_count]
         else:
-            owners, old_owners = family.owners(own), family.owners(old)
+            owners, old_owners = family.owners(group), family.owners(old)
             found[to : to + count][np.isin(owners, old_owners)] = kept[of : of + old_count]
         to, of = to + count, of + old_count
     return found
 
 
-def as_stiff_as_they_get(owns: Groups, place: Floats, u: Floats, dt: float) -> Groups:
+def as_stiff_as_they_get(groups: Groups, place: Floats, u: Floats, dt: float) -> Groups:
     """The groups as increments of EXPLICIT have to be short for, at displacement u from place (3n,)."""
-    return owns and tuple(family.stiffest(own, place, u, dt) for family, own in zip(FAMILIES, owns, strict=True))
+    return groups and tuple(
+        family.stiffest(group, place, u, dt) for family, group in zip(FAMILIES, groups, strict=True)
+    )
 
 
-def acting(owns: Groups) -> list[tuple[Family, Any]]:
+def acting(groups: Groups) -> list[tuple[Family, Any]]:
     """Families that act in a model with these groups, and their groups; the model has no groups where none does."""
-    pairs = [] if owns is None else zip(FAMILIES, owns, strict=True)
-    return [(family, own) for family, own in pairs if family.acts(own)]
+    pairs = [] if groups is None else zip(FAMILIES, groups, strict=True)
+    return [(family, group) for family, group in pairs if family.acts(group)]
 
 
-def are_symmetric(owns: Groups) -> bool:
+def are_symmetric(groups: Groups) -> bool:
     """All families that act have symmetric tangents."""
-    return all(family.symmetric for family, _ in acting(owns))
+    return all(family.symmetric for family, _ in acting(groups))
 
 
-def have_kinks(owns: Groups) -> bool:
+def have_kinks(groups: Groups) -> bool:
     """Some that acts has kinks."""
-    return any(family.kinked for family, _ in acting(owns))
+    return any(family.kinked for family, _ in acting(groups))
 
 
-def rough_ones(owns: Groups) -> list[str]:
+def rough_ones(groups: Groups) -> list[str]:
     """Names of those that act and have no tangent map."""
-    return [family.name for family, own in acting(owns) if not family.smooth or len(family.states(own))]
+    return [family.name for family, group in acting(groups) if not family.smooth or len(family.states(group))]
 
 
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:
     """Why forces do not go on in a state that is not finite; empty: they have no reason."""
-    found = (family.trouble(own, system, u, state) for family, own in acting(system.families))
+    found = (family.trouble(group, system, u, state) for family, group in acting(system.families))
     return next(filter(None, found), "")
 
 
-def massive_ones(owns: Groups) -> list[str]:
+def massive_ones(groups: Groups) -> list[str]:
     """Names of those that add mass."""
-    return [family.name for family, _ in acting(owns) if family.mass is not None]
+    return [family.name for family, _ in acting(groups) if family.mass is not None]
 
 
 def are_viscous(bars: Bars, springs: Springs) -> bool:
@@ -127,12 +129,12 @@ def asking_all(head: str, before: str, each: str, after: str) -> Any:
 
 
 @inner_kernel
-def no_values(own: Any, index: int, u: Any, v: Any, state: Any, row: Any) -> None:
+def no_values(group: Any, index: int, u: Any, v: Any, state: Any, row: Any) -> None:
     """Of elements that only carry a force: zeros."""
 
 
 @inner_kernel
-def no_mass(own: Any, time: float, place: Any, u: Any, state: Any, block: Any) -> None:
+def no_mass(group: Any, time: float, place: Any, u: Any, state: Any, block: Any) -> None:
     """Of families that are forces only."""
 
 

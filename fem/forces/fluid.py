@@ -30,7 +30,7 @@ in any direction, whatever the phases are. Beside a current U, whose own drag is
 speed of a bar, across and along it, by no more than
 
     2 k_n W,   h k_t ((U + W)^(h-1) - U^(h-1))  (1 < h < 2: h k_t W^(h-1)),   or the steepest part of a drag
-    law (in place of its own)
+    law (in place of its group)
 
 for |U + w| <= |U| + W. Bars that waves wet and lay bare have U in W. These are dampers, whatever the waves do just now:
 an increment that is short enough stays so.
@@ -151,20 +151,20 @@ def speed_of(dof: int, trial: Trial) -> float:
 
 
 @inner_kernel
-def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial, own: Fluid) -> Bar:
+def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial, group: Fluid) -> Bar:
     """The bar of row r. first, second: amplitudes of the stream."""
-    medium, up, level, follows = own.rows[r, MEDIUM], own.streams.up, own.streams.level, own.numbers[r, FOLLOWS]
-    bar = own.rows[r, BAR]
-    i, j = 3 * own.ends[bar, 0], 3 * own.ends[bar, 1]
+    medium, up, level, follows = group.rows[r, MEDIUM], group.streams.up, group.streams.level, group.numbers[r, FOLLOWS]
+    bar = group.rows[r, BAR]
+    i, j = 3 * group.ends[bar, 0], 3 * group.ends[bar, 1]
     dx, dy = place_of(j, trial) - place_of(i, trial), place_of(j + 1, trial) - place_of(i + 1, trial)
     dz = place_of(j + 2, trial) - place_of(i + 2, trial)
     length = math.sqrt(dx * dx + dy * dy + dz * dz)
     zi, zj = place_of(i + up, trial), place_of(j + up, trial)
     at_i, at_j = -1, -1
-    if own.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
+    if group.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
         at_i, at_j = (
-            own.sea.first + REMEMBERED * own.sea_nodes[bar, 0],
-            own.sea.first + REMEMBERED * own.sea_nodes[bar, 1],
+            group.sea.first + REMEMBERED * group.sea_nodes[bar, 0],
+            group.sea.first + REMEMBERED * group.sea_nodes[bar, 1],
         )
     hi, hj = below(zi, at_i, trial), below(zj, at_j, trial)
     q0, q1, moves = wetted(medium, hi, hj, level)
@@ -172,8 +172,8 @@ def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial,
     if moves != 0.0:
         edge_i = ((q1 if moves > 0.0 else q0) - 1.0) / (hj - hi)
         edge_j = -(q1 if moves > 0.0 else q0) / (hj - hi)
-    ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, own.streams)
-    wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, own.streams)
+    ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, group.streams)
+    wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, group.streams)
     ui, uj, t = (ux, uy, uz), (wx, wy, wz), (dx / length, dy / length, dz / length)
     if medium == WATER and at_i >= 0:
         ui, uj = with_waves(ui, second, at_i + VELOCITY, trial), with_waves(uj, second, at_j + VELOCITY, trial)
@@ -185,8 +185,8 @@ def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial,
         if medium == INERTIA and at_i >= 0:
             vi = with_waves(STILL, second, at_i + ACCELERATION, trial)
             vj = with_waves(STILL, second, at_j + ACCELERATION, trial)
-    size, stretch = magnitude * own.numbers[r, LENGTH], 0.0
-    if own.rows[r, IS_CURRENT] != 0:
+    size, stretch = magnitude * group.numbers[r, LENGTH], 0.0
+    if group.rows[r, IS_CURRENT] != 0:
         size, stretch = magnitude * length, 1.0 / length
     i, j = i // 3, j // 3
     return Bar(bar, i, j, t, length, vi, vj, ui, uj, si, sj, middle, wet, moves, edge_i, edge_j, size, stretch)
@@ -221,9 +221,9 @@ def push(dof: int, value: float, force: Floats, flow: Floats) -> None:
 
 
 @inner_kernel
-def add_entry(c: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, own: Fluid, tangent: Tangent) -> None:
+def add_entry(c: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, group: Fluid, tangent: Tangent) -> None:
     """Entry c = 3 a + b of the four blocks: derivatives by component b of displacements, of the forces along a."""
-    pair = own.first + bar.bar
+    pair = group.first + bar.bar
     tangent.block[bar.i, c] += ii
     tangent.block[bar.j, c] += jj
     tangent.cross[pair, c] += ij
@@ -246,55 +246,55 @@ class Point(NamedTuple):
 
 
 @called_kernel
-def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> float:
+def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all rows; nothing is stored."""
-    if own.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
-        foresee(trial, own.sea)
+    if group.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
+        foresee(trial, group.sea)
     time = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1
     known = (-1, -1, -1)
     magnitude, first, second = 0.0, 0.0, 0.0
-    for r in range(own.rows.shape[0]):
-        wanted = (own.rows[r, MAGNITUDE], own.rows[r, STREAM], own.rows[r, SECOND])
+    for r in range(group.rows.shape[0]):
+        wanted = (group.rows[r, MAGNITUDE], group.rows[r, STREAM], group.rows[r, SECOND])
         if wanted[0] != known[0] or wanted[1] != known[1] or wanted[2] != known[2]:
             known = wanted
-            magnitude = value_at(own.curves, wanted[0], time)
-            first, second = value_at(own.curves, wanted[1], time), value_at(own.curves, wanted[2], time)
+            magnitude = value_at(group.curves, wanted[0], time)
+            first, second = value_at(group.curves, wanted[1], time), value_at(group.curves, wanted[2], time)
         if magnitude != 0.0:
-            bar = bar_now(r, magnitude, first, second, trial, own)
-            if bar.wet > 0.0 and (own.numbers[r, NORMAL] != 0.0 or own.numbers[r, ALONG] != 0.0):
-                add_drag(r, bar, trial, own, force, flow, tangent)
-            if own.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and own.numbers[r, GIVEN] == 1.0):
-                add_lift(r, bar, trial, own, force, flow, tangent)
+            bar = bar_now(r, magnitude, first, second, trial, group)
+            if bar.wet > 0.0 and (group.numbers[r, NORMAL] != 0.0 or group.numbers[r, ALONG] != 0.0):
+                add_drag(r, bar, trial, group, force, flow, tangent)
+            if group.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and group.numbers[r, GIVEN] == 1.0):
+                add_lift(r, bar, trial, group, force, flow, tangent)
     return 0.0
 
 
 @inner_kernel
-def resistance(r: int, s: float, own: Fluid) -> tuple[float, float]:
+def resistance(r: int, s: float, group: Fluid) -> tuple[float, float]:
     """F/s and (F' - F/s)/s^2 at the speed s across the bar."""
-    first, count, normal = own.rows[r, LAW], own.rows[r, COUNT], own.numbers[r, NORMAL]
-    if own.rows[r, MEDIUM] >= INERTIA:
+    first, count, normal = group.rows[r, LAW], group.rows[r, COUNT], group.numbers[r, NORMAL]
+    if group.rows[r, MEDIUM] >= INERTIA:
         return normal, 0.0
     if count == 0:
         return normal * s, normal / s if s > 0.0 else 0.0
     k = first
-    while k < first + count - 2 and own.laws[k + 1, 0] < s:
+    while k < first + count - 2 and group.laws[k + 1, 0] < s:
         k += 1
-    slope = normal * (own.laws[k + 1, 1] - own.laws[k, 1]) / (own.laws[k + 1, 0] - own.laws[k, 0])
+    slope = normal * (group.laws[k + 1, 1] - group.laws[k, 1]) / (group.laws[k + 1, 0] - group.laws[k, 0])
     if s == 0.0:
         return slope, 0.0
-    ratio = (normal * own.laws[k, 1] + slope * (s - own.laws[k, 0])) / s
+    ratio = (normal * group.laws[k, 1] + slope * (s - group.laws[k, 0])) / s
     return ratio, (slope - ratio) / (s * s)
 
 
 @inner_kernel
-def drag_at(r: int, xi: float, bar: Bar, own: Fluid) -> Point:
+def drag_at(r: int, xi: float, bar: Bar, group: Fluid) -> Point:
     """Drag at xi of the bar."""
-    t, vi, vj, exponent = bar.t, bar.vi, bar.vj, own.numbers[r, EXPONENT]
+    t, vi, vj, exponent = bar.t, bar.vi, bar.vj, group.numbers[r, EXPONENT]
     x, y, z = vi[0] + xi * (vj[0] - vi[0]), vi[1] + xi * (vj[1] - vi[1]), vi[2] + xi * (vj[2] - vi[2])
     slip = x * t[0] + y * t[1] + z * t[2]
     x, y, z = x - slip * t[0], y - slip * t[1], z - slip * t[2]
-    across, bend = resistance(r, math.sqrt(x * x + y * y + z * z), own)
-    along = own.numbers[r, ALONG]
+    across, bend = resistance(r, math.sqrt(x * x + y * y + z * z), group)
+    along = group.numbers[r, ALONG]
     along *= abs(slip) if exponent == 2.0 else abs(slip) ** (exponent - 1.0)
     pull = along * slip
     q = (across * x + pull * t[0], across * y + pull * t[1], across * z + pull * t[2])
@@ -302,11 +302,11 @@ def drag_at(r: int, xi: float, bar: Bar, own: Fluid) -> Point:
 
 
 @inner_kernel
-def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
+def add_drag(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
     """Drag of one row."""
     side, weight, spent = GAUSS * bar.wet, 0.5 * bar.wet * bar.size, 0.0
     first, last = bar.middle - side, bar.middle + side
-    one, other = drag_at(r, first, bar, own), drag_at(r, last, bar, own)
+    one, other = drag_at(r, first, bar, group), drag_at(r, last, bar, group)
     for a in range(3):
         p, q, way = weight * one.q[a], weight * other.q[a], bar.uj[a] - bar.ui[a]
         push(3 * bar.i + a, -(1.0 - first) * p - (1.0 - last) * q, force, flow)
@@ -316,17 +316,17 @@ def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     if tangent.block.shape[0] > 0:
         # per place of the nodes: of a secant force, half as much and twice as much
         weight *= trial.weight * (0.5 if trial.secant else 1.0)
-        rate = own.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
+        rate = group.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
         for a in range(3):
             for b in range(3):
                 ii, ij, ji, jj = turning(a, b, first, rate, bar, one)
                 kk, kl, lk, ll = turning(a, b, last, rate, bar, other)
                 add_entry(
-                    3 * a + b, weight * (ii + kk), weight * (ij + kl), weight * (ji + lk), weight * (jj + ll), bar, own,
-                    tangent,
+                    3 * a + b, weight * (ii + kk), weight * (ij + kl), weight * (ji + lk), weight * (jj + ll), bar,
+                    group, tangent,
                 )  # fmt: skip
-        add_rising(first, -GAUSS, weight, bar, one, own, tangent)
-        add_rising(last, GAUSS, weight, bar, other, own, tangent)
+        add_rising(first, -GAUSS, weight, bar, one, group, tangent)
+        add_rising(last, GAUSS, weight, bar, other, group, tangent)
 
 
 @inner_kernel
@@ -353,9 +353,9 @@ def gained(bar: Bar, point: Point, x: Vector) -> Vector:
 
 
 @inner_kernel
-def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, own: Fluid, tangent: Tangent) -> None:
+def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, group: Fluid, tangent: Tangent) -> None:
     """The tangent through the heights of the nodes: the velocity of the stream there, and the surface."""
-    up, vi, vj = own.streams.up, bar.vi, bar.vj
+    up, vi, vj = group.streams.up, bar.vi, bar.vj
     is_sheared = False
     for a in range(3):
         is_sheared = is_sheared or bar.slope_i[a] != 0.0 or bar.slope_j[a] != 0.0
@@ -370,14 +370,14 @@ def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, ow
         by_i, by_j = (1.0 - xi) * rise_i[a], xi * rise_j[a]
         ii, ij = (1.0 - xi) * by_i + bar.edge_i * at_i, (1.0 - xi) * by_j + bar.edge_j * at_i
         ji, jj = xi * by_i + bar.edge_i * at_j, xi * by_j + bar.edge_j * at_j
-        add_entry(3 * a + up, -weight * ii, -weight * ij, -weight * ji, -weight * jj, bar, own, tangent)
+        add_entry(3 * a + up, -weight * ii, -weight * ij, -weight * ji, -weight * jj, bar, group, tangent)
 
 
 @inner_kernel
-def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
+def add_lift(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
     """Buoyancy of one row, less what dead loads are already."""
-    up, whole = own.streams.up, bar.size * own.numbers[r, LIFT]
-    base, wet, c = 0.5 * own.numbers[r, GIVEN], bar.wet, bar.middle
+    up, whole = group.streams.up, bar.size * group.numbers[r, LIFT]
+    base, wet, c = 0.5 * group.numbers[r, GIVEN], bar.wet, bar.middle
     at_i, at_j = whole * (wet * (1.0 - c) - base), whole * (wet * c - base)
     push(3 * bar.i + up, -at_i, force, flow)
     push(3 * bar.j + up, -at_j, force, flow)
@@ -389,41 +389,41 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     if bar.moves != 0.0:
         at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
         by_i, by_j = -weight * bar.edge_i, -weight * bar.edge_j
-        add_entry(4 * up, by_i * at_i, by_j * at_i, by_i * at_j, by_j * at_j, bar, own, tangent)
+        add_entry(4 * up, by_i * at_i, by_j * at_i, by_i * at_j, by_j * at_j, bar, group, tangent)
     for b in range(3 if bar.stretch != 0.0 else 0):
         lean = weight * bar.stretch * bar.t[b] * wet
         at_i, at_j = lean * (1.0 - c), lean * c
-        add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, own, tangent)
+        add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, group, tangent)
 
 
-def stiffest(own: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
+def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
     """With the dampers that water in its waves may become; place, u (3n,)."""
-    resists = (own.rows[:, MEDIUM] == WATER) & np.any(own.numbers[:, [NORMAL, ALONG]], axis=1)
-    if not len(own.sea_nodes) or not resists.any():
-        return own
-    rows, numbers = own.rows[resists].copy(), own.numbers[resists].copy()
-    heights = (place + u).reshape(-1, 3)[own.ends, own.sea.up] - own.sea.level
-    current = np.sqrt((own.streams.profile[:, 1:] ** 2).sum(axis=1)).max() * numbers[:, MOST_CURRENT]
-    fastest = orbital(own.sea, heights)[rows[:, BAR]] * numbers[:, MOST_WAVES]
-    emerges = heights.max(axis=1) >= -own.sea.trains[AMPLITUDE].sum()
+    resists = (group.rows[:, MEDIUM] == WATER) & np.any(group.numbers[:, [NORMAL, ALONG]], axis=1)
+    if not len(group.sea_nodes) or not resists.any():
+        return group
+    rows, numbers = group.rows[resists].copy(), group.numbers[resists].copy()
+    heights = (place + u).reshape(-1, 3)[group.ends, group.sea.up] - group.sea.level
+    current = np.sqrt((group.streams.profile[:, 1:] ** 2).sum(axis=1)).max() * numbers[:, MOST_CURRENT]
+    fastest = orbital(group.sea, heights)[rows[:, BAR]] * numbers[:, MOST_WAVES]
+    emerges = heights.max(axis=1) >= -group.sea.trains[AMPLITUDE].sum()
     fastest += np.where((fastest > 0.0) & emerges[rows[:, BAR]], current, 0.0)
     h = numbers[:, EXPONENT]
     is_concave = (h > 1.0) & (h < 2.0)
     since = np.where(is_concave, 0.0, current)
     numbers[:, ALONG] *= h * ((since + fastest) ** (h - 1.0) - since ** (h - 1.0))
     numbers[:, NORMAL] *= 2.0 * fastest
-    calm, given = own.rows.copy(), own.numbers.copy()
-    calm[resists, SECOND] = len(own.curves.spans)
+    calm, given = group.rows.copy(), group.numbers.copy()
+    calm[resists, SECOND] = len(group.curves.spans)
     for r in np.flatnonzero((rows[:, COUNT] > 0) & (fastest > 0.0)):
-        law = own.laws[rows[r, LAW] : rows[r, LAW] + rows[r, COUNT]]
+        law = group.laws[rows[r, LAW] : rows[r, LAW] + rows[r, COUNT]]
         slopes = np.diff(law[:, 1]) / np.diff(law[:, 0])
         whole = np.flatnonzero(resists)[r]
         numbers[r, NORMAL] = given[whole, NORMAL] * slopes[law[:-1, 0] <= current[r] + fastest[r]].max()
         given[whole, NORMAL] = 0.0
     numbers[:, EXPONENT], numbers[:, LIFT] = 1.0, 0.0
     rows[:, MEDIUM], rows[:, COUNT] = STILL_WATER, 0
-    return own._replace(
-        rows=np.concatenate([calm, rows]), numbers=np.concatenate([given, numbers]), curves=with_zero(own.curves)
+    return group._replace(
+        rows=np.concatenate([calm, rows]), numbers=np.concatenate([given, numbers]), curves=with_zero(group.curves)
     )
 
 
@@ -482,12 +482,12 @@ class Rows:
         return True
 
 
-def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
+def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
     """What acts in a step."""
-    if not len(own.elements):
-        return own
+    if not len(group.elements):
+        return group
     model, found = system.model, list[Rows]()
-    length, there = system.lengths_of(own.elements), ~system.gone[own.elements]
+    length, there = system.lengths_of(group.elements), ~system.gone[group.elements]
     labels = labels_of(model)
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
     for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):
@@ -500,11 +500,11 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
             "FDT": [streams, load.follows, None, load.exponent],
             "FI": [streams, 0.0, "", 1.0],
         }.get(load.kind, [streams, load.follows, law, None])
-        width = flow.diameter(system)[own.elements]
+        width = flow.diameter(system)[group.elements]
         for case in flow.cases:
             rows = rows_for([medium, case.curve, load.is_current, *key], length, found)
-            add_numbers(load, case.field[own.elements, 0] * there, width, fluid, rows.numbers)
-    return own._replace(**arrays_of(found, model))
+            add_numbers(load, case.field[group.elements, 0] * there, width, fluid, rows.numbers)
+    return group._replace(**arrays_of(found, model))
 
 
 def rows_for(key: list[Any], length: Floats, found: list[Rows]) -> Rows:
@@ -566,9 +566,9 @@ FLUID = Family(
     assemble,
     evaluate,
     wanted=flows,
-    pairs=lambda own: own.ends,
-    states=lambda own: np.zeros(REMEMBERED * len(own.sea.nodes)),
-    owners=lambda own: np.repeat(own.sea.nodes, REMEMBERED),
+    pairs=lambda group: group.ends,
+    states=lambda group: np.zeros(REMEMBERED * len(group.sea.nodes)),
+    owners=lambda group: np.repeat(group.sea.nodes, REMEMBERED),
     symmetric=False,
     in_step=in_step,
     stiffest=stiffest,

@@ -101,15 +101,15 @@ class Family:
     states     its group -> (s,) what it remembers before anything has moved
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
-    in_step    (own, system, environment) -> its group in a step in which that acts
+    in_step    (group, system, environment) -> its group in a step in which that acts
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
-    stiffest   (own, place, u, dt) -> its group as stiff as it may become, which increments of EXPLICIT bear
+    stiffest   (group, place, u, dt) -> its group as stiff as it may become, which increments of EXPLICIT bear
     couples    its mass may lie between the nodes of its pairs
     size       its group -> the largest force whose round-off its forces have
-    stored     (own, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
-    trouble    (own, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
+    stored     (group, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
+    trouble    (group, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
                whatever its steps act on
@@ -119,23 +119,23 @@ class Family:
     assemble: Callable[[Any, Any, int, int], Any]
     evaluate: Any
     values: Any = None
-    pairs: Callable[[Any], Ints] = lambda own: NO_PAIRS
-    states: Callable[[Any], Floats] = lambda own: np.zeros(0)
+    pairs: Callable[[Any], Ints] = lambda group: NO_PAIRS
+    states: Callable[[Any], Floats] = lambda group: np.zeros(0)
     mass: Any = None
-    elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
-    in_step: Callable[[Any, Any, Any], Any] = lambda own, system, environment: own
-    touching: Callable[[Any], Ints] = lambda own: NO_PAIRS
+    elements: Callable[[Any], Ints] = lambda group: NO_PAIRS[:, 0]
+    in_step: Callable[[Any, Any, Any], Any] = lambda group, system, environment: group
+    touching: Callable[[Any], Ints] = lambda group: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
-    stiffest: Callable[[Any, Floats, Floats, float], Any] = lambda own, place, u, dt: own
+    stiffest: Callable[[Any, Floats, Floats, float], Any] = lambda group, place, u, dt: group
     couples: bool = True
-    size: Callable[[Any], float] = lambda own: 0.0
-    stored: Callable[[Any, int, Floats, Floats], float] = lambda own, index, u, state: 0.0
-    trouble: Callable[[Any, Any, Floats, Floats], str] = lambda own, system, u, state: ""
+    size: Callable[[Any], float] = lambda group: 0.0
+    stored: Callable[[Any, int, Floats, Floats], float] = lambda group, index, u, state: 0.0
+    trouble: Callable[[Any, Any, Floats, Floats], str] = lambda group, system, u, state: ""
     owners: Callable[[Any], Ints] | None = None
 
-    def acts(self, own: Any) -> bool:
+    def acts(self, group: Any) -> bool:
         """A model has some of it."""
-        return any(each.size for each in own if isinstance(each, np.ndarray))
+        return any(each.size for each in group if isinstance(each, np.ndarray))

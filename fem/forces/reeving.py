@@ -101,13 +101,13 @@ def angle_of(one: Leg, other: Leg) -> tuple[float, Vector, Vector]:
 
 
 @inner_kernel
-def way_of(k: int, number: int, leg: Leg, turn: Vector, trial: Trial, own: Lines) -> Way:
+def way_of(k: int, number: int, leg: Leg, turn: Vector, trial: Trial, group: Lines) -> Way:
     """Directions of a leg."""
     d, inverse = leg.d, 1.0 / leg.length
     n = d[0] * inverse, d[1] * inverse, d[2] * inverse
     if not trial.secant:
         return Way(n, n, inverse, turn)
-    start = leg_of(k, number, trial.u0, own)
+    start = leg_of(k, number, trial.u0, group)
     o, each = start.d, 1.0 / (leg.length + start.length)
     return Way(n, ((o[0] + d[0]) * each, (o[1] + d[1]) * each, (o[2] + d[2]) * each), each, turn)
 
@@ -124,7 +124,7 @@ def slopes_of(by: Vector, way: Way, beyond: Way) -> tuple[Vector, Vector]:
 
 @called_kernel
 def spread(
-    k: int, at: int, weight: float, along: Vector, first: Vector, second: Vector, own: Lines, tangent: Tangent
+    k: int, at: int, weight: float, along: Vector, first: Vector, second: Vector, group: Lines, tangent: Tangent
 ) -> None:
     """Derivative of a force on node ``at``, along a direction, that depends on the places of the ends relative to the
     pulley: first, second.
@@ -132,50 +132,58 @@ def spread(
     for a in range(3):
         for b in range(3):
             value, c = weight * component(along, a), 3 * a + b
-            add_entry(k, at, 0, c, value * component(first, b), own, tangent)
-            add_entry(k, at, 1, c, -value * (component(first, b) + component(second, b)), own, tangent)
-            if own.nodes[k, 2] >= 0:
-                add_entry(k, at, 2, c, value * component(second, b), own, tangent)
+            add_entry(k, at, 0, c, value * component(first, b), group, tangent)
+            add_entry(k, at, 1, c, -value * (component(first, b) + component(second, b)), group, tangent)
+            if group.nodes[k, 2] >= 0:
+                add_entry(k, at, 2, c, value * component(second, b), group, tangent)
 
 
 @inner_kernel
-def add_entry(k: int, at: int, by: int, c: int, value: float, own: Lines, tangent: Tangent) -> None:
+def add_entry(k: int, at: int, by: int, c: int, value: float, group: Lines, tangent: Tangent) -> None:
     """Entry c of the block of nodes ``at`` and ``by`` (0, 1 the pulley, 2) of a line."""
     if at == by:
-        tangent.block[own.nodes[k, at], c] += value
+        tangent.block[group.nodes[k, at], c] += value
         return
-    pair = own.pairs[k] + (2 if at + by == 2 else max(at, by) - 1)
+    pair = group.pairs[k] + (2 if at + by == 2 else max(at, by) - 1)
     tangent.cross[pair, c if at < by else 9 + c] += value
 
 
 @inner_kernel
-def gravity_at(k: int, time: float, own: Lines) -> Vector:
+def gravity_at(k: int, time: float, group: Lines) -> Vector:
     """Acceleration of a line."""
     x, y, z = 0.0, 0.0, 0.0
-    for r in range(own.spans[k, 2], own.spans[k, 3]):
-        value = value_at(own.curves, own.pulls[r], time)
-        x, y, z = x + value * own.fields[r, 0], y + value * own.fields[r, 1], z + value * own.fields[r, 2]
+    for r in range(group.spans[k, 2], group.spans[k, 3]):
+        value = value_at(group.curves, group.pulls[r], time)
+        x, y, z = x + value * group.fields[r, 0], y + value * group.fields[r, 1], z + value * group.fields[r, 2]
     return x, y, z
 
 
 @called_kernel
 def weigh(
-    k: int, state: int, way: Way, beyond: Way, answer: Answer, trial: Trial, own: Lines, force: Floats, tangent: Tangent
+    k: int,
+    state: int,
+    way: Way,
+    beyond: Way,
+    answer: Answer,
+    trial: Trial,
+    group: Lines,
+    force: Floats,
+    tangent: Tangent,
 ) -> None:
     """Weight at the nodes of a line, its derivatives, and its potential energy."""
-    old, new, half, two = trial.state0, trial.state1, 0.5 * own.numbers[k, DENSITY], own.nodes[k, 2] >= 0
-    g0, g1 = gravity_at(k, trial.time0, own), gravity_at(k, trial.time1, own)
+    old, new, half, two = trial.state0, trial.state1, 0.5 * group.numbers[k, DENSITY], group.nodes[k, 2] >= 0
+    g0, g1 = gravity_at(k, trial.time0, group), gravity_at(k, trial.time1, group)
     late = 0.5 if trial.secant else 1.0
     for number in range(3 if two else 2):
         is_end = number != 1 or not two
         leg = 0 if number < 2 else 1
-        known = own.numbers[k, KNOWN] if is_end else 0.0
+        known = group.numbers[k, KNOWN] if is_end else 0.0
         before, now = half * old[state + LENGTH + leg] - known, half * new[state + LENGTH + leg] - known
         if not is_end:
             before += half * old[state + LENGTH + 1]
             now += half * new[state + LENGTH + 1]
         for c in range(3):
-            dof = 3 * own.nodes[k, number] + c
+            dof = 3 * group.nodes[k, number] + c
             f0, f1 = before * component(g0, c), now * component(g1, c)
             force[dof] -= late * f1 + (1.0 - late) * f0
             trial.power[WEIGHT] -= f1 * trial.u1[dof]
@@ -189,49 +197,49 @@ def weigh(
         if not is_end:
             first = first[0] + third[0], first[1] + third[1], first[2] + third[2]
             second = second[0] + fourth[0], second[1] + fourth[1], second[2] + fourth[2]
-        spread(k, number, -trial.weight * half, g1, first, second, own, tangent)
+        spread(k, number, -trial.weight * half, g1, first, second, group, tangent)
 
 
 @called_kernel
-def values(own: Lines, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
+def values(group: Lines, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
     """E, S, N, T of leg 1, and T of leg 2."""
-    at = own.first + REMEMBERED * index
+    at = group.first + REMEMBERED * index
     first, second = state[at + LENGTH], state[at + LENGTH + 1]
-    leg = leg_of(index, 0, u, own)
-    if own.nodes[index, 2] >= 0 and own.numbers[index, FRICTION] == 0.0:
-        leg, first = both(leg, leg_of(index, 1, u, own)), first + second
+    leg = leg_of(index, 0, u, group)
+    if group.nodes[index, 2] >= 0 and group.numbers[index, FRICTION] == 0.0:
+        leg, first = both(leg, leg_of(index, 1, u, group)), first + second
     h = stretch(leg, first)
-    row[0], row[1] = stress_at(index, h, own)
-    row[2] = own.numbers[index, AREA] * row[1]
-    row[3] = law_at(index, h, own)[1]
-    if own.measure[index] == LOG:
+    row[0], row[1] = stress_at(index, h, group)
+    row[2] = group.numbers[index, AREA] * row[1]
+    row[3] = law_at(index, h, group)[1]
+    if group.measure[index] == LOG:
         row[2] = row[3]
     if row.shape[0] > 4:
         row[4] = row[3]
-        if own.nodes[index, 2] >= 0 and own.numbers[index, FRICTION] > 0.0:
-            row[4] = law_at(index, stretch(leg_of(index, 1, u, own), second), own)[1]
+        if group.nodes[index, 2] >= 0 and group.numbers[index, FRICTION] > 0.0:
+            row[4] = law_at(index, stretch(leg_of(index, 1, u, group), second), group)[1]
 
 
 @called_kernel
-def mass(own: Lines, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
+def mass(group: Lines, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
     """Half of each leg at either end, less what the model has there already."""
-    for k in range(own.nodes.shape[0]):
-        if own.numbers[k, DENSITY] == 0.0:
+    for k in range(group.nodes.shape[0]):
+        if group.numbers[k, DENSITY] == 0.0:
             continue
-        at, half, known = own.first + REMEMBERED * k, 0.5 * own.numbers[k, DENSITY], own.numbers[k, KNOWN]
+        at, half, known = group.first + REMEMBERED * k, 0.5 * group.numbers[k, DENSITY], group.numbers[k, KNOWN]
         lasts = time - state[at + CLOCK]
         first, second = state[at + LENGTH] + lasts * state[at + RATE], 0.0
-        if own.nodes[k, 2] >= 0:
+        if group.nodes[k, 2] >= 0:
             second = state[at + LENGTH + 1] + lasts * state[at + RATE + 1]
-            if own.numbers[k, FRICTION] == 0.0:
-                one, other, whole = leg_of(k, 0, u, own).length, leg_of(k, 1, u, own).length, first + second
+            if group.numbers[k, FRICTION] == 0.0:
+                one, other, whole = leg_of(k, 0, u, group).length, leg_of(k, 1, u, group).length, first + second
                 first, second = whole * one / (one + other), whole * other / (one + other)
-            put(own.nodes[k, 0], half * first - known, block)
-            put(own.nodes[k, 1], half * (first + second), block)
-            put(own.nodes[k, 2], half * second - known, block)
+            put(group.nodes[k, 0], half * first - known, block)
+            put(group.nodes[k, 1], half * (first + second), block)
+            put(group.nodes[k, 2], half * second - known, block)
         else:
-            put(own.nodes[k, 0], half * first - known, block)
-            put(own.nodes[k, 1], half * first - known, block)
+            put(group.nodes[k, 0], half * first - known, block)
+            put(group.nodes[k, 1], half * first - known, block)
 
 
 @inner_kernel
@@ -242,60 +250,60 @@ def put(node: int, value: float, block: Floats) -> None:
 
 
 @called_kernel
-def evaluate(trial: Trial, own: Lines, force: Floats, flow: Floats, tangent: Tangent) -> float:
+def evaluate(trial: Trial, group: Lines, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all lines, and their states; the energy they store."""
     energy = 0.0
-    for k in range(own.nodes.shape[0]):
-        energy += evaluate_line(k, trial, own, force, tangent)
+    for k in range(group.nodes.shape[0]):
+        energy += evaluate_line(k, trial, group, force, tangent)
     return energy
 
 
 @inner_kernel
-def given_by(k: int, leg: int, time: float, own: Lines) -> float:
+def given_by(k: int, leg: int, time: float, group: Lines) -> float:
     """What winches have given to a leg by their curves."""
     total = 0.0
-    for r in range(own.spans[k, 0], own.spans[k, 1]):
-        if own.turns[r, 0] == leg:
-            total += own.changes[r] * value_at(own.curves, own.turns[r, 1], time)
+    for r in range(group.spans[k, 0], group.spans[k, 1]):
+        if group.turns[r, 0] == leg:
+            total += group.changes[r] * value_at(group.curves, group.turns[r, 1], time)
     return total
 
 
 @inner_kernel
-def control_at(k: int, trial: Trial, own: Lines) -> Control:
+def control_at(k: int, trial: Trial, group: Lines) -> Control:
     """What a winch that keeps a tension wants in this increment."""
-    if own.control[k, 0] < 0:
+    if group.control[k, 0] < 0:
         return Control(-1, 0.0, 0.0)
-    pull = own.wanted[k, 0] * value_at(own.curves, own.control[k, 1], trial.time1)
-    most = own.wanted[k, 1]
-    return Control(own.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
+    pull = group.wanted[k, 0] * value_at(group.curves, group.control[k, 1], trial.time1)
+    most = group.wanted[k, 1]
+    return Control(group.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
 
 
 @inner_kernel
-def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tangent) -> float:
+def evaluate_line(k: int, trial: Trial, group: Lines, force: Floats, tangent: Tangent) -> float:
     """One line: its forces, tangent, books and states; the energy it stores."""
-    old, new, two = trial.state0, trial.state1, own.nodes[k, 2] >= 0
-    state, rubs = own.first + REMEMBERED * k, two and own.numbers[k, FRICTION] > 0.0
-    one = leg_of(k, 0, trial.u1, own)
-    other = leg_of(k, 1, trial.u1, own) if two else Leg(NONE, 0.0, 0.0, 0.0)
+    old, new, two = trial.state0, trial.state1, group.nodes[k, 2] >= 0
+    state, rubs = group.first + REMEMBERED * k, two and group.numbers[k, FRICTION] > 0.0
+    one = leg_of(k, 0, trial.u1, group)
+    other = leg_of(k, 1, trial.u1, group) if two else Leg(NONE, 0.0, 0.0, 0.0)
     phi, turn1, turn2 = angle_of(one, other) if rubs else (0.0, NONE, NONE)
-    wound1, wound2 = given_by(k, 0, trial.time1, own), given_by(k, 1, trial.time1, own)
-    have1 = own.numbers[k, REST] + wound1 + old[state + HAULED]
-    have2 = own.numbers[k, REST + 1] + wound2 + old[state + HAULED + 1]
-    control = control_at(k, trial, own)
-    answer = answer_of(k, one, other, have1, have2, phi, control, own)
+    wound1, wound2 = given_by(k, 0, trial.time1, group), given_by(k, 1, trial.time1, group)
+    have1 = group.numbers[k, REST] + wound1 + old[state + HAULED]
+    have2 = group.numbers[k, REST + 1] + wound2 + old[state + HAULED + 1]
+    control = control_at(k, trial, group)
+    answer = answer_of(k, one, other, have1, have2, phi, control, group)
     before = old[state + LENGTH] + old[state + LENGTH + 1]
     whole = answer.first.length + answer.second.length
-    remember(state, rubs, control.leg, wound1, wound2, trial, answer, own)
-    if own.numbers[k, AREA] == 0.0:
+    remember(state, rubs, control.leg, wound1, wound2, trial, answer, group)
+    if group.numbers[k, AREA] == 0.0:
         return 0.0
     line = both(one, other) if two else one
-    b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.first.length), own)
-    b2 = brought_at(k, stretch(other, answer.second.length), own) if rubs else b1
-    is_lost = not is_settled(k, one, other, phi, control, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
+    b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.first.length), group)
+    b2 = brought_at(k, stretch(other, answer.second.length), group) if rubs else b1
+    is_lost = not is_settled(k, one, other, phi, control, answer, group) or old[state + BROUGHT] != old[state + BROUGHT]
     new[state + BROUGHT], new[state + BROUGHT + 1] = (math.nan, math.nan) if is_lost else (b1, b2)
     is_exact = trial.secant and not rubs and control.leg < 0
     if is_exact:
-        answer = secant_answer(k, before, whole, line, trial, answer, own)
+        answer = secant_answer(k, before, whole, line, trial, answer, group)
     else:
         came1 = new_from(0, state, trial) - answer.passed
         came2 = new_from(1, state, trial) + answer.passed
@@ -307,16 +315,16 @@ def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tang
         if trial.secant:
             first, second = mean_of(old[state + PULL], answer.first), mean_of(old[state + PULL + 1], answer.second)
             answer = Answer(first, second, answer.hauled, answer.passed)
-    way = way_of(k, 0, one, turn1, trial, own)
-    beyond = way_of(k, 1, other, turn2, trial, own) if two else way
-    pull_at(k, way, beyond, answer, trial, own, force, tangent)
-    if own.numbers[k, DENSITY] > 0.0 and own.spans[k, 3] > own.spans[k, 2]:
-        weigh(k, state, way, beyond, answer, trial, own, force, tangent)
-    energy, reference = stored(k, rubs, line, one, other, new, state, own), own.numbers[k, REST]
-    reference += own.numbers[k, REST + 1]
+    way = way_of(k, 0, one, turn1, trial, group)
+    beyond = way_of(k, 1, other, turn2, trial, group) if two else way
+    pull_at(k, way, beyond, answer, trial, group, force, tangent)
+    if group.numbers[k, DENSITY] > 0.0 and group.spans[k, 3] > group.spans[k, 2]:
+        weigh(k, state, way, beyond, answer, trial, group, force, tangent)
+    energy, reference = stored(k, rubs, line, one, other, new, state, group), group.numbers[k, REST]
+    reference += group.numbers[k, REST + 1]
     is_short = whole < LEAST_LENGTH * reference
     is_short |= two and min(one.length, other.length) < LEAST_LEG * reference
-    return math.inf if is_lost or (is_short and own.numbers[k, DIES] != 0.0) else energy
+    return math.inf if is_lost or (is_short and group.numbers[k, DIES] != 0.0) else energy
 
 
 @inner_kernel
@@ -327,19 +335,19 @@ def new_from(leg: int, state: int, trial: Trial) -> float:
 
 
 @inner_kernel
-def stored(k: int, rubs: bool, line: Leg, one: Leg, other: Leg, new: Floats, state: int, own: Lines) -> float:
+def stored(k: int, rubs: bool, line: Leg, one: Leg, other: Leg, new: Floats, state: int, group: Lines) -> float:
     """W at the end of the increment."""
     length1, length2 = new[state + LENGTH], new[state + LENGTH + 1]
-    energy: float = (length1 + length2) * law_at(k, stretch(line, length1 + length2), own)[0]
+    energy: float = (length1 + length2) * law_at(k, stretch(line, length1 + length2), group)[0]
     if rubs:
-        energy = length1 * law_at(k, stretch(one, length1), own)[0]
-        energy += length2 * law_at(k, stretch(other, length2), own)[0]
+        energy = length1 * law_at(k, stretch(one, length1), group)[0]
+        energy += length2 * law_at(k, stretch(other, length2), group)[0]
     return energy
 
 
 @inner_kernel
 def remember(
-    state: int, rubs: bool, leg: int, wound1: float, wound2: float, trial: Trial, answer: Answer, own: Lines
+    state: int, rubs: bool, leg: int, wound1: float, wound2: float, trial: Trial, answer: Answer, group: Lines
 ) -> None:
     """States at the end of the increment, but for what line brings with it."""
     old, new, lasts = trial.state0, trial.state1, trial.time1 - trial.time0
@@ -356,18 +364,18 @@ def remember(
 
 
 @inner_kernel
-def secant_answer(k: int, before: float, whole: float, line: Leg, trial: Trial, answer: Answer, own: Lines) -> Answer:
+def secant_answer(k: int, before: float, whole: float, line: Leg, trial: Trial, answer: Answer, group: Lines) -> Answer:
     """The pull of the increment at its mean natural length; what that leaves of the change of W the winch gives."""
-    start = leg_of(k, 0, trial.u0, own)
-    if own.nodes[k, 2] >= 0:
-        start = both(start, leg_of(k, 1, trial.u0, own))
+    start = leg_of(k, 0, trial.u0, group)
+    if group.nodes[k, 2] >= 0:
+        start = both(start, leg_of(k, 1, trial.u0, group))
     mean = 0.5 * (before + whole)
     h0, h1 = stretch(start, mean), stretch(line, mean)
-    pull, slope = secant_pull(k, h0, h1, own)
+    pull, slope = secant_pull(k, h0, h1, group)
     slope /= mean
     if before != whole:
-        came = whole * law_at(k, stretch(line, whole), own)[0] - mean * law_at(k, h1, own)[0]
-        came += mean * law_at(k, h0, own)[0] - before * law_at(k, stretch(start, before), own)[0]
+        came = whole * law_at(k, stretch(line, whole), group)[0] - mean * law_at(k, h1, group)[0]
+        came += mean * law_at(k, h0, group)[0] - before * law_at(k, stretch(start, before), group)[0]
         trial.power[GIVEN] += came
     first, second, d_pull = answer.first, answer.second, (slope, slope, 0.0)
     return Answer(
@@ -392,31 +400,31 @@ def half(vector: Vector) -> Vector:
 
 @called_kernel
 def pull_at(
-    k: int, way: Way, beyond: Way, answer: Answer, trial: Trial, own: Lines, force: Floats, tangent: Tangent
+    k: int, way: Way, beyond: Way, answer: Answer, trial: Trial, group: Lines, force: Floats, tangent: Tangent
 ) -> None:
     """Pulls on all nodes of a line, and their derivatives."""
-    two = own.nodes[k, 2] >= 0
+    two = group.nodes[k, 2] >= 0
     for number in range(2 if two else 1):
         here = way if number == 0 else beyond
         side = answer.first if number == 0 else answer.second
         pull = side.pull
-        at, p = 3 * own.nodes[k, 2 * number], 3 * own.nodes[k, 1]
+        at, p = 3 * group.nodes[k, 2 * number], 3 * group.nodes[k, 1]
         for c in range(3):
             part = pull * component(here.m, c)
             force[at + c] += part
             force[p + c] -= part
         first, second = slopes_of(side.d_pull, way, beyond)
-        starting = 0.0 if trial.secant else own.numbers[k, STARTING]
+        starting = 0.0 if trial.secant else group.numbers[k, STARTING]
         across = trial.weight * here.each * (starting if abs(pull) < 1e-6 * starting else pull)
-        spread(k, 2 * number, trial.weight, here.m, first, second, own, tangent)
-        spread(k, 1, -trial.weight, here.m, first, second, own, tangent)
+        spread(k, 2 * number, trial.weight, here.m, first, second, group, tangent)
+        spread(k, 1, -trial.weight, here.m, first, second, group, tangent)
         for a in range(3):
             for b in range(3):
                 value = across * ((1.0 if a == b else 0.0) - component(here.m, a) * component(here.n, b))
-                add_entry(k, 2 * number, 2 * number, 3 * a + b, value, own, tangent)
-                add_entry(k, 1, 1, 3 * a + b, value, own, tangent)
-                add_entry(k, 2 * number, 1, 3 * a + b, -value, own, tangent)
-                add_entry(k, 1, 2 * number, 3 * a + b, -value, own, tangent)
+                add_entry(k, 2 * number, 2 * number, 3 * a + b, value, group, tangent)
+                add_entry(k, 1, 1, 3 * a + b, value, group, tangent)
+                add_entry(k, 2 * number, 1, 3 * a + b, -value, group, tangent)
+                add_entry(k, 1, 2 * number, 3 * a + b, -value, group, tangent)
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
@@ -470,25 +478,25 @@ def set_materials(model: Any, system: Any, elements: Ints, reeved: Any, numbers:
     return measure
 
 
-def pairs_of(own: Lines) -> Ints:
+def pairs_of(group: Lines) -> Ints:
     """Nodes that lines couple."""
-    legs = [[(a, p)] if b < 0 else [(a, p), (p, b), (a, b)] for a, p, b in own.nodes.tolist()]
+    legs = [[(a, p)] if b < 0 else [(a, p), (p, b), (a, b)] for a, p, b in group.nodes.tolist()]
     return np.array([pair for each in legs for pair in each], np.int64).reshape(-1, 2)
 
 
-def first_states(own: Lines) -> Floats:
+def first_states(group: Lines) -> Floats:
     """Natural lengths at the start; of a rope that runs freely as long as its legs are."""
-    found = np.zeros((len(own.elements), REMEMBERED))
-    found[:, LENGTH : LENGTH + 2] = own.numbers[:, REST : REST + 2]
+    found = np.zeros((len(group.elements), REMEMBERED))
+    found[:, LENGTH : LENGTH + 2] = group.numbers[:, REST : REST + 2]
     return found.ravel()
 
 
-def in_step(own: Lines, system: Any, environment: Any) -> Lines:
+def in_step(group: Lines, system: Any, environment: Any) -> Lines:
     """What winches give, keep and how gravity pulls in a step."""
-    if not len(own.elements):
-        return own
-    place = {element: k for k, element in enumerate(own.elements.tolist())}
-    heavy = own.numbers[:, DENSITY] > 0.0
+    if not len(group.elements):
+        return group
+    place = {element: k for k, element in enumerate(group.elements.tolist())}
+    heavy = group.numbers[:, DENSITY] > 0.0
     kept = environment.tensions
     weights = environment.gravity if heavy.any() else ()
     known = distinct(each.curve for each in (*environment.winches, *kept, *weights))
@@ -511,7 +519,7 @@ def in_step(own: Lines, system: Any, environment: Any) -> Lines:
     for each in kept:
         for element in each.elements.tolist():
             control[place[element]], wanted[place[element]] = (each.leg, known[each.curve]), (each.pull, each.speed)
-    return own._replace(
+    return group._replace(
         spans=np.ascontiguousarray(spans),
         turns=np.array([row[1:3] for row in turns], np.int64).reshape(-1, 2),
         changes=np.array([row[3] for row in turns], float),
@@ -530,32 +538,32 @@ def spans_of(rows: list[Any], count: int) -> tuple[Ints, Ints]:
     return ends - sizes, ends
 
 
-def stiffest(own: Lines, place: Floats, u: Floats, dt: float) -> Lines:
+def stiffest(group: Lines, place: Floats, u: Floats, dt: float) -> Lines:
     """Slack lines may soon be taut; a winch that lets go of its tension holds."""
-    numbers = own.numbers.copy()
+    numbers = group.numbers.copy()
     numbers[:, PLUS] = numbers[:, MINUS] = np.maximum(numbers[:, PLUS], numbers[:, MINUS])
-    return own._replace(numbers=numbers, control=np.full_like(own.control, -1))
+    return group._replace(numbers=numbers, control=np.full_like(group.control, -1))
 
 
-def stored_in(own: Lines, index: int, u: Floats, state: Floats) -> float:
+def stored_in(group: Lines, index: int, u: Floats, state: Floats) -> float:
     """W of a bar that a winch turns."""
-    node, other, _ = own.nodes[index]
-    place, numbers = u.reshape(-1, 3), own.numbers[index]
+    node, other, _ = group.nodes[index]
+    place, numbers = u.reshape(-1, 3), group.numbers[index]
     length = np.linalg.norm(numbers[FIRST_LEG : FIRST_LEG + 3] + place[node] - place[other])
-    natural = state[own.first + REMEMBERED * index + LENGTH]
+    natural = state[group.first + REMEMBERED * index + LENGTH]
     strain = np.array([0.5 * ((length / natural) ** 2 - 1.0), length / natural - 1.0, np.log(length / natural)])
-    trial = numbers[YOUNG] * strain[own.measure[index]] + numbers[STRESS0]
+    trial = numbers[YOUNG] * strain[group.measure[index]] + numbers[STRESS0]
     active = numbers[PLUS if trial >= 0.0 else MINUS]
     return float(0.5 * active * trial**2 / numbers[YOUNG] * numbers[AREA] * natural)
 
 
-def trouble(own: Lines, system: Any, u: Floats, state: Floats) -> str:
+def trouble(group: Lines, system: Any, u: Floats, state: Floats) -> str:
     """Why lines do not go on in a state: too little of one is left, a pulley has come to its end, or an iteration."""
     place, names = (system.coordinates.ravel() + u).reshape(-1, 3), system.model.mesh.element_names
-    for k, element in enumerate(own.elements.tolist()):
-        if not own.numbers[k, DIES]:
+    for k, element in enumerate(group.elements.tolist()):
+        if not group.numbers[k, DIES]:
             continue
-        at, start = own.first + REMEMBERED * k, own.numbers[k, REST : REST + 2].sum()
+        at, start = group.first + REMEMBERED * k, group.numbers[k, REST : REST + 2].sum()
         left = float(state[at + LENGTH : at + LENGTH + 2].sum())
         if not left >= LEAST_LENGTH * start:
             return (
@@ -563,19 +571,19 @@ def trouble(own: Lines, system: Any, u: Floats, state: Floats) -> str:
                 f"{start:.6g} it begins with. Make it longer, or a chain of short elements that are hauled in one "
                 "after the other."
             )
-        for end in own.nodes[k, [0, 2]] if own.nodes[k, 2] >= 0 else ():
-            far = float(np.linalg.norm(place[end] - place[own.nodes[k, 1]]))
+        for end in group.nodes[k, [0, 2]] if group.nodes[k, 2] >= 0 else ():
+            far = float(np.linalg.norm(place[end] - place[group.nodes[k, 1]]))
             if not far >= LEAST_LEG * start:
                 return (
-                    f"node {system.labels[end]} has come to the pulley, node {system.labels[own.nodes[k, 1]]}, of "
+                    f"node {system.labels[end]} has come to the pulley, node {system.labels[group.nodes[k, 1]]}, of "
                     f"element {names[element]}: {far:.3g} of its rope is left there, whose length is {start:.6g}."
                 )
-        if np.isnan(state[at + BROUGHT]) and np.isfinite(place[own.nodes[k]]).all():
-            if own.control[k, 0] >= 0:
+        if np.isnan(state[at + BROUGHT]) and np.isfinite(place[group.nodes[k]]).all():
+            if group.control[k, 0] >= 0:
                 return f"no natural length is found at which element {names[element]} has the tension its winch keeps."
             return (
                 f"no way is found in which the rope of element {names[element]} shares itself out so that it holds on "
-                f"its pulley, node {system.labels[own.nodes[k, 1]]}."
+                f"its pulley, node {system.labels[group.nodes[k, 1]]}."
             )
     return ""
 
@@ -588,15 +596,15 @@ REEVING = Family(
     pairs_of,
     first_states,
     mass,
-    elements=lambda own: own.elements,
-    owners=lambda own: np.repeat(own.elements, REMEMBERED),
+    elements=lambda group: group.elements,
+    owners=lambda group: np.repeat(group.elements, REMEMBERED),
     in_step=in_step,
     wanted=lambda model: model.runs,
     symmetric=False,
     smooth=False,
     stiffest=stiffest,
     couples=False,
-    size=lambda own: (own.numbers[:, AREA] * own.numbers[:, YOUNG]).max(initial=0.0),
+    size=lambda group: (group.numbers[:, AREA] * group.numbers[:, YOUNG]).max(initial=0.0),
     stored=stored_in,
     trouble=trouble,
 )

@@ -164,16 +164,16 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
         branches.append(ready.branches)
         kind = MEASURES[section.strain], ready.base, ready.law, int(material.compression_ratio == 0.0)
         place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0
-        own = np.zeros((len(elements), NUMBERS))
-        own[:, INVERSE], own[:, GAP] = of_bars[bar.INV_LENGTH], of_bars[bar.BASE_CONSTANT]
-        own[:, AREA], own[:, THERE] = of_bars[bar.AREA], ~system.gone[elements]
-        own[:, ALONG : ALONG + 3] = of_bars[bar.REF : bar.REF + 3].T
-        own[:, YOUNG : VISCOSITY + 1], own[:, STARTING] = (*ready.numbers, *ready.dynamic), of_bars[bar.STARTING]
-        own[:, INSTANT] = of_bars[bar.YOUNG]
+        group = np.zeros((len(elements), NUMBERS))
+        group[:, INVERSE], group[:, GAP] = of_bars[bar.INV_LENGTH], of_bars[bar.BASE_CONSTANT]
+        group[:, AREA], group[:, THERE] = of_bars[bar.AREA], ~system.gone[elements]
+        group[:, ALONG : ALONG + 3] = of_bars[bar.REF : bar.REF + 3].T
+        group[:, YOUNG : VISCOSITY + 1], group[:, STARTING] = (*ready.numbers, *ready.dynamic), of_bars[bar.STARTING]
+        group[:, INSTANT] = of_bars[bar.YOUNG]
         found.append(elements)
         kinds.append(np.tile(kind, (len(elements), 1)))
         places.append(np.tile(place, (len(elements), 1)))
-        numbers.append(own)
+        numbers.append(group)
     elements = np.concatenate([np.zeros(0, np.int64), *found])
     all_places = np.concatenate([np.zeros((0, 7), np.int64), *places])
     remembered = PULL + all_places[:, BRANCH + 1]
@@ -212,57 +212,57 @@ def strain_for(stress: float, first: int, count: int, table: Floats) -> float:
 
 
 @inner_kernel
-def set_strain(b: int, largest: float, own: RopeBars) -> float:
+def set_strain(b: int, largest: float, group: RopeBars) -> float:
     """Strain at which no quasi-static stress is left, after the largest strain."""
-    kind = own.kinds[b, BASE]
+    kind = group.kinds[b, BASE]
     if kind < SHIFTED or largest <= 0.0:
         return 0.0
     if kind == SHIFTED:
-        stress = table_point(largest, own.places[b, LOADING], own.places[b, LOADING + 1], own.table)[0]
+        stress = table_point(largest, group.places[b, LOADING], group.places[b, LOADING + 1], group.table)[0]
         permanent: float = largest - strain_for(
-            stress, own.places[b, UNLOADING], own.places[b, UNLOADING + 1], own.table
+            stress, group.places[b, UNLOADING], group.places[b, UNLOADING + 1], group.table
         )
         return permanent
-    ratio: float = own.numbers[b, RATIO]
+    ratio: float = group.numbers[b, RATIO]
     return ratio * largest
 
 
 @inner_kernel
-def recoverable(b: int, largest: float, stress: float, own: RopeBars) -> float:
+def recoverable(b: int, largest: float, stress: float, group: RopeBars) -> float:
     """Energy stored where unloading begins, with that stress."""
-    first, count = own.places[b, UNLOADING], own.places[b, UNLOADING + 1]
-    if own.kinds[b, BASE] == SHIFTED:
-        energy: float = table_point(strain_for(stress, first, count, own.table), first, count, own.table)[2]
+    first, count = group.places[b, UNLOADING], group.places[b, UNLOADING + 1]
+    if group.kinds[b, BASE] == SHIFTED:
+        energy: float = table_point(strain_for(stress, first, count, group.table), first, count, group.table)[2]
         return energy
-    shape: float = own.numbers[b, SHAPE]
-    return stress * (largest - set_strain(b, largest, own)) * shape
+    shape: float = group.numbers[b, SHAPE]
+    return stress * (largest - set_strain(b, largest, group)) * shape
 
 
 @inner_kernel
-def lost_so_far(b: int, largest: float, own: RopeBars) -> float:
+def lost_so_far(b: int, largest: float, group: RopeBars) -> float:
     """Energy over the volume that has been lost when the largest strain was reached."""
-    if own.kinds[b, BASE] < SHIFTED or largest <= 0.0:
+    if group.kinds[b, BASE] < SHIFTED or largest <= 0.0:
         return 0.0
-    stress, _, energy = table_point(largest, own.places[b, LOADING], own.places[b, LOADING + 1], own.table)
-    lost: float = energy - recoverable(b, largest, stress, own)
+    stress, _, energy = table_point(largest, group.places[b, LOADING], group.places[b, LOADING + 1], group.table)
+    lost: float = energy - recoverable(b, largest, stress, group)
     return lost
 
 
 @inner_kernel
-def quasi_static(b: int, x: float, largest: float, own: RopeBars) -> tuple[float, float, float, int]:
+def quasi_static(b: int, x: float, largest: float, group: RopeBars) -> tuple[float, float, float, int]:
     """Stress, slope and stored energy at a strain, and a number of the straight piece it lies on."""
-    kind, table = own.kinds[b, BASE], own.table
+    kind, table = group.kinds[b, BASE], group.table
     if kind == STRAIGHT:
-        young = own.numbers[b, YOUNG]
+        young = group.numbers[b, YOUNG]
         return young * x, young, 0.5 * young * x * x, 0
-    first, count = own.places[b, LOADING], own.places[b, LOADING + 1]
+    first, count = group.places[b, LOADING], group.places[b, LOADING + 1]
     below = kind >= SHIFTED and x < largest
     top, slope, energy = table_point(largest if below else x, first, count, table)
     if kind < SHIFTED or not below:
         piece = table_segment(x, first, count, table)
-        return top, slope, energy if kind < SHIFTED else recoverable(b, x, top, own) if x > 0.0 else 0.0, piece
-    first, count = own.places[b, UNLOADING], own.places[b, UNLOADING + 1]
-    permanent = set_strain(b, largest, own)
+        return top, slope, energy if kind < SHIFTED else recoverable(b, x, top, group) if x > 0.0 else 0.0, piece
+    first, count = group.places[b, UNLOADING], group.places[b, UNLOADING + 1]
+    permanent = set_strain(b, largest, group)
     if largest <= 0.0 or x <= permanent:
         return 0.0, 0.0, 0.0, -BELOW
     if kind == SHIFTED:
@@ -275,25 +275,27 @@ def quasi_static(b: int, x: float, largest: float, own: RopeBars) -> tuple[float
 
 
 @inner_kernel
-def green_strain(b: int, wx: float, wy: float, wz: float, own: RopeBars) -> float:
+def green_strain(b: int, wx: float, wy: float, wz: float, group: RopeBars) -> float:
     """Of a bar whose end 2 has moved by w against its end 1."""
-    along = own.numbers[b, ALONG] * wx + own.numbers[b, ALONG + 1] * wy + own.numbers[b, ALONG + 2] * wz
-    green: float = own.numbers[b, INVERSE] ** 2 * (own.numbers[b, GAP] + along + 0.5 * (wx * wx + wy * wy + wz * wz))
+    along = group.numbers[b, ALONG] * wx + group.numbers[b, ALONG + 1] * wy + group.numbers[b, ALONG + 2] * wz
+    green: float = group.numbers[b, INVERSE] ** 2 * (
+        group.numbers[b, GAP] + along + 0.5 * (wx * wx + wy * wy + wz * wz)
+    )
     return green
 
 
 @kernel
-def rest_of(own: RopeBars, b: int, u: Floats, past: float) -> tuple[float, float, float, float, float, float]:
+def rest_of(group: RopeBars, b: int, u: Floats, past: float) -> tuple[float, float, float, float, float, float]:
     """States of a relaxed bar at displacement u that has borne the stress ``past``: STRAIN to STORED."""
-    i, j = 3 * own.nodes[b, 0], 3 * own.nodes[b, 1]
-    green = green_strain(b, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], own)
-    strain = measure(own.kinds[b, MEASURE], green, green, 0.0, 0.0)[1]
+    i, j = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1]
+    green = green_strain(b, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], group)
+    strain = measure(group.kinds[b, MEASURE], green, green, 0.0, 0.0)[1]
     largest = max(strain, 0.0)
-    if own.kinds[b, BASE] >= SHIFTED and past > 0.0:
-        largest = max(largest, strain_for(past, own.places[b, LOADING], own.places[b, LOADING + 1], own.table))
-    if own.kinds[b, TENSION_ONLY] == 1 and own.kinds[b, LAW] != TABLE:
-        strain = max(strain, set_strain(b, largest, own))
-    stress, _, stored, _ = quasi_static(b, strain, largest, own)
+    if group.kinds[b, BASE] >= SHIFTED and past > 0.0:
+        largest = max(largest, strain_for(past, group.places[b, LOADING], group.places[b, LOADING + 1], group.table))
+    if group.kinds[b, TENSION_ONLY] == 1 and group.kinds[b, LAW] != TABLE:
+        strain = max(strain, set_strain(b, largest, group))
+    stress, _, stored, _ = quasi_static(b, strain, largest, group)
     return strain, largest, strain, 0.0, stress, stored
 
 
@@ -316,12 +318,12 @@ SMALL = 1e-6
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     """All bars with rope laws."""
-    own = gathered(model, system, pair, state)
-    own.start[:] = first_states(own, model, system, state)
-    return own
+    group = gathered(model, system, pair, state)
+    group.start[:] = first_states(group, model, system, state)
+    return group
 
 
-def first_states(own: RopeBars, model: Any, system: Any, state: int) -> Floats:
+def first_states(group: RopeBars, model: Any, system: Any, state: int) -> Floats:
     """(s,) bars that have long been as they are at the start: displaced as given, relaxed, and loaded before."""
     u = np.zeros(system.size)
     for given in model.initial_conditions:
@@ -331,46 +333,46 @@ def first_states(own: RopeBars, model: Any, system: Any, state: int) -> Floats:
     for section in model.sections:
         law = model.materials[section.material].uniaxial
         past[model.mesh.element_sets[section.element_set]] = law.largest if law else 0.0
-    start = np.zeros(len(own.start))
-    for index, element in enumerate(own.elements.tolist()):
-        first = own.places[index, STATE] - state
-        start[first : first + PULL] = rest_of(own, index, u, float(past[element]))
+    start = np.zeros(len(group.start))
+    for index, element in enumerate(group.elements.tolist()):
+        first = group.places[index, STATE] - state
+        start[first : first + PULL] = rest_of(group, index, u, float(past[element]))
     return start
 
 
 @called_kernel
-def evaluate(trial: Trial, own: RopeBars, force: Floats, flow: Floats, tangent: Tangent) -> float:
+def evaluate(trial: Trial, group: RopeBars, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all bars; the energy they store."""
     energy = 0.0
-    for b in range(own.nodes.shape[0]):
-        energy += pull(b, trial, own, force, tangent)
+    for b in range(group.nodes.shape[0]):
+        energy += pull(b, trial, group, force, tangent)
     return energy
 
 
 @inner_kernel
-def pull(b: int, trial: Trial, own: RopeBars, force: Floats, tangent: Tangent) -> float:
+def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent) -> float:
     """One bar; writes its states. As ``bar.py`` has it, with the stress of a law in place of E e."""
-    n, u, u0 = own.numbers, trial.u1, trial.u0
+    n, u, u0 = group.numbers, trial.u1, trial.u0
     if n[b, THERE] == 0.0:
-        return keep(b, trial, own)
-    i, j, inverse = 3 * own.nodes[b, 0], 3 * own.nodes[b, 1], n[b, INVERSE]
+        return keep(b, trial, group)
+    i, j, inverse = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], n[b, INVERSE]
     wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
     q = (n[b, ALONG] + wx, n[b, ALONG + 1] + wy, n[b, ALONG + 2] + wz)
-    green = green_strain(b, wx, wy, wz, own)
+    green = green_strain(b, wx, wy, wz, group)
     p, green0, half = q, green, 1.0
     if trial.secant:
         wx, wy, wz = u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2]
         p = 0.5 * (q[0] + n[b, ALONG] + wx), 0.5 * (q[1] + n[b, ALONG + 1] + wy), 0.5 * (q[2] + n[b, ALONG + 2] + wz)
-        green0, half = green_strain(b, wx, wy, wz, own), 0.5
-    strain0, strain1, slope1, slope, curvature = measure(own.kinds[b, MEASURE], green0, green, 0.0, 0.0)
-    dt, law = trial.time1 - trial.time0, own.kinds[b, LAW]
-    is_relaxed = trial.rate == 0.0 and dt > 0.0 and own.creeps == 0
+        green0, half = green_strain(b, wx, wy, wz, group), 0.5
+    strain0, strain1, slope1, slope, curvature = measure(group.kinds[b, MEASURE], green0, green, 0.0, 0.0)
+    dt, law = trial.time1 - trial.time0, group.kinds[b, LAW]
+    is_relaxed = trial.rate == 0.0 and dt > 0.0 and group.creeps == 0
     if law == TABLE:
-        stress, modulus = without_time(b, strain1, trial, own)
+        stress, modulus = without_time(b, strain1, trial, group)
     elif law == PRONY:
-        stress, modulus = with_branches(b, strain0, strain1, dt, is_relaxed, trial, own)
+        stress, modulus = with_branches(b, strain0, strain1, dt, is_relaxed, trial, group)
     else:
-        stress, modulus = behind(b, strain0, strain1, dt, is_relaxed, trial, own)
+        stress, modulus = behind(b, strain0, strain1, dt, is_relaxed, trial, group)
     modulus = max(modulus, n[b, FLOOR])
     area, volume = n[b, AREA], n[b, AREA] / inverse
     normal = area * stress * slope
@@ -381,19 +383,19 @@ def pull(b: int, trial: Trial, own: RopeBars, force: Floats, tangent: Tangent) -
     across = trial.weight * half * inverse * (starting if is_idle else normal)
     if is_idle and trial.rate == 0.0:  # statics finds the way out of the slack that a permanent strain has left
         alpha = trial.weight * area * max(modulus, n[b, INSTANT]) * slope1 * slope1 * inverse * inverse * inverse
-    add(b, i, j, normal * inverse, alpha, across, p, q, own, force, tangent)
+    add(b, i, j, normal * inverse, alpha, across, p, q, group, force, tangent)
     state = trial.state1
-    trial.power[TAKEN] += volume * (state[own.places[b, STATE] + LOST] - trial.state0[own.places[b, STATE] + LOST])
-    stored: float = volume * state[own.places[b, STATE] + STORED]
-    is_found = state[own.places[b, STATE] + LOST] == state[own.places[b, STATE] + LOST]
+    trial.power[TAKEN] += volume * (state[group.places[b, STATE] + LOST] - trial.state0[group.places[b, STATE] + LOST])
+    stored: float = volume * state[group.places[b, STATE] + STORED]
+    is_found = state[group.places[b, STATE] + LOST] == state[group.places[b, STATE] + LOST]
     return stored if is_found else math.inf
 
 
 @inner_kernel
-def keep(b: int, trial: Trial, own: RopeBars) -> float:
+def keep(b: int, trial: Trial, group: RopeBars) -> float:
     """A bar that is gone: what it has lost stays in the books."""
-    first = own.places[b, STATE]
-    for s in range(first, first + PULL + own.places[b, BRANCH + 1]):
+    first = group.places[b, STATE]
+    for s in range(first, first + PULL + group.places[b, BRANCH + 1]):
         trial.state1[s] = trial.state0[s]
     return 0.0
 
@@ -401,10 +403,10 @@ def keep(b: int, trial: Trial, own: RopeBars) -> float:
 @inner_kernel
 def add(
     b: int, i: int, j: int, tension: float, alpha: float, across: float, p: tuple[float, float, float],
-    q: tuple[float, float, float], own: RopeBars, force: Floats, tangent: Tangent,
+    q: tuple[float, float, float], group: RopeBars, force: Floats, tangent: Tangent,
 ) -> None:  # fmt: skip
     """Tension p on node j, minus that on i; alpha p q^T + across I on jj and ii, minus that on ij and ji."""
-    block, cross, pair = tangent.block, tangent.cross, own.first + b
+    block, cross, pair = tangent.block, tangent.cross, group.first + b
     for a in range(3):
         pa = component(p, a)
         force[j + a] += tension * pa
@@ -421,41 +423,41 @@ def add(
 
 
 @called_kernel
-def values(own: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
+def values(group: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
     """E, S, N, T as of any bar; the strain is that of the bar, the stress that of the last good increment."""
-    i, j = 3 * own.nodes[index, 0], 3 * own.nodes[index, 1]
-    green = green_strain(index, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], own)
-    kind: int = own.kinds[index, MEASURE]
-    stress: float = state[own.places[index, STATE] + STRESS]
+    i, j = 3 * group.nodes[index, 0], 3 * group.nodes[index, 1]
+    green = green_strain(index, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], group)
+    kind: int = group.kinds[index, MEASURE]
+    stress: float = state[group.places[index, STATE] + STRESS]
     _, strain, slope, _, _ = measure(kind, green, green, 0.0, 0.0)
-    stress *= own.numbers[index, THERE]
-    normal = own.numbers[index, AREA] * stress
+    stress *= group.numbers[index, THERE]
+    normal = group.numbers[index, AREA] * stress
     row[0], row[1] = strain, stress
     row[3] = normal * slope * math.sqrt(1.0 + 2.0 * green)
     row[2] = row[3] if kind == LOG else normal
 
 
-def stored_in(own: RopeBars, index: int, u: Floats, state: Floats) -> float:
+def stored_in(group: RopeBars, index: int, u: Floats, state: Floats) -> float:
     """Energy of one bar."""
-    numbers = own.numbers[index]
-    return float(numbers[AREA] / numbers[INVERSE] * state[own.places[index, STATE] + STORED])
+    numbers = group.numbers[index]
+    return float(numbers[AREA] / numbers[INVERSE] * state[group.places[index, STATE] + STORED])
 
 
-def trouble(own: RopeBars, system: Any, u: Floats, state: Floats) -> str:
+def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
     """Which bar has not found its slow strain."""
-    for index, element in enumerate(own.elements.tolist()):
-        is_lost = np.isnan(state[own.places[index, STATE] + LOST])
-        if is_lost and np.isfinite(u.reshape(-1, 3)[own.nodes[index]]).all():
+    for index, element in enumerate(group.elements.tolist()):
+        is_lost = np.isnan(state[group.places[index, STATE] + LOST])
+        if is_lost and np.isfinite(u.reshape(-1, 3)[group.nodes[index]]).all():
             name = system.model.mesh.element_names[element]
             return f"no strain is found by which element {name} lags behind (*DYNAMIC STIFFNESS) in this increment."
     return ""
 
 
-def stiffest(own: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
+def stiffest(group: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
     """Those that are slack now are as stiff as at once."""
-    numbers = own.numbers.copy()
-    numbers[:, FLOOR] = np.where(own.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
-    return own._replace(numbers=numbers)
+    numbers = group.numbers.copy()
+    numbers[:, FLOOR] = np.where(group.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
+    return group._replace(numbers=numbers)
 
 
 ROPE_LAWS = Family(
@@ -464,13 +466,13 @@ ROPE_LAWS = Family(
     evaluate,
     values,
     wanted=lambda model: any(material.has_rope_law for material in model.materials.values()),
-    pairs=lambda own: own.nodes,
-    states=lambda own: own.start,
-    elements=lambda own: own.elements,
-    in_step=lambda own, system, environment: own._replace(creeps=int(environment.creeps)),
+    pairs=lambda group: group.nodes,
+    states=lambda group: group.start,
+    elements=lambda group: group.elements,
+    in_step=lambda group, system, environment: group._replace(creeps=int(environment.creeps)),
     smooth=False,
     stiffest=stiffest,
-    size=lambda own: float((own.numbers[:, AREA] * own.numbers[:, INSTANT]).max(initial=0.0)),
+    size=lambda group: float((group.numbers[:, AREA] * group.numbers[:, INSTANT]).max(initial=0.0)),
     stored=stored_in,
     trouble=trouble,
 )
@@ -494,17 +496,17 @@ def remember(
 
 
 @inner_kernel
-def without_time(b: int, strain: float, trial: Trial, own: RopeBars) -> tuple[float, float]:
+def without_time(b: int, strain: float, trial: Trial, group: RopeBars) -> tuple[float, float]:
     """TABLE: stress (secant: mean over the increment) and modulus."""
-    first = own.places[b, STATE]
+    first = group.places[b, STATE]
     before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]
-    stress, slope, stored, piece = quasi_static(b, strain, largest, own)
+    stress, slope, stored, piece = quasi_static(b, strain, largest, group)
     most = max(largest, strain)
-    lost = lost_so_far(b, most, own) - lost_so_far(b, largest, own) if most > largest else 0.0
+    lost = lost_so_far(b, most, group) - lost_so_far(b, largest, group) if most > largest else 0.0
     remember(first, strain, most, 0.0, lost, stress, stored, trial)
     if not trial.secant:
         return stress, slope
-    earlier, _, had, piece0 = quasi_static(b, before, largest, own)
+    earlier, _, had, piece0 = quasi_static(b, before, largest, group)
     rise = strain - before
     if piece == piece0 or abs(rise) <= CLOSE * (abs(strain) + abs(before)):
         return 0.5 * (stress + earlier), 0.5 * slope
@@ -514,25 +516,25 @@ def without_time(b: int, strain: float, trial: Trial, own: RopeBars) -> tuple[fl
 
 @inner_kernel
 def with_branches(
-    b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, own: RopeBars
+    b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, group: RopeBars
 ) -> tuple[float, float]:
     """PRONY: stress (secant: mean of both ends) and modulus; start, end: strains of the bar."""
-    first, place, count = own.places[b, STATE], own.places[b, BRANCH], own.places[b, BRANCH + 1]
-    young, before = own.numbers[b, YOUNG], trial.state0[first + STRAIN]
+    first, place, count = group.places[b, STATE], group.places[b, BRANCH], group.places[b, BRANCH + 1]
+    young, before = group.numbers[b, YOUNG], trial.state0[first + STRAIN]
     modulus, left = young, young * before
     for k in range(count):
-        keep, mean, _ = faded(math.inf if is_relaxed else dt / own.branches[place + k, 1])
-        modulus += own.branches[place + k, 0] * mean
+        keep, mean, _ = faded(math.inf if is_relaxed else dt / group.branches[place + k, 1])
+        modulus += group.branches[place + k, 0] * mean
         left += keep * trial.state0[first + PULL + k]
     rise, slope = end - before, modulus
-    if own.kinds[b, TENSION_ONLY] == 1 and left + modulus * rise < 0.0:
+    if group.kinds[b, TENSION_ONLY] == 1 and left + modulus * rise < 0.0:
         rise, slope = -left / modulus, 0.0
     strain = before + rise
     stress = left + modulus * rise if slope != 0.0 else 0.0
     stored, lost = 0.5 * young * strain * strain, 0.0
     for k in range(count):
-        stiff, pull0 = own.branches[place + k, 0], trial.state0[first + PULL + k]
-        keep, mean, rest = faded(math.inf if is_relaxed else dt / own.branches[place + k, 1])
+        stiff, pull0 = group.branches[place + k, 0], trial.state0[first + PULL + k]
+        keep, mean, rest = faded(math.inf if is_relaxed else dt / group.branches[place + k, 1])
         pull = keep * pull0 + stiff * mean * rise
         trial.state1[first + PULL + k] = pull
         stored += 0.5 * pull * pull / stiff
@@ -547,9 +549,9 @@ def with_branches(
 
 
 @inner_kernel
-def slow_strain(b: int, q: float, stress: float, own: RopeBars) -> float:
+def slow_strain(b: int, q: float, stress: float, group: RopeBars) -> float:
     """Quasi-static strain less that of the fast spring under the mean stress."""
-    constant, slope = own.numbers[b, CONSTANT], own.numbers[b, SLOPE]
+    constant, slope = group.numbers[b, CONSTANT], group.numbers[b, SLOPE]
     fast: float = stress / constant
     if slope != 0.0 and stress > 0.0:
         fast = math.log1p(slope * stress / constant) / slope
@@ -557,11 +559,11 @@ def slow_strain(b: int, q: float, stress: float, own: RopeBars) -> float:
 
 
 @inner_kernel
-def stiffness_at(b: int, stress: float, own: RopeBars) -> tuple[float, float]:
+def stiffness_at(b: int, stress: float, group: RopeBars) -> tuple[float, float]:
     """Dynamic modulus at a mean stress, and its derivative by it."""
     if stress <= 0.0:
-        return own.numbers[b, CONSTANT], 0.0
-    return own.numbers[b, CONSTANT] + own.numbers[b, SLOPE] * stress, own.numbers[b, SLOPE]
+        return group.numbers[b, CONSTANT], 0.0
+    return group.numbers[b, CONSTANT] + group.numbers[b, SLOPE] * stress, group.numbers[b, SLOPE]
 
 
 @inner_kernel
@@ -574,12 +576,12 @@ def late_fraction(z: float) -> float:
 
 @inner_kernel
 def drift(
-    b: int, q: float, end: float, largest: float, late: float, is_slack: bool, own: RopeBars
+    b: int, q: float, end: float, largest: float, late: float, is_slack: bool, group: RopeBars
 ) -> tuple[float, float]:
     """Slow strain, less ``late`` times the stress of the dashpot, over q; and its derivative."""
-    stress, slope, _, _ = quasi_static(b, q, largest, own)
-    modulus, more = stiffness_at(b, stress, own)
-    value, rate = slow_strain(b, q, stress, own), 1.0 - slope / modulus
+    stress, slope, _, _ = quasi_static(b, q, largest, group)
+    modulus, more = stiffness_at(b, stress, group)
+    value, rate = slow_strain(b, q, stress, group), 1.0 - slope / modulus
     if is_slack:
         return value + late * stress, rate + late * slope
     return value - late * modulus * (end - q), rate + late * (modulus - more * slope * (end - q))
@@ -587,12 +589,12 @@ def drift(
 
 @inner_kernel
 def solve_slow(
-    b: int, guess: float, end: float, largest: float, late: float, wanted: float, is_slack: bool, own: RopeBars
+    b: int, guess: float, end: float, largest: float, late: float, wanted: float, is_slack: bool, group: RopeBars
 ) -> float:
     """q where ``drift``, which rises, is as wanted: Newton between bounds; NaN where it is not found."""
     low, high, q = -math.inf, math.inf, guess
     for _ in range(MOST):
-        value, rate = drift(b, q, end, largest, late, is_slack, own)
+        value, rate = drift(b, q, end, largest, late, is_slack, group)
         if value < wanted:
             low = q
         else:
@@ -608,39 +610,39 @@ def solve_slow(
 
 @inner_kernel
 def behind(
-    b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, own: RopeBars
+    b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, group: RopeBars
 ) -> tuple[float, float]:
     """LAGGING: stress (secant: mean of both ends) and modulus; start, end: strains of the bar.
 
     Where q is not found it stays, and what is lost is NaN from there on: the run stops (``trouble``).
     """
-    first, ropes = own.places[b, STATE], own.kinds[b, TENSION_ONLY] == 1
+    first, ropes = group.places[b, STATE], group.kinds[b, TENSION_ONLY] == 1
     before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]
     q0, stress0 = trial.state0[first + SLOW], trial.state0[first + STRESS]
-    mean, slope, stored0, _ = quasi_static(b, q0, largest, own)
-    stiff, _ = stiffness_at(b, mean, own)
+    mean, slope, stored0, _ = quasi_static(b, q0, largest, group)
+    stiff, _ = stiffness_at(b, mean, group)
     q, chase, unfound = q0, 0.0, 0.0
     if is_relaxed:
-        q, chase = (max(end, set_strain(b, max(largest, end), own)) if ropes else end), 1.0
+        q, chase = (max(end, set_strain(b, max(largest, end), group)) if ropes else end), 1.0
     elif dt > 0.0:
-        viscosity = own.numbers[b, VISCOSITY]
+        viscosity = group.numbers[b, VISCOSITY]
         part = late_fraction(dt * stiff / (viscosity * (1.0 - slope / stiff)))
         late = part * dt / viscosity
-        wanted = slow_strain(b, q0, mean, own) + (1.0 - part) * dt / viscosity * (stress0 - mean)
-        q = solve_slow(b, q0, end, largest, late, wanted, False, own)
+        wanted = slow_strain(b, q0, mean, group) + (1.0 - part) * dt / viscosity * (stress0 - mean)
+        q = solve_slow(b, q0, end, largest, late, wanted, False, group)
         if q != q:
             q, unfound = q0, math.nan
-        held, rise, _, _ = quasi_static(b, q, largest, own)
-        fast, more = stiffness_at(b, held, own)
+        held, rise, _, _ = quasi_static(b, q, largest, group)
+        fast, more = stiffness_at(b, held, group)
         if ropes and held + fast * (end - q) < 0.0:
-            q = solve_slow(b, q, end, largest, late, wanted, True, own)
+            q = solve_slow(b, q, end, largest, late, wanted, True, group)
             if q != q:
                 q, unfound = q0, math.nan
         else:
             chase = late * fast / (1.0 - rise / fast + late * (fast - more * rise * (end - q)))
     most = max(largest, q)
-    mean, slope, stored, _ = quasi_static(b, q, most, own)
-    stiff, more = stiffness_at(b, mean, own)
+    mean, slope, stored, _ = quasi_static(b, q, most, group)
+    stiff, more = stiffness_at(b, mean, group)
     ahead = end - q
     stress, modulus = mean + stiff * ahead, stiff + (slope + more * slope * ahead - stiff) * chase
     if ropes and (stress < 0.0 or (is_relaxed and end < q)):
@@ -648,7 +650,7 @@ def behind(
     stored += mean * ahead + 0.5 * stiff * ahead * ahead
     had = trial.state0[first + STORED]
     if is_relaxed and not trial.secant:
-        lost = lost_so_far(b, most, own) - lost_so_far(b, largest, own) + had - stored0
+        lost = lost_so_far(b, most, group) - lost_so_far(b, largest, group) + had - stored0
     else:
         along = end - start if trial.secant else q + ahead - before
         lost = 0.5 * (stress0 + stress) * along - (stored - had)

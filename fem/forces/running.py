@@ -94,13 +94,13 @@ class Leg(NamedTuple):
 
 
 @inner_kernel
-def leg_of(k: int, number: int, u: Floats, own: Lines) -> Leg:
+def leg_of(k: int, number: int, u: Floats, group: Lines) -> Leg:
     """Leg 0 or 1 of line k."""
-    i, p, column = 3 * own.nodes[k, 2 * number], 3 * own.nodes[k, 1], FIRST_LEG + 3 * number
-    rx, ry, rz = own.numbers[k, column], own.numbers[k, column + 1], own.numbers[k, column + 2]
+    i, p, column = 3 * group.nodes[k, 2 * number], 3 * group.nodes[k, 1], FIRST_LEG + 3 * number
+    rx, ry, rz = group.numbers[k, column], group.numbers[k, column + 1], group.numbers[k, column + 2]
     wx, wy, wz = u[i] - u[p], u[i + 1] - u[p + 1], u[i + 2] - u[p + 2]
     dx, dy, dz = rx + wx, ry + wy, rz + wz
-    length, distance = math.sqrt(dx * dx + dy * dy + dz * dz), own.numbers[k, DISTANCE + number]
+    length, distance = math.sqrt(dx * dx + dy * dy + dz * dz), group.numbers[k, DISTANCE + number]
     longer = (2.0 * (rx * wx + ry * wy + rz * wz) + wx * wx + wy * wy + wz * wz) / (length + distance)
     return Leg((dx, dy, dz), length, longer, distance)
 
@@ -118,55 +118,55 @@ def stretch(leg: Leg, natural: float) -> float:
 
 
 @inner_kernel
-def strain_at(k: int, h: float, own: Lines) -> tuple[float, float, float]:
+def strain_at(k: int, h: float, group: Lines) -> tuple[float, float, float]:
     """e, e', e'' at s = 1 + h."""
-    if own.measure[k] == GREEN:
+    if group.measure[k] == GREEN:
         return h + 0.5 * h * h, 1.0 + h, 1.0
-    if own.measure[k] == LOG:
+    if group.measure[k] == LOG:
         return math.log1p(h), 1.0 / (1.0 + h), -1.0 / ((1.0 + h) * (1.0 + h))
     return h, 1.0, 0.0
 
 
 @inner_kernel
-def stress_at(k: int, h: float, own: Lines) -> tuple[float, float]:
+def stress_at(k: int, h: float, group: Lines) -> tuple[float, float]:
     """Strain and stress at s = 1 + h."""
-    strain = strain_at(k, h, own)[0]
-    trial = own.numbers[k, YOUNG] * strain + own.numbers[k, STRESS0]
-    return strain, fraction(trial, own.numbers[k, PLUS], own.numbers[k, MINUS]) * trial
+    strain = strain_at(k, h, group)[0]
+    trial = group.numbers[k, YOUNG] * strain + group.numbers[k, STRESS0]
+    return strain, fraction(trial, group.numbers[k, PLUS], group.numbers[k, MINUS]) * trial
 
 
 @inner_kernel
-def law_at(k: int, h: float, own: Lines) -> tuple[float, float, float]:
+def law_at(k: int, h: float, group: Lines) -> tuple[float, float, float]:
     """A w, A w', A w'' at s = 1 + h."""
-    strain, slope, bend = strain_at(k, h, own)
-    area, young = own.numbers[k, AREA], own.numbers[k, YOUNG]
-    trial = young * strain + own.numbers[k, STRESS0]
-    active = area * fraction(trial, own.numbers[k, PLUS], own.numbers[k, MINUS])
+    strain, slope, bend = strain_at(k, h, group)
+    area, young = group.numbers[k, AREA], group.numbers[k, YOUNG]
+    trial = young * strain + group.numbers[k, STRESS0]
+    active = area * fraction(trial, group.numbers[k, PLUS], group.numbers[k, MINUS])
     return (
         0.5 * active * trial * trial / young, active * trial * slope, active * (young * slope * slope + trial * bend)
     )  # fmt: skip
 
 
 @inner_kernel
-def brought_at(k: int, h: float, own: Lines) -> float:
+def brought_at(k: int, h: float, group: Lines) -> float:
     """dW/dL at s = 1 + h."""
-    stored, pull, _ = law_at(k, h, own)
+    stored, pull, _ = law_at(k, h, group)
     return stored - (1.0 + h) * pull
 
 
 @inner_kernel
-def stretch_for(k: int, pull: float, own: Lines) -> float:
+def stretch_for(k: int, pull: float, group: Lines) -> float:
     """h at which the line pulls so hard, by Newton's method; a line that would have to push is just not slack.
 
     Where it is not found (LOG: no line pulls harder than E A/e), that of a straight law: ``is_settled`` reports it.
     """
-    area, young, stress0 = own.numbers[k, AREA], own.numbers[k, YOUNG], own.numbers[k, STRESS0]
-    first: float = (pull / (area * own.numbers[k, PLUS]) - stress0) / young
+    area, young, stress0 = group.numbers[k, AREA], group.numbers[k, YOUNG], group.numbers[k, STRESS0]
+    first: float = (pull / (area * group.numbers[k, PLUS]) - stress0) / young
     h, step = first, math.inf
     for _ in range(TURNS):
         if not h > -1.0:
             return first
-        _, now, slope = law_at(k, h, own)
+        _, now, slope = law_at(k, h, group)
         if slope == 0.0:
             return h
         step = (pull - now) / slope
@@ -177,21 +177,21 @@ def stretch_for(k: int, pull: float, own: Lines) -> float:
 
 
 @inner_kernel
-def secant_pull(k: int, h0: float, h1: float, own: Lines) -> tuple[float, float]:
+def secant_pull(k: int, h0: float, h1: float, group: Lines) -> tuple[float, float]:
     """(A w1 - A w0)/(s1 - s0) and its derivative by s1."""
-    young, stress0 = own.numbers[k, YOUNG], own.numbers[k, STRESS0]
-    e0, _, _ = strain_at(k, h0, own)
-    e1, slope1, _ = strain_at(k, h1, own)
+    young, stress0 = group.numbers[k, YOUNG], group.numbers[k, STRESS0]
+    e0, _, _ = strain_at(k, h0, group)
+    e1, slope1, _ = strain_at(k, h1, group)
     stress, modulus = bilinear(
-        young * e0 + stress0, young * e1 + stress0, young, own.numbers[k, PLUS], own.numbers[k, MINUS]
+        young * e0 + stress0, young * e1 + stress0, young, group.numbers[k, PLUS], group.numbers[k, MINUS]
     )
     rise, bend = 1.0, 0.0
-    if own.measure[k] == GREEN:
+    if group.measure[k] == GREEN:
         rise, bend = 1.0 + 0.5 * (h0 + h1), 0.5
-    if own.measure[k] == LOG:
+    if group.measure[k] == LOG:
         phi, phi_slope = log_ratio((h1 - h0) / (1.0 + h0))
         rise, bend = phi / (1.0 + h0), phi_slope / ((1.0 + h0) * (1.0 + h0))
-    area = own.numbers[k, AREA]
+    area = group.numbers[k, AREA]
     return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
 
 
@@ -233,19 +233,19 @@ class Run(NamedTuple):
 
 
 @inner_kernel
-def pull_of(k: int, leg: Leg, natural: float, own: Lines) -> Run:
+def pull_of(k: int, leg: Leg, natural: float, group: Lines) -> Run:
     """A leg of a natural length."""
     h = stretch(leg, natural)
-    _, pull, slope = law_at(k, h, own)
+    _, pull, slope = law_at(k, h, group)
     return Run(pull, slope / natural, (1.0 + h) * slope / natural)
 
 
 @inner_kernel
-def hauled_by(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> tuple[float, float]:
+def hauled_by(k: int, leg: Leg, natural: float, control: Control, group: Lines) -> tuple[float, float]:
     """What a winch adds to the natural length, and the derivative of that by l: 0 where its speed is the limit."""
-    if control.leg < 0 or own.numbers[k, AREA] == 0.0:
+    if control.leg < 0 or group.numbers[k, AREA] == 0.0:
         return 0.0, 0.0
-    each = 1.0 / (1.0 + stretch_for(k, control.pull, own))
+    each = 1.0 / (1.0 + stretch_for(k, control.pull, group))
     change = leg.length * each - natural
     if abs(change) > control.most:
         return math.copysign(control.most, change), 0.0
@@ -253,11 +253,11 @@ def hauled_by(k: int, leg: Leg, natural: float, control: Control, own: Lines) ->
 
 
 @inner_kernel
-def one_leg(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> Answer:
+def one_leg(k: int, leg: Leg, natural: float, control: Control, group: Lines) -> Answer:
     """A bar that a winch names."""
-    hauled, more = hauled_by(k, leg, natural, control, own)
+    hauled, more = hauled_by(k, leg, natural, control, group)
     length = natural + hauled
-    run = pull_of(k, leg, length, own)
+    run = pull_of(k, leg, length, group)
     pull, stiff = run.pull, run.stiff
     if more > 0.0:
         pull, stiff = control.pull, 0.0
@@ -266,10 +266,10 @@ def one_leg(k: int, leg: Leg, natural: float, control: Control, own: Lines) -> A
 
 
 @inner_kernel
-def free_rope(k: int, one: Leg, other: Leg, natural: float, control: Control, own: Lines) -> Answer:
+def free_rope(k: int, one: Leg, other: Leg, natural: float, control: Control, group: Lines) -> Answer:
     """Without friction: each leg has the part of the length that it is long."""
     whole = both(one, other)
-    answer = one_leg(k, whole, natural, control, own)
+    answer = one_leg(k, whole, natural, control, group)
     pull, length, (stiff, _, _), (more, _, _) = answer.first
     first, second, each = one.length / whole.length, other.length / whole.length, length / whole.length
     d_first = each * second + more * first, (more - each) * first, 0.0
@@ -302,7 +302,7 @@ def limit_over(pull: float, grip: float) -> float:
 
 
 @called_kernel
-def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, grip: float, own: Lines) -> float:
+def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, grip: float, group: Lines) -> float:
     """L1 at which leg 1 just holds: T1(L1) = limit over T2(whole - L1), by Newton's method between two bounds.
 
     Beyond a kink (a leg gets slack) every other turn halves what lies between these. ``is_settled`` says whether it is.
@@ -311,7 +311,7 @@ def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, 
     high = whole * one.length / (one.length + other.length)  # there both pull alike
     length = low if low > 0.0 else 0.5 * high
     for _ in range(TURNS):
-        first, second = pull_of(k, one, length, own), pull_of(k, other, whole - length, own)
+        first, second = pull_of(k, one, length, group), pull_of(k, other, whole - length, group)
         excess = first.pull - limit_over(second.pull, grip)
         if excess > 0.0:
             low = length
@@ -329,13 +329,13 @@ def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, 
 
 @inner_kernel
 def towards_first(
-    k: int, one: Leg, other: Leg, have: float, whole: float, hauled: float, phi: float, own: Lines
+    k: int, one: Leg, other: Leg, have: float, whole: float, hauled: float, phi: float, group: Lines
 ) -> Answer:
     """Leg 1 pulls too hard, or has no length: it gets some."""
-    steep = own.numbers[k, FRICTION]
+    steep = group.numbers[k, FRICTION]
     grip = math.exp(steep * phi)
-    length = length_that_holds(k, one, other, have, whole, grip, own)
-    first, second = pull_of(k, one, length, own), pull_of(k, other, whole - length, own)
+    length = length_that_holds(k, one, other, have, whole, grip, group)
+    first, second = pull_of(k, one, length, group), pull_of(k, other, whole - length, group)
     positive = second.pull >= 0.0
     factor = grip if positive else 1.0 / grip
     turn = (steep if positive else -steep) * factor * second.pull
@@ -354,25 +354,25 @@ def towards_first(
 
 @inner_kernel
 def with_friction(
-    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, own: Lines
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, group: Lines
 ) -> Answer:
     """A rope that rubs, and a winch at leg 1 that may keep its pull as far as its speed allows.
 
     have  natural lengths before that, and before anything passes
     """
-    steep, hauled = own.numbers[k, FRICTION], 0.0
+    steep, hauled = group.numbers[k, FRICTION], 0.0
     grip = math.exp(steep * phi)
-    if control.leg >= 0 and own.numbers[k, AREA] > 0.0:
-        pull, each = control.pull, 1.0 / (1.0 + stretch_for(k, control.pull, own))
-        length, second, length2 = one.length * each, pull_of(k, other, have2, own), have2
+    if control.leg >= 0 and group.numbers[k, AREA] > 0.0:
+        pull, each = control.pull, 1.0 / (1.0 + stretch_for(k, control.pull, group))
+        length, second, length2 = one.length * each, pull_of(k, other, have2, group), have2
         t2, t22, t2f, l22, l2f = second.pull, second.stiff, 0.0, 0.0, 0.0
         over = second.pull > limit_over(pull, grip)
         if over or pull > limit_over(second.pull, grip):
             t2 = pull * grip if over else pull / grip
-            h = stretch_for(k, t2, own)
+            h = stretch_for(k, t2, group)
             l22 = 1.0 / (1.0 + h)
             t22, t2f, length2 = 0.0, (steep if over else -steep) * t2, other.length * l22
-            l2f = -length2 * l22 * t2f / law_at(k, h, own)[2]
+            l2f = -length2 * l22 * t2f / law_at(k, h, group)[2]
         passed = have2 - length2
         hauled = length - have1 - passed
         if abs(hauled) <= control.most:
@@ -386,7 +386,7 @@ def with_friction(
         have1 += hauled
     over1 = have1 <= 0.0
     if have1 > 0.0 and have2 > 0.0:
-        first, second = pull_of(k, one, have1, own), pull_of(k, other, have2, own)
+        first, second = pull_of(k, one, have1, group), pull_of(k, other, have2, group)
         over1 = first.pull > limit_over(second.pull, grip)
         if not (over1 or second.pull > limit_over(first.pull, grip)):
             return Answer(
@@ -397,19 +397,19 @@ def with_friction(
             )
     whole = have1 + have2
     if over1:
-        return towards_first(k, one, other, have1, whole, hauled, phi, own)
-    return exchanged(towards_first(k, other, one, have2, whole, hauled, phi, own))
+        return towards_first(k, one, other, have1, whole, hauled, phi, group)
+    return exchanged(towards_first(k, other, one, have2, whole, hauled, phi, group))
 
 
 @inner_kernel
 def answer_of(
-    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, own: Lines
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, group: Lines
 ) -> Answer:
     """Line k with the natural lengths that winches by curves have left in its legs."""
-    if own.nodes[k, 2] < 0:
-        return one_leg(k, one, have1, control, own)
-    if own.numbers[k, FRICTION] == 0.0:
-        return free_rope(k, one, other, have1 + have2, control, own)
+    if group.nodes[k, 2] < 0:
+        return one_leg(k, one, have1, control, group)
+    if group.numbers[k, FRICTION] == 0.0:
+        return free_rope(k, one, other, have1 + have2, control, group)
     is_second = control.leg == 1
     answer = with_friction(
         k,
@@ -419,30 +419,30 @@ def answer_of(
         have1 if is_second else have2,
         phi,
         control,
-        own,
+        group,
     )
     return exchanged(answer) if is_second else answer
 
 
 @inner_kernel
-def is_settled(k: int, one: Leg, other: Leg, phi: float, control: Control, answer: Answer, own: Lines) -> bool:
+def is_settled(k: int, one: Leg, other: Leg, phi: float, control: Control, answer: Answer, group: Lines) -> bool:
     """Pulls are those of the lengths, and none is beyond its limit over the other: iterations have ended well."""
-    rubs, first, second = own.nodes[k, 2] >= 0 and own.numbers[k, FRICTION] > 0.0, answer.first, answer.second
+    rubs, first, second = group.nodes[k, 2] >= 0 and group.numbers[k, FRICTION] > 0.0, answer.first, answer.second
     if not rubs and control.leg < 0:
         return True  # nothing has been looked for
     if not rubs:
-        line = both(one, other) if own.nodes[k, 2] >= 0 else one
-        return is_pull(k, first.pull, first.pull, line, first.length + second.length, own)
-    grip = math.exp(own.numbers[k, FRICTION] * phi)
+        line = both(one, other) if group.nodes[k, 2] >= 0 else one
+        return is_pull(k, first.pull, first.pull, line, first.length + second.length, group)
+    grip = math.exp(group.numbers[k, FRICTION] * phi)
     over1, over2 = min(first.pull, limit_over(second.pull, grip)), min(second.pull, limit_over(first.pull, grip))
-    fits = is_pull(k, first.pull, over1, one, first.length, own)
-    return fits and is_pull(k, second.pull, over2, other, second.length, own)
+    fits = is_pull(k, first.pull, over1, one, first.length, group)
+    return fits and is_pull(k, second.pull, over2, other, second.length, group)
 
 
 @inner_kernel
-def is_pull(k: int, pull: float, allowed: float, leg: Leg, natural: float, own: Lines) -> bool:
+def is_pull(k: int, pull: float, allowed: float, leg: Leg, natural: float, group: Lines) -> bool:
     """A leg of a natural length pulls so hard, and no harder than allowed; False where one of them is NaN."""
-    run, numbers = pull_of(k, leg, natural, own), own.numbers
+    run, numbers = pull_of(k, leg, natural, group), group.numbers
     size = numbers[k, AREA] * (numbers[k, YOUNG] + abs(numbers[k, STRESS0])) + abs(pull) + abs(run.give * natural)
     fits: bool = abs(run.pull - pull) <= SETTLED * size and abs(pull - allowed) <= SETTLED * size
     return fits

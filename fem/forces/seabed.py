@@ -63,42 +63,42 @@ def seen(numbers: Floats, u: Floats) -> tuple[Floats, Floats]:
 
 
 @inner_kernel
-def from_axis(c: int, u: Floats, own: Contacts) -> tuple[float, float, float]:
+def from_axis(c: int, u: Floats, group: Contacts) -> tuple[float, float, float]:
     """From the axis of a cylinder to the node, across it."""
-    dof, numbers = 3 * own.nodes[c], own.numbers
+    dof, numbers = 3 * group.nodes[c], group.numbers
     x, y, z = numbers[c, NORMAL] + u[dof], numbers[c, NORMAL + 1] + u[dof + 1], numbers[c, NORMAL + 2] + u[dof + 2]
     along = numbers[c, AXIS] * x + numbers[c, AXIS + 1] * y + numbers[c, AXIS + 2] * z
     return x - along * numbers[c, AXIS], y - along * numbers[c, AXIS + 1], z - along * numbers[c, AXIS + 2]
 
 
 @inner_kernel
-def depth_of(c: int, u: Floats, own: Contacts) -> float:
+def depth_of(c: int, u: Floats, group: Contacts) -> float:
     """Of a node below the surface."""
-    numbers = own.numbers
+    numbers = group.numbers
     depth: float = numbers[c, DEPTH]
     if numbers[c, RADIUS] > 0.0:
-        x, y, z = from_axis(c, u, own)
+        x, y, z = from_axis(c, u, group)
         depth = numbers[c, RADIUS] - math.sqrt(x * x + y * y + z * z)
     else:
         for a in range(3):
-            depth -= numbers[c, NORMAL + a] * u[3 * own.nodes[c] + a]
+            depth -= numbers[c, NORMAL + a] * u[3 * group.nodes[c] + a]
     return depth
 
 
 @inner_kernel
-def normal_of(c: int, secant: bool, trial: Trial, own: Contacts) -> tuple[float, float, float, float, float]:
+def normal_of(c: int, secant: bool, trial: Trial, group: Contacts) -> tuple[float, float, float, float, float]:
     """Unit normal n at u1, or where secant of the increment, and two numbers, bend and size.
 
     size n is minus the (discrete) gradient of the depth, n1 the normal at u1:
     dn/du1 = bend (P - n n^T),  d(size n)/du1 = bend size (P - size n n1^T); of planes bend = 0.
     """
-    numbers = own.numbers
+    numbers = group.numbers
     if numbers[c, RADIUS] == 0.0:
         return numbers[c, NORMAL], numbers[c, NORMAL + 1], numbers[c, NORMAL + 2], 0.0, 1.0
-    x, y, z = from_axis(c, trial.u1, own)
+    x, y, z = from_axis(c, trial.u1, group)
     far, size = math.sqrt(x * x + y * y + z * z), 1.0
     if secant:
-        before = from_axis(c, trial.u0, own)
+        before = from_axis(c, trial.u0, group)
         both = far + math.sqrt(before[0] * before[0] + before[1] * before[1] + before[2] * before[2])
         x, y, z = x + before[0], y + before[1], z + before[2]
         far = math.sqrt(x * x + y * y + z * z)
@@ -107,18 +107,18 @@ def normal_of(c: int, secant: bool, trial: Trial, own: Contacts) -> tuple[float,
 
 
 @inner_kernel
-def across_axis(c: int, a: int, b: int, own: Contacts) -> float:
+def across_axis(c: int, a: int, b: int, group: Contacts) -> float:
     """P_ab, across the axis of a cylinder."""
-    found: float = (1.0 if a == b else 0.0) - own.numbers[c, AXIS + a] * own.numbers[c, AXIS + b]
+    found: float = (1.0 if a == b else 0.0) - group.numbers[c, AXIS + a] * group.numbers[c, AXIS + b]
     return found
 
 
 @inner_kernel
-def gradient(c: int, stiff: float, turns: float, end: Numbers, trial: Trial, own: Contacts) -> Numbers:
+def gradient(c: int, stiff: float, turns: float, end: Numbers, trial: Trial, group: Contacts) -> Numbers:
     """Of the normal force by u1: by the depth, and as the normal turns, which changes the speed of sinking."""
     if turns == 0.0:
         return -stiff * end[0], -stiff * end[1], -stiff * end[2]
-    dof, numbers = 3 * own.nodes[c], own.numbers
+    dof, numbers = 3 * group.nodes[c], group.numbers
     x, y, z = trial.v1[dof], trial.v1[dof + 1], trial.v1[dof + 2]
     along = turns * (numbers[c, AXIS] * x + numbers[c, AXIS + 1] * y + numbers[c, AXIS + 2] * z)
     down = stiff - turns * (end[0] * x + end[1] * y + end[2] * z)
@@ -178,13 +178,13 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     return nodes, neighbours(nodes, ends), numbers
 
 
-def stiffest(own: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
+def stiffest(group: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
 
     What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu.
     """
-    numbers = own.numbers.copy()
-    depth, _ = seen(numbers, u.reshape(-1, 3)[own.nodes])
+    numbers = group.numbers.copy()
+    depth, _ = seen(numbers, u.reshape(-1, 3)[group.nodes])
     closer = np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
     numbers[:, DEPTH] += closer
     numbers[:, RADIUS] += np.where(numbers[:, RADIUS] > 0.0, closer, 0.0)
@@ -192,7 +192,7 @@ def stiffest(own: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     slip = numbers[:, SLIP]
     numbers[:, STIFFNESS] *= np.maximum(np.divide(sticks, slip, out=np.ones_like(slip), where=slip > 0.0), 1.0)
     numbers[:, STIFFNESS] += 4.0 / dt * numbers[:, DAMPING]
-    return own._replace(numbers=numbers)
+    return group._replace(numbers=numbers)
 
 
 def neighbours(nodes: Ints, ends: Ints) -> Ints:
@@ -205,56 +205,58 @@ def neighbours(nodes: Ints, ends: Ints) -> Ints:
 
 
 @called_kernel
-def evaluate(trial: Trial, own: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> float:
+def evaluate(trial: Trial, group: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all contacts; the energy that the bottom stores."""
     energy = 0.0
-    for c in range(own.nodes.shape[0]):
-        energy += touch(c, trial, own, force, flow, tangent)
+    for c in range(group.nodes.shape[0]):
+        energy += touch(c, trial, group, force, flow, tangent)
     return energy
 
 
 @inner_kernel
-def touch(c: int, trial: Trial, own: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> float:
+def touch(c: int, trial: Trial, group: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """One contact; writes its states."""
-    node, state = own.nodes[c], own.first + REMEMBERED * c
-    depth = depth_of(c, trial.u1, own)
-    before = depth_of(c, trial.u0, own) if trial.secant else depth
+    node, state = group.nodes[c], group.first + REMEMBERED * c
+    depth = depth_of(c, trial.u1, group)
+    before = depth_of(c, trial.u0, group) if trial.secant else depth
     for a in range(3):
         trial.state1[state + a], trial.state1[state + 3 + a] = trial.u1[3 * node + a], 0.0
     if max(depth, before) < 0.0 or (trial.secant and max(depth, before) == 0.0):
         return 0.0  # a node laid exactly on the bottom has its stiffness, so that statics may begin there
-    normal, end = normal_of(c, trial.secant, trial, own), normal_of(c, False, trial, own)
-    push, lost, stiff, turns = normal_force(c, before, depth, normal, trial, own)
-    rises = gradient(c, stiff, turns, end, trial, own)
+    normal, end = normal_of(c, trial.secant, trial, group), normal_of(c, False, trial, group)
+    push, lost, stiff, turns = normal_force(c, before, depth, normal, trial, group)
+    rises = gradient(c, stiff, turns, end, trial, group)
     for a in range(3):
         along = normal[4] * component(normal, a)
-        give(c, a, -push * along, -lost * along, trial, own, force, flow)
+        give(c, a, -push * along, -lost * along, trial, group, force, flow)
         for b in range(3):
-            tilt = normal[3] * normal[4] * (across_axis(c, a, b, own) - along * component(end, b))
+            tilt = normal[3] * normal[4] * (across_axis(c, a, b, group) - along * component(end, b))
             slope = along * component(rises, b) + (push + lost) * tilt
             tangent.block[node, 3 * a + b] -= trial.weight * slope
-    if push + lost > 0.0 and (trial.rate != 0.0 or own.numbers[c, RUBS_IN_STATICS] != 0.0):
-        rub(c, (push + lost, depth), rises, normal, end, trial, own, force, flow, tangent)
-    energy: float = 0.5 * own.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
+    if push + lost > 0.0 and (trial.rate != 0.0 or group.numbers[c, RUBS_IN_STATICS] != 0.0):
+        rub(c, (push + lost, depth), rises, normal, end, trial, group, force, flow, tangent)
+    energy: float = 0.5 * group.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
 
 
 @inner_kernel
-def give(c: int, a: int, stored: float, lost: float, trial: Trial, own: Contacts, force: Floats, flow: Floats) -> None:
+def give(
+    c: int, a: int, stored: float, lost: float, trial: Trial, group: Contacts, force: Floats, flow: Floats
+) -> None:
     """Internal force in direction a: the part that comes from the stored energy, and the part that does not."""
-    dof = 3 * own.nodes[c] + a
+    dof = 3 * group.nodes[c] + a
     force[dof] += stored + lost
     flow[dof] += lost
-    trial.state1[own.first + REMEMBERED * c + 3 + a] -= stored + lost
+    trial.state1[group.first + REMEMBERED * c + 3 + a] -= stored + lost
 
 
 @inner_kernel
 def normal_force(
-    c: int, before: float, depth: float, normal: Numbers, trial: Trial, own: Contacts
+    c: int, before: float, depth: float, normal: Numbers, trial: Trial, group: Contacts
 ) -> tuple[float, float, float, float]:
     """Spring and damper at one depth, or on the way between two, the derivative of their sum by the second, and the
     damping of what turns."""
-    stiffness, damping, ramp = own.numbers[c, STIFFNESS], own.numbers[c, DAMPING], own.numbers[c, RAMP]
+    stiffness, damping, ramp = group.numbers[c, STIFFNESS], group.numbers[c, DAMPING], group.numbers[c, RAMP]
     middle, speed, fraction, turns = depth, 0.0, 1.0, 0.0
     push, stiff = stiffness * depth, stiffness
     if trial.secant:
@@ -266,7 +268,7 @@ def normal_force(
             stiff = stiffness * (part - 0.5 * part * part if depth > 0.0 else 0.5 * part * part)
     elif trial.rate != 0.0:
         for a in range(3):
-            speed -= component(normal, a) * trial.v1[3 * own.nodes[c] + a]
+            speed -= component(normal, a) * trial.v1[3 * group.nodes[c] + a]
         turns = normal[3]
     if speed <= 0.0 or middle <= 0.0 or trial.rate == 0.0:
         return push, 0.0, stiff, 0.0
@@ -276,10 +278,10 @@ def normal_force(
 
 
 @inner_kernel
-def way_of(c: int, late: float, normal: Numbers, trial: Trial, own: Contacts) -> tuple[float, float, float, float]:
+def way_of(c: int, late: float, normal: Numbers, trial: Trial, group: Contacts) -> tuple[float, float, float, float]:
     """From the anchor to the node, across the normal and along it; late: 0 at the start of the increment, 1 at its
     end."""
-    dof, state = 3 * own.nodes[c], own.first + REMEMBERED * c
+    dof, state = 3 * group.nodes[c], group.first + REMEMBERED * c
     x = late * trial.u1[dof] + (1.0 - late) * trial.u0[dof] - trial.state0[state]
     y = late * trial.u1[dof + 1] + (1.0 - late) * trial.u0[dof + 1] - trial.state0[state + 1]
     z = late * trial.u1[dof + 2] + (1.0 - late) * trial.u0[dof + 2] - trial.state0[state + 2]
@@ -295,37 +297,37 @@ def rub(
     normal: Numbers,
     end: Numbers,
     trial: Trial,
-    own: Contacts,
+    group: Contacts,
     force: Floats,
     flow: Floats,
     tangent: Tangent,
 ) -> None:
     """Friction of a contact, and its anchor; press: normal force and depth, rises: gradient of that force."""
-    node, state, slip = own.nodes[c], own.first + REMEMBERED * c, own.numbers[c, SLIP]
+    node, state, slip = group.nodes[c], group.first + REMEMBERED * c, group.numbers[c, SLIP]
     if slip == 0.0:
         return
-    way = way_of(c, 1.0, end, trial, own)
+    way = way_of(c, 1.0, end, trial, group)
     far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
     kept = min(slip / max(far, slip), 1.0) if press[1] > 0.0 else 0.0
     for a in range(3):
         trial.state1[state + a] -= kept * component(way, a)
     late = 0.5 if trial.secant else 1.0
     if trial.secant:
-        way = way_of(c, 0.5, normal, trial, own)
+        way = way_of(c, 0.5, normal, trial, group)
         far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
-    mu, mx, my, mz = coefficient(c, way, normal, far, late, trial, own)
+    mu, mx, my, mz = coefficient(c, way, normal, far, late, trial, group)
     slides, inverse, bend = far >= slip, 1.0 / max(far, slip), normal[3]
     around = 0.0
     for a in range(3):
-        around += own.numbers[c, AXIS + a] * component(way, a)
+        around += group.numbers[c, AXIS + a] * component(way, a)
     for a in range(3):
         wa, na = component(way, a), component(normal, a)
-        give(c, a, 0.0, mu * press[0] * inverse * wa, trial, own, force, flow)
+        give(c, a, 0.0, mu * press[0] * inverse * wa, trial, group, force, flow)
         for b in range(3):
             nb, wb = component(normal, b), component(way, b)
-            turned = wb - around * own.numbers[c, AXIS + b]  # across the axis
+            turned = wb - around * group.numbers[c, AXIS + b]  # across the axis
             moves = late * ((1.0 if a == b else 0.0) - na * nb) - bend * na * turned
-            moves -= bend * way[3] * (across_axis(c, a, b, own) - na * nb)
+            moves -= bend * way[3] * (across_axis(c, a, b, group) - na * nb)
             if slides:
                 moves -= wa * (late * wb - bend * way[3] * turned) / (far * far)
             slope = press[0] * inverse * (mu * moves + late * wa * component((mx, my, mz), b))
@@ -334,13 +336,13 @@ def rub(
 
 @inner_kernel
 def coefficient(
-    c: int, way: Numbers, normal: Numbers, far: float, late: float, trial: Trial, own: Contacts
+    c: int, way: Numbers, normal: Numbers, far: float, late: float, trial: Trial, group: Contacts
 ) -> tuple[float, float, float, float]:
     """Of friction along a way of length ``far`` across the normal, and its derivative by the way."""
-    axial, lateral = own.numbers[c, AXIAL], own.numbers[c, LATERAL]
+    axial, lateral = group.numbers[c, AXIAL], group.numbers[c, LATERAL]
     if axial == lateral or far == 0.0:
         return lateral, 0.0, 0.0, 0.0
-    i, j, early = 3 * own.chord[c, 0], 3 * own.chord[c, 1], 1.0 - late
+    i, j, early = 3 * group.chord[c, 0], 3 * group.chord[c, 1], 1.0 - late
     place, u0, u1 = trial.place, trial.u0, trial.u1
     tx = place[j] - place[i] + late * (u1[j] - u1[i]) + early * (u0[j] - u0[i])
     ty = place[j + 1] - place[i + 1] + late * (u1[j + 1] - u1[i + 1]) + early * (u0[j + 1] - u0[i + 1])
@@ -364,8 +366,8 @@ SEABED = Family(
     assemble,
     evaluate,
     wanted=lambda model: bool(model.seabeds or model.cylinders),
-    states=lambda own: np.column_stack([own.anchors, np.zeros_like(own.anchors)]).ravel(),
-    touching=lambda own: np.column_stack([own.nodes, own.first + REMEMBERED * np.arange(len(own.nodes)) + 3]),
+    states=lambda group: np.column_stack([group.anchors, np.zeros_like(group.anchors)]).ravel(),
+    touching=lambda group: np.column_stack([group.nodes, group.first + REMEMBERED * np.arange(len(group.nodes)) + 3]),
     symmetric=False,
     smooth=False,
     kinked=True,

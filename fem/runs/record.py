@@ -300,7 +300,7 @@ class EarlierRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Requests:
     """What is asked of a run besides its model.
 
     solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
@@ -319,4 +319,4 @@ class Wishes:
         return self.earlier.state if self.earlier else None
 
 
-NO_WISHES = Wishes()
+NO_WISHES = Requests()

@@ -25,7 +25,7 @@ from fem.runs import run_record
 from fem.runs.checkpoint import ANEW, NAME, changes, deck_of, digests_of, read_checkpoint, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
 from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record
-from fem.runs.record import Rows, SilentSink, Sink, Wishes
+from fem.runs.record import Requests, Rows, SilentSink, Sink
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
 
@@ -44,7 +44,7 @@ class RunFiles:
         self,
         output: str | Path | None,
         model: Model,
-        wishes: Wishes,
+        requests: Requests,
         plot: bool,
         force: bool,
         kinds: Mapping[str, type] | None = None,
@@ -58,8 +58,8 @@ class RunFiles:
         self.progress = ProgressSink(model, self._note_progress)
         self.verdict = RUNNING
         self.is_open = False
-        self._model, self._wishes = model, wishes
-        names = planned_names(model, wishes.fields, plot)
+        self._model, self._requests = model, requests
+        names = planned_names(model, requests.fields, plot)
         self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
         self._own.check()
         self._fields: VtkSink | None = None
@@ -79,7 +79,7 @@ class RunFiles:
         sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
         if has_responses(self._model):
             sinks.append(ResponseSink(self.folder, self._model, self.before))
-        if self._wishes.fields:
+        if self._requests.fields:
             self._fields = VtkSink(self.folder, self._name, self._model, self._own.room, self.before)
             sinks.append(self._fields)
         return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
@@ -104,15 +104,15 @@ class RunFiles:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
         steps = range(1, len(self._model.steps) + 1)
         lists = [f"{self._name}.pvd", *(f"{self._name}_modes_step{step}.pvd" for step in steps)]
-        wanted = [*TABLES, *(lists if self._wishes.fields else []), *PLOTTED, RUN_RECORD, NAME]
+        wanted = [*TABLES, *(lists if self._requests.fields else []), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
 
     @property
     def _asked(self) -> dict[str, Any]:
         """What the command asks for besides the deck and changes files."""
-        wishes = self._wishes
-        asked = {"--solver": wishes.solver.lower(), "--no-vtk": not wishes.fields}
-        return asked | ({"--from": wishes.earlier.named} if wishes.earlier else {})
+        requests = self._requests
+        asked = {"--solver": requests.solver.lower(), "--no-vtk": not requests.fields}
+        return asked | ({"--from": requests.earlier.named} if requests.earlier else {})
 
     def _is_complete(self) -> bool:
         """The folder holds all that this deck gives."""
@@ -138,7 +138,7 @@ class RunFiles:
     def _beyond(self, before: Mapping[str, Any]) -> set[str]:
         """Fields that came after the checkpoint. CommandError: some that it counts are missing."""
         there = Names(frozenset(), field_patterns(self._name)[:1]).among(self.folder)
-        count = len(before["fields"]["entries"]) if self._wishes.fields else 0
+        count = len(before["fields"]["entries"]) if self._requests.fields else 0
         counted = {field_name(self._name, number) for number in range(count)}
         if missing := sorted(counted - there):
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
@@ -150,7 +150,7 @@ class RunFiles:
 
     def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
-        solver, earlier = self._wishes.solver, self._wishes.earlier
+        solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
         record |= {"earlier": earlier.named} if earlier else {}
         if self.verdict == RUNNING:

@@ -57,8 +57,8 @@ State: TypeAlias = Mapping[str, Any] | None
 class Checkpoints:
     """When a run keeps its state, and the state it goes on from.
 
-    every    increments of a step between two checkpoints (the deck's wish); 0: by wall time
-    at_ends  every step ends with one (the deck's wish), not only those that take a while
+    every    increments of a step between two checkpoints (as the deck asks); 0: by wall time
+    at_ends  every step ends with one (as the deck asks), not only those that take a while
     before   what the run goes on from; None: it starts anew
     earlier  what an earlier run hands on to the first step (``handed_on``)
     guard    None: nobody keeps anything

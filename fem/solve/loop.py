@@ -23,7 +23,7 @@ from fem.errors import CommandError, ModelError, NoConvergence
 from fem.linear.choice import SOLVERS
 from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
 from fem.model.notices import told_of_jump
-from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes
+from fem.runs.record import NO_WISHES, Event, Requests, Sink, StepStart
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.breaks import breaks_of
@@ -45,7 +45,7 @@ from fem.solve.step_run import Newton, StepRun, stage_of
 from fem.solve.step_system import StepSystem, loading_at
 
 
-def solve(model: Model, sink: Sink, wishes: Wishes = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
+def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
     checkpoints  when the state is kept, and what state the run goes on from; None: never, and none
@@ -57,13 +57,13 @@ def solve(model: Model, sink: Sink, wishes: Wishes = NO_WISHES, checkpoints: Che
     NoConvergence  an increment failed and could not be cut back
     EnergyDrift    the energy balance of a dynamic step left its band
     """
-    if wishes.solver.upper() not in SOLVERS:
-        raise CommandError(f"there is no solver {wishes.solver!r}; there are {', '.join(SOLVERS)}")
+    if requests.solver.upper() not in SOLVERS:
+        raise CommandError(f"there is no solver {requests.solver!r}; there are {', '.join(SOLVERS)}")
     # glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
     # (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model.
     np.empty(4_000_000)
     with errors_told(model):
-        run = Run(model, sink, replace(wishes, solver=wishes.solver.upper()), checkpoints)
+        run = Run(model, sink, replace(requests, solver=requests.solver.upper()), checkpoints)
     run.run()
 
 
@@ -100,10 +100,10 @@ class Run(RunState):
 
     kind: type[StepRun] = StepRun
 
-    def __init__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: Checkpoints | None = None) -> None:
+    def __init__(self, model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None = None) -> None:
         self.checkpoints = checkpoints or Checkpoints()
         self.model = model = self.checkpoints.model_of(model)
-        self.sink, self.wishes, self.breaks = sink, wishes, breaks_of(model)
+        self.sink, self.requests, self.breaks = sink, requests, breaks_of(model)
         self.keeps_every = self.checkpoints.every
         self.system = assemble(model)
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
@@ -152,7 +152,7 @@ class Run(RunState):
         refuse_endless(number, procedure, span.end)
         riks = procedure.riks if isinstance(procedure, Static) else None
         expected = None if riks else expected_increments(procedure)
-        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.wishes.fields)
+        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.requests.fields)
         instants = self.breaks.instants
         instants = instants if procedure.direct else distinct(np.concatenate([schedule.instants, instants]))
         clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
@@ -221,7 +221,7 @@ class Run(RunState):
 
         motion, now = self.progress.motion, self.progress.time
         acting = acting_in(self.system, step, self.environment, motion.u, now)
-        nodes, elements = harmonic_items(self.model, number - 1, self.wishes.record_all)
+        nodes, elements = harmonic_items(self.model, number - 1, self.requests.record_all)
         count = None if procedure.parted else len(procedure.frequencies())
         self.sink.begin(StepStart(number, step.name, "STEADY STATE DYNAMICS", now, 0.0, count))
         for label, lost in self.fallen:

@@ -18,7 +18,7 @@ from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, assemble, linearised
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
-from fem.runs.record import Sink, StepStart, Wishes
+from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve.breaks import Breaks, energies_of
 from fem.solve.clock import Clock, Progress
@@ -45,7 +45,7 @@ class RunState:
 
     model: Model
     sink: Sink
-    wishes: Wishes
+    requests: Requests
     breaks: Breaks
     system: System
     progress: Progress

@@ -146,7 +146,7 @@ def stage_of(run: RunState, step: Step) -> Ready:
         bars = rope_states.as_they_are(bars, ropes, motion.u)
         system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u))
     acting = of_modes(run.environment) if isinstance(procedure, Frequency) else run.environment
-    stage = prepare(system, acting, bars, scheme, step.controls, run.wishes.solver)
+    stage = prepare(system, acting, bars, scheme, step.controls, run.requests.solver)
     marcher: Marcher = Newton()
     if steps_over and isinstance(procedure, Dynamic):
         from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
@@ -176,7 +176,7 @@ class StepRun(StepState):
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
         self.sink, self.progress = run.sink, run.progress
         everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
-        self.nodes, self.elements = everything if run.wishes.record_all else (schedule.nodes, schedule.elements)
+        self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
         if len(run.breaks.watched):
             self.elements = np.union1d(self.elements, run.breaks.watched)
         self.thermal = np.zeros(len(run.system.bars.nodes))
@@ -192,7 +192,7 @@ class StepRun(StepState):
         self.watch.stage = stage
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
-        stages = rope_states.stages_of(stage, self.step.controls, self.whole.wishes.solver)
+        stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
         self.events: Events | None = None
         self.active: ActiveSet | None = None
         if stages:

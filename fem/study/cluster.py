@@ -17,7 +17,7 @@ from fem.study.workers import (
     COMPILE_SECONDS,
     FEWEST,
     Block,
-    Lost,
+    LostWorker,
     blocks,
     likely_seconds,
     lost_by,
@@ -46,7 +46,7 @@ class Cluster:
     def submit(self, block: Block) -> None:
         self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
 
-    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+    def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
         """Answers of those that have ended; FemError as of ``look``."""
         import distributed
 
@@ -56,7 +56,7 @@ class Cluster:
                 distributed.wait(list(self.pending), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         return [(self.pending.pop(future), self.outcome(future)) for future in ended]
 
-    def outcome(self, future: Any) -> list[Answer] | Lost:
+    def outcome(self, future: Any) -> list[Answer] | LostWorker:
         """Of a block that has ended."""
         if future.status == "finished":
             try:
@@ -66,7 +66,9 @@ class Cluster:
                 self.look()
                 return lost_by(error)
         self.look()
-        return lost_by(future.exception(timeout=ANSWER_SECONDS)) if future.status == "error" else Lost(future.status)
+        return (
+            lost_by(future.exception(timeout=ANSWER_SECONDS)) if future.status == "error" else LostWorker(future.status)
+        )
 
     def look(self) -> None:
         """FemError: the scheduler is gone, or has had no workers for ``ANSWER_SECONDS``."""

@@ -18,7 +18,7 @@ from fem.model import Frequency, Model, Perturbation
 from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Rows, StepStart, Wishes
+from fem.runs.record import Modes, Requests, Rows, StepStart
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
 from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
@@ -214,7 +214,7 @@ class Layout(Question):
         verdict = COMPLETED
         try:
             sinks = [sink, collected] if collected else [sink]
-            drive(model, Wishes(record_all=history, fields=False), None, Timing(), None, *sinks)
+            drive(model, Requests(record_all=history, fields=False), None, Timing(), None, *sinks)
         except Exception as error:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None

@@ -16,7 +16,7 @@ from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Model, shortened
 from fem.model.notices import held_dofs
-from fem.runs.record import Rows, SilentSink, Wishes
+from fem.runs.record import Requests, Rows, SilentSink
 from fem.runs.schedule import Schedule
 from fem.solve.loop import solve
 from fem.study.question import Question, Row
@@ -247,7 +247,7 @@ class Sections(Question):
         period, every = strobe(model, self.period)
         model = lasting(model, self.cycles * period)
         sink = SectionSink(model, every, self.cycles, self.points)
-        solve(model, sink, Wishes(fields=False))
+        solve(model, sink, Requests(fields=False))
         return sink.section()
 
     def row(self, model: Model, point: int) -> Row:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.errors import CommandError
 from fem.model import Dynamic, Model, Static
-from fem.runs.record import Sink, Wishes
+from fem.runs.record import Requests, Sink
 from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
 
@@ -22,7 +22,7 @@ class Trajectory(Run):
     last: StepRun
 
     def __init__(self, model: Model, sink: Sink, kind: type[StepRun] = StepRun) -> None:
-        super().__init__(model, sink, Wishes(fields=False))
+        super().__init__(model, sink, Requests(fields=False))
         self.kind = kind
         self.run()
 

@@ -69,7 +69,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostWorker:
     """The outcome of a block whose worker gave no answer."""
 
     why: str
@@ -83,7 +83,7 @@ class Team(Protocol):
     def submit(self, block: Block) -> None:
         """Give a block to a worker; at most ``capacity`` are under way."""
 
-    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+    def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
         """Outcomes of some blocks; waits for one. FemError: there are no workers left."""
 
 
@@ -105,14 +105,14 @@ class Worker:
         with suppress(OSError):
             self.pipe.send(block)
 
-    def take(self) -> list[Answer] | Lost:
+    def take(self) -> list[Answer] | LostWorker:
         self.block = None
         try:
-            answer: list[Answer] | Lost = self.pipe.recv()
+            answer: list[Answer] | LostWorker = self.pipe.recv()
             return answer
         except (OSError, EOFError):
             self.end()
-            return Lost(ending(self.process.exitcode))
+            return LostWorker(ending(self.process.exitcode))
 
     def end(self) -> None:
         """Ask the process to end, and see to it."""
@@ -137,7 +137,7 @@ class ProcessTeam:
             self.workers.append(idle)
         idle.give(block)
 
-    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+    def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
         """Answers of those that have ended."""
         busy: dict[Any, Any] = {worker.pipe: worker for worker in self.workers if worker.block is not None}
         ready = [busy[pipe] for pipe in wait(list(busy))]
@@ -163,8 +163,8 @@ def process_team(count: int) -> Iterator[ProcessTeam]:
             worker.end()
 
 
-def lost_by(error: BaseException) -> Lost:
-    return Lost(" ".join(f"{type(error).__name__}: {error}".split())[:200])
+def lost_by(error: BaseException) -> LostWorker:
+    return LostWorker(" ".join(f"{type(error).__name__}: {error}".split())[:200])
 
 
 def ending(code: int | None) -> str:
@@ -186,7 +186,7 @@ def serve(pipe: Connection) -> None:
             content = pipe.recv_bytes()
             try:
                 block: Block = pickle.loads(content)
-                answer: list[Answer] | Lost = block.solve()
+                answer: list[Answer] | LostWorker = block.solve()
             except Exception as error:  # runs report their failures as answers: this is one of the machine
                 answer = lost_by(error)
             pipe.send(answer)
@@ -341,7 +341,7 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
         ready.extend(islice(work, max(0, team.capacity - len(ready))))  # read while workers are busy
         for block, outcome in team.collect():
             under_way -= 1
-            if not isinstance(outcome, Lost):
+            if not isinstance(outcome, LostWorker):
                 losses = 0
                 yield outcome
                 continue

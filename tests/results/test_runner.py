@@ -16,7 +16,7 @@ import fem.runner as runner
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, ModelError, NoConvergence
 from fem.files import GrowingFile
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
-from fem.runs.record import Sink, StepStart, Wishes
+from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.run_record import plain
 from tests.results.synthetic import chain, make_rows, play
 from tests.waiting import wait_for
@@ -33,8 +33,8 @@ class FakeSolver:
         self.closes = False
         self.record_all: list[bool] = []
 
-    def __call__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: object = None) -> None:
-        self.record_all.append(wishes.record_all)
+    def __call__(self, model: Model, sink: Sink, requests: Requests, checkpoints: object = None) -> None:
+        self.record_all.append(requests.record_all)
         if self.error is None:
             play(model, sink)
             return

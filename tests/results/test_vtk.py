@@ -76,15 +76,15 @@ def test_requests_choose_the_variables(tmp_path: Path) -> None:
 
 def test_all_steps_have_the_same_arrays(tmp_path: Path) -> None:
     """ParaView's filters lose arrays that come and go: what one step asks for is in all, and T; modes want none."""
-    wishes = (), (OutputRequest("NODE FILE", None, ("COORD",)),), (OutputRequest("EL FILE", None, ("S",)),)
-    model = chain(steps=(Step(Frequency(2)), *(Step(Dynamic(0.1, 1.0), outputs=asked) for asked in wishes[1:])))
+    requests = (), (OutputRequest("NODE FILE", None, ("COORD",)),), (OutputRequest("EL FILE", None, ("S",)),)
+    model = chain(steps=(Step(Frequency(2)), *(Step(Dynamic(0.1, 1.0), outputs=asked) for asked in requests[1:])))
     play(model, VtkSink(tmp_path, "chain", model), chunk=5)
     fields = [grid(tmp_path / file) for _, file in entries(tmp_path / "chain.pvd")]
     assert len(fields) > 2
     for field in fields:
         assert names(field.GetPointData()) == {"displacement", "position", "node", "TIP", "ENDS"}
         assert names(field.GetCellData()) == {"stress", "T", "radius", "element", "section", "ROPE", "BOB"}
-    model = chain(steps=tuple(Step(Dynamic(0.1, 1.0), outputs=asked) for asked in wishes))
+    model = chain(steps=tuple(Step(Dynamic(0.1, 1.0), outputs=asked) for asked in requests))
     nodal, elemental = field_variables(model)
     assert [each.name for each in nodal] == ["U", "V", "A", "RF", "COORD"]
     assert [each.name for each in elemental] == ["E", "S", "N", "T"]

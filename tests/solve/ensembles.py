@@ -10,7 +10,7 @@ import numpy as np
 from fem.arrays import Ints
 from fem.errors import FemError
 from fem.model import Model
-from fem.runs.record import Rows, SilentSink, Wishes
+from fem.runs.record import Requests, Rows, SilentSink
 from fem.solve.loop import solve
 from fem.study.lanes.pack import WIDTH
 from fem.study.lanes.run import march_together
@@ -77,7 +77,7 @@ def run_alone(model: Model, every: int) -> Result:
     sink = Collector(every)
     error: FemError | None = None
     try:
-        solve(model, sink, Wishes(record_all=True, fields=False))
+        solve(model, sink, Requests(record_all=True, fields=False))
     except FemError as caught:
         error = caught
     return Result(sink.collected(), sink.iterations, error, in_lanes=False)

@@ -16,7 +16,7 @@ from fem.linear.chain import invert
 from fem.linear.choice import find_tree
 from fem.linear.factors import refine, solve_dense
 from fem.linear.sparse import DirectSolver
-from fem.runs.record import SilentSink, Wishes
+from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import Run
 from fem.solve.newton.tangent import linear_system
 from fem.solve.step_run import StepRun
@@ -30,7 +30,7 @@ def step_run_of(text: str, solver: str = "AUTO") -> StepRun:
         def follow(self, step_run, procedure):
             self.step_run = step_run
 
-    run = Held(fem.parse_deck(text), SilentSink(), Wishes(solver, fields=False))
+    run = Held(fem.parse_deck(text), SilentSink(), Requests(solver, fields=False))
     run.run()
     return run.step_run
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.runs.record import SilentSink, StepStart, Wishes
+from fem.runs.record import Requests, SilentSink, StepStart
 from fem.solve.loop import solve
 from tests.decks import chain, run_text
 
@@ -96,7 +96,7 @@ def solvers_of(text: str) -> list[str]:
         def begin(self, start: StepStart) -> None:
             Starts.texts = [start.solver]
 
-    solve(fem.parse_deck(text), Starts(), Wishes(fields=False))
+    solve(fem.parse_deck(text), Starts(), Requests(fields=False))
     return Starts.texts
 
 

@@ -81,7 +81,7 @@ class Explicit(Marcher):
         factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
         if (
-            step.whole.wishes.record_all
+            step.whole.requests.record_all
             or step.system.model.failures
             or not is_free
             or np.any(factors[1:] != factors[:-1])

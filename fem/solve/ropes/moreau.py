@@ -254,7 +254,7 @@ class Moreau(Marcher):
 
     def rope_start(self, step: StepState) -> SettingOff:
         """Ropes set off as those whose events are located."""
-        stages = Stages(self.stage, self.all, step.step.controls, step.whole.wishes.solver)
+        stages = Stages(self.stage, self.all, step.step.controls, step.whole.requests.solver)
         return SettingOff(step, stages, self._take_up)
 
     def _take_up(self, taut: Flags) -> None:
