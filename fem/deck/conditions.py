@@ -16,9 +16,10 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, distinct
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, RigidBodyDraft, StepDraft
+from fem.deck.kinds import ANY, Name, Reference, Target, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
-from fem.deck.table import ANY, Line, Name, Parameters, Reference, Target, Value, keyword, word_of
+from fem.deck.table import Line, Parameters, Value, keyword
 from fem.model import (
     Boundary,
     Equation,

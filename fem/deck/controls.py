@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from fem.deck.cards import POSITIVE, Bound, Card, Row
 from fem.deck.draft import Draft
-from fem.deck.table import POSITIVE_NUMBER, Limit, Number, Parameters, Value, Whole, keyword, word_of
+from fem.deck.kinds import POSITIVE_NUMBER, Limit, Number, Whole, word_of
+from fem.deck.table import Parameters, Value, keyword
 from fem.model import Controls, Dynamic
 from fem.model.steps import IMPACTS, Procedure
 

@@ -15,8 +15,9 @@ import numpy as np
 from fem.arrays import Flags
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Draft, StepDraft
+from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Whole, word_of
 from fem.deck.source import Mistake, listing, squeezed
-from fem.deck.table import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Line, Parameters, Value, Whole, keyword, word_of
+from fem.deck.table import Line, Parameters, Value, keyword
 from fem.model import Airy, DragLaw, FluidLoad, Frequency, Jonswap, MarineGrowth, Mesh, Static, Water, Wind
 from fem.model.mesh import BARS
 from fem.model.surroundings import STRETCHINGS, VERTICAL

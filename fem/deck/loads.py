@@ -14,9 +14,10 @@ from fem.deck.conditions import NODAL_TEMPERATURE, NODES, Dof, dof_of
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
 from fem.deck.harmonic import PHASES, is_imaginary
+from fem.deck.kinds import ANY, POSITIVE_NUMBER, Target, Whole
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
-from fem.deck.table import ANY, Line, Value, keyword
+from fem.deck.table import Line, Value, keyword
 from fem.model import (
     BarSection,
     Boundary,
@@ -224,15 +225,20 @@ def model_change(card: Card, draft: Draft) -> None:
                     (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
 
 
+ELEMENTS_OF = Value("target", Target("element"))
+FAILING = {
+    kind: Line("elements, value", ELEMENTS_OF, Value("value", POSITIVE_NUMBER, f"the {kind.lower()}"))
+    for kind in FAILURES
+}
+
+
 @keyword("model", needs=("TYPE",), extension="*FAILURE")
 def failure(card: Card, draft: Draft) -> None:
     """``elements, value``: what T, E or total time breaks each of them at."""
     kind = card.word("TYPE", tuple(FAILURES), "TENSION")
     for row in draft.rows(card):
         with draft.guard():
-            row.end(2, "elements, value")
-            target, value = draft.target(row.field(0), "element"), row.amount(1, f"the {kind.lower()}", positive=True)
-            draft.failures.append((Failure(target, kind, value), row.place))
+            draft.failures.append((Failure(kind=kind, **FAILING[kind].read(row, draft)), row.place))
 
 
 LEAST = 0.1
@@ -241,22 +247,27 @@ SAMPLES = 400
 """Instants of a step at which an amplitude is looked at, beside its own points."""
 
 
+END = Value("end", Whole(1, 2), "the end", 1)
+HAULING = Line("elements, change of length, end", ELEMENTS_OF, Value("value", ANY, "the change of natural length"), END)
+KEEPING = Line(
+    "elements, tension, speed, end",
+    ELEMENTS_OF,
+    Value("value", POSITIVE_NUMBER, "the tension"),
+    Value("speed", POSITIVE_NUMBER, "the speed", None),
+    END,
+)
+
+
 @keyword("step", takes=("AMPLITUDE", "TENSION"), extension="*WINCH")
 def winch(card: Card, draft: Draft) -> None:
     """``elements, change of length[, end]``, or with TENSION ``elements, tension[, speed[, end]]``."""
     amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")
     keeps = card.has("TENSION") and (not card.field("TENSION").text or card.word("TENSION", ("YES", "NO"), "") == "YES")
+    line = KEEPING if keeps else HAULING
     for row in draft.rows(card):
         with draft.guard():
-            row.end(4 if keeps else 3, "elements, tension, speed, end" if keeps else "elements, change of length, end")
-            target, speed = draft.target(row.field(0), "element"), None
-            if keeps and row.field(2).text:
-                speed = row.amount(2, "the speed", positive=True)
-            end = row.integer(3 if keeps else 2, "the end", 1, 2, default=1)
-            value = (
-                row.amount(1, "the tension", positive=True) if keeps else row.number(1, "the change of natural length")
-            )
-            draft.open_step.winches.append((Winch(target, value, end, amplitude, keeps, speed), row.place))
+            found = Winch(**line.read(row, draft), amplitude=amplitude, is_tension=keeps)
+            draft.open_step.winches.append((found, row.place))
 
 
 def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -> None:

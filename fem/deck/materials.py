@@ -12,21 +12,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.deck.cards import NEGATIVE, Bound, Card
 from fem.deck.draft import Draft, MaterialDraft
+from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, Number, Only, Word
 from fem.deck.source import Mistake, listing, squeezed
-from fem.deck.table import (
-    AMOUNT,
-    PART,
-    POSITIVE_NUMBER,
-    Form,
-    Handler,
-    Line,
-    Number,
-    Only,
-    Parameters,
-    Value,
-    Word,
-    keyword,
-)
+from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword
 from fem.model import (
     DynamicStiffness,
     Expansion,

@@ -18,24 +18,9 @@ from fem.arrays import distinct
 from fem.deck.cards import NEGATIVE, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
+from fem.deck.kinds import AMOUNT, ELEMENT_SET, POSITIVE_NUMBER, Name, Number, Target, Word, word_of
 from fem.deck.source import Mistake, listing
-from fem.deck.table import (
-    AMOUNT,
-    ELEMENT_SET,
-    POSITIVE_NUMBER,
-    Form,
-    Handler,
-    Line,
-    Name,
-    Number,
-    Parameters,
-    Target,
-    Value,
-    Word,
-    keyword,
-    listed,
-    word_of,
-)
+from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword, listed
 from fem.model import (
     BarSection,
     Dashpot,

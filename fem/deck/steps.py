@@ -11,9 +11,10 @@ from fem.deck.cards import Bound, Card, Row
 from fem.deck.controls import in_force
 from fem.deck.draft import Draft, StepDraft, as_given, set_procedure
 from fem.deck.harmonic import check_harmonic
+from fem.deck.kinds import Number
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
-from fem.deck.table import Number, keyword
+from fem.deck.table import keyword
 from fem.model import ArcEnd, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
 from fem.model.steps import EXTRAPOLATIONS, MOST_INCREMENTS, PARAMETERS
 

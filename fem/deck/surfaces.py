@@ -16,21 +16,9 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.deck.cards import Bound, Card, Row
 from fem.deck.draft import Bed, Draft, PlaneDraft
+from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, Name, Number, Reference, Word
 from fem.deck.source import Mistake
-from fem.deck.table import (
-    AMOUNT,
-    ELEMENT_SET,
-    PART,
-    POSITIVE_NUMBER,
-    Line,
-    Name,
-    Number,
-    Parameters,
-    Reference,
-    Value,
-    Word,
-    keyword,
-)
+from fem.deck.table import Line, Parameters, Value, keyword
 from fem.model import Dynamic, Mesh, RigidCylinder, Seabed, StopPlane
 from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS

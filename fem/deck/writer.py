@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
-from fem.deck.loads import NODAL_FORCE
+from fem.deck.kinds import number, quoted
+from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import DYNAMIC_STIFFNESS, ROWS
 from fem.deck.sections import MASS, NONSTRUCTURAL_MASS, PULLEY, REST_LENGTH, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
-from fem.deck.table import keyword_line, number, quoted
+from fem.deck.table import keyword_line
 from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
@@ -122,7 +123,7 @@ def property_lines(model: Model) -> list[str]:
     for pulley in model.pulleys:
         lines += PULLEY.written("PULLEY", pulley)
     for failure in model.failures:
-        lines += [card("FAILURE", TYPE=failure.kind), f"{quoted(failure.target)}, {number(failure.value)}"]
+        lines += [card("FAILURE", TYPE=failure.kind), FAILING[failure.kind].written(failure)]
     for bed in model.seabeds:
         lines += [keyword_line("SEABED", **SEABED.written(bed)), *contact_lines(bed)]
     for tube in model.cylinders:
@@ -308,14 +309,8 @@ def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
 
 def winch_lines(winch: Winch) -> list[str]:
     """A ``*WINCH`` of its own."""
-    numbers = [number(winch.value)]
-    if winch.is_tension:
-        numbers.append("" if winch.speed is None else number(winch.speed))
-    flags = ["TENSION"] if winch.is_tension else []
-    return [
-        card("WINCH", *flags, AMPLITUDE=winch.amplitude),
-        ", ".join([quoted(winch.target), *numbers, str(winch.end)]),
-    ]
+    head = card("WINCH", *["TENSION"] * winch.is_tension, AMPLITUDE=winch.amplitude)
+    return [head, (KEEPING if winch.is_tension else HAULING).written(winch)]
 
 
 def output_lines(request: OutputRequest) -> list[str]:

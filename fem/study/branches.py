@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fem.arrays import Columns, Floats
 from fem.deck import deck_reader, read_model
@@ -204,6 +203,8 @@ class Walk:
 
     def locate(self, kind: str, here: Point, there: Point) -> Point | None:
         """Where it is; None (and a notice) where that is not to be found, or no multiplier is there."""
+        from scipy.optimize import brentq  # it takes a third of a second, and few commands need it
+
         tried: dict[float, Point] = {}
         length = there.arclength - here.arclength
 

@@ -136,7 +136,6 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
 def sweep_command(options: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     from fem.errors import CommandError
-    from fem.study.files import write_extremes
     from fem.study.points import points_of
     from fem.study.row import Record, layout_of
     from fem.study.scatter import read_scatter
@@ -152,6 +151,8 @@ def sweep_command(options: argparse.Namespace) -> int:
         if record.slope is None:
             raise CommandError("--occurrences takes --slope m and --constant K of N = K range^-m, too")
         read_scatter(options.occurrences, points_of(options).columns())
+    from fem.study.files import write_extremes
+
     draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
     return run_sweep(options, partial(layout_of, record=record), draw)
 

@@ -18,6 +18,7 @@ from tests.decks import chain, run_text
 
 SLOW = {
     "span_response", "mooring_response", "inclined_roller", "chain_dropped", "bergdahl", "grown_riser", "moving_rope",
+    "two_parts",
 }  # fmt: skip
 INPUTS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())
