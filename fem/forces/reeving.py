@@ -197,7 +197,7 @@ def weigh(
         if not is_end:
             first = first[0] + third[0], first[1] + third[1], first[2] + third[2]
             second = second[0] + fourth[0], second[1] + fourth[1], second[2] + fourth[2]
-        spread(k, number, -trial.weight * half, g1, first, second, group, tangent)
+        spread(k, number, -trial.weight * half, g1, first, second if two else NONE, group, tangent)
 
 
 @called_kernel
@@ -414,6 +414,7 @@ def pull_at(
             force[at + c] += part
             force[p + c] -= part
         first, second = slopes_of(side.d_pull, way, beyond)
+        second = second if two else NONE
         starting = 0.0 if trial.secant else group.numbers[k, STARTING]
         across = trial.weight * here.each * (starting if abs(pull) < 1e-6 * starting else pull)
         spread(k, 2 * number, trial.weight, here.m, first, second, group, tangent)
