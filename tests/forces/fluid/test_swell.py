@@ -133,7 +133,7 @@ def test_no_water_is_faster(stretching):
     """Of a sea, at random places and times."""
     waves = f"*WAVE, TYPE=JONSWAP, SEED=3, COMPONENTS=30, STRETCHING={stretching}\n4., 8., 3.3, 1., 0.\n"
     model = fem.parse_deck(deck(waves=waves))
-    (own,) = (each for each in assemble(model).families if hasattr(each, "sea") and hasattr(each, "asked"))
+    (own,) = (each for each in assemble(model).families if hasattr(each, "sea") and hasattr(each, "sea_nodes"))
     rng = np.random.default_rng(1)
     places = rng.uniform([-500.0, -500.0, -50.0], [500.0, 500.0, 4.0], (4000, 3))
     _, velocity, _ = water_at(model.waves, model.water, 2, places, 100.0)
