@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from fem.commands.arguments import add_force, add_list, number, positive_count
 from fem.errors import CommandError
 from fem.files import write_new
@@ -265,6 +263,8 @@ class Pendulum:
 
 def per_link(values: float | Sequence[float], links: int, name: str) -> tuple[float, ...]:
     """One value per link from one for all or ``links`` values; none from none. Raises CommandError."""
+    import numpy as np  # help on the options does without it
+
     given: tuple[float, ...] = tuple(np.ravel(values).tolist())
     if len(given) not in (0, 1, links):
         message = f"{name} has {len(given)} values for {links} link{'s' * (links > 1)}"
