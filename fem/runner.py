@@ -266,5 +266,5 @@ def frequencies(
 
 
 def still(boundaries: Iterable[Boundary]) -> tuple[Boundary, ...]:
-    """The same supports, at rest."""
+    """The same supports without motion."""
     return tuple(replace(each, value=0.0, amplitude=None) for each in boundaries)

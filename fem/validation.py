@@ -310,5 +310,5 @@ def owned_names(record: Mapping[str, Any]) -> Names:
 
 
 def files_of(cases: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Patterns of what cases write."""
+    """Patterns of the files that cases write."""
     return tuple((".", rf"{re.escape(name)}_.*\.(csv|png)") for name in cases)

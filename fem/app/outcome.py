@@ -330,7 +330,7 @@ class Outcome:
             self._take(seen, stamp)
 
     def _take(self, seen: FolderContent, stamp: tuple[object, ...]) -> None:
-        """Show what was read."""
+        """Show the results that were read."""
         if stamp != self._stamp:
             self._stamp, self._groups = stamp, {}
             if seen.scenes:
@@ -388,8 +388,6 @@ FILMS = {"GIF": ".gif", "MP4": ".mp4", "HTML page": ".html"}
 
 
 class Downloads:
-    """Buttons below the player."""
-
     def __init__(self, workplace: Workplace) -> None:
         self._workplace = workplace
         self._folder = Path()

@@ -94,7 +94,7 @@ class PendulumPlace:
         self._said.visible = False
 
     def _take(self, name: str) -> None:
-        """Fill in a preset."""
+        """Fill in the numbers of a preset."""
         preset = PRESETS[name]
         self._is_filling = True
         columns = zip(QUANTITIES, (preset.lengths, preset.masses, preset.angles, preset.speeds), strict=True)

@@ -124,7 +124,7 @@ class Solver:
 
     @property
     def said(self) -> str:
-        """The end of what the process printed."""
+        """The progress as a line of words."""
         try:
             return self._console.read_text(encoding="utf-8", errors="replace")[-MOST_SAID:].strip()
         except OSError:
@@ -264,7 +264,7 @@ class Progress:
     verdict: str = ""
 
     def said(self) -> str:
-        """In a line of words."""
+        """The progress as a line of words."""
         where = f"step {self.step} of {self.steps}, increment {self.increment}, time {self.time:.6g}"
         how = f"{self.iterations} iterations, residual {self.residual_norm:.1e}, energy error {self.energy_error:.1e}"
         return f"{where}, {how}"

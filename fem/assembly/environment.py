@@ -216,7 +216,7 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
 
 
 def _winch_entries(system: System, step: Step) -> Entries:
-    """Changes of natural lengths."""
+    """Changes of natural length by winches, with their amplitudes."""
     turning = (winch for winch in step.winches if not winch.is_tension)
     rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
     return _entries((len(system.family), 2), rows)

@@ -48,7 +48,7 @@ class Supports:
 
     @property
     def size(self) -> int:
-        """3n."""
+        """Number of dofs, 3n."""
         return len(self.group) - 3 * len(self.bodies)
 
     @property

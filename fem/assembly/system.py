@@ -277,7 +277,7 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
 
 
 def family_of(kind: str) -> int:
-    """Of elements of a kind."""
+    """Kind and index of elements of one kind."""
     known = {"MASS": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
     return BAR_FAMILY if kind in AXIAL else known.get(kind, SPRING_FAMILY)
 

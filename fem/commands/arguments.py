@@ -27,7 +27,7 @@ def checked(read: Callable[[str], Value], is_valid: Callable[[Value], bool], wha
 
 
 def whole(text: str) -> int:
-    """Digits only."""
+    """A whole number written in digits only."""
     if not (text.isascii() and text.isdigit()):
         raise ValueError
     return int(text)

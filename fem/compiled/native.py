@@ -125,7 +125,6 @@ class Reader:
         return self._word(self.objects, self.extra - 1)
 
     def field(self, address: Any, offset: int, kind: Any) -> Any:
-        """A field of an object."""
         place = self.builder.add(address, WORD(offset))
         return self.builder.load(self.builder.inttoptr(place, kind.as_pointer()))
 

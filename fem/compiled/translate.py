@@ -132,7 +132,7 @@ class Context(cpu.CPUContext):
         self.data_model_manager = data_models()
 
     def refresh(self) -> None:
-        """As numba's, with our arrays."""
+        """As numba does, with our arrays added."""
         super().refresh()
         self.install_registry(ITEMS)
 

@@ -124,7 +124,6 @@ def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:
 
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[list[Worker]]:
-    """Processes that make units."""
     environment = {**os.environ, "PYTHONPATH": python_path(), "FEM_CACHE_DIR": str(cache_folder().parent)}
     command = [sys.executable, "-P", "-m", __name__]
     streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}

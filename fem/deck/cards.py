@@ -108,7 +108,7 @@ class Field(NamedTuple):
         return Mistake(self.place, f"expected {what}, got {shown(self.text) if self.text else 'nothing'}")
 
     def has_open_quote(self) -> bool:
-        """A quotation mark without another."""
+        """A quotation mark has no partner."""
         return not self.quoted and self.text.count('"') == 1
 
     def is_integer(self) -> bool:
@@ -116,7 +116,6 @@ class Field(NamedTuple):
         return self.label is not None or (not self.quoted and INTEGER.fullmatch(self.text) is not None)
 
     def is_number(self) -> bool:
-        """Reads as a number."""
         return isinstance(self.text, TracedText) or (not self.quoted and NUMBER.fullmatch(self.text) is not None)
 
     def number(self, what: str, bound: Bound | None = None) -> float:

@@ -34,7 +34,7 @@ class Columns(NamedTuple):
 
     @property
     def lines(self) -> Iterator[tuple[Source, int]]:
-        """The lines that have numbers."""
+        """Lines of the table that have numbers."""
         return lines_in(self.pieces)
 
     def find(self, given: Field | int) -> int:
@@ -56,7 +56,7 @@ class Columns(NamedTuple):
         return found[0]
 
     def named(self) -> str:
-        """The names, for a message."""
+        """Names of columns, for a message."""
         more = "..." if len(self.names) > MOST_NAMED else ""
         return f": {listing(self.names[:MOST_NAMED], 'and')}{more}" if self.names else ""
 
@@ -220,7 +220,7 @@ def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None
 
 
 def numbers_in(text: str, separator: str | None, width: int | None) -> Floats | None:
-    """Those of some lines."""
+    """The numbers in some lines."""
     text = f"{text}\n"
     if any(pair in text for pair in LOOSE):
         text = AROUND_LINES.sub("\n", text)
@@ -267,7 +267,7 @@ def plain_lines(card: Card) -> list[str]:
 
 
 def fits(labels: Ints) -> bool:
-    """All are valid labels."""
+    """All numbers are valid labels."""
     return bool(labels.min() > 0 and labels.max() <= MAX_LABEL)
 
 

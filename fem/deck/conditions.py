@@ -43,7 +43,7 @@ MOST_HEADING = 20_000
 
 @keyword("anywhere")
 def heading(card: Card, draft: Draft) -> None:
-    """Any text."""
+    """Title lines: any text."""
     text = "\n".join(text.strip() for text in card.texts())
     if len(text) > MOST_HEADING:
         draft.notice(f"the heading is cut after {MOST_HEADING} characters")
@@ -51,7 +51,7 @@ def heading(card: Card, draft: Draft) -> None:
 
 
 def dof_of(field: Field) -> int:
-    """A dof, 1 to 6."""
+    """Read a dof, 1 to 6."""
     dof = field.integer("a dof")
     if dof > 6:
         hint = "temperatures are given by *TEMPERATURE" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
@@ -493,7 +493,7 @@ class _Nodes:
         return own
 
     def moved(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Supports or loads in axes."""
+        """Supports or loads in the axes of ``*TRANSFORM``."""
         return tuple(replace(entry, target=self.target(entry.target)) for entry in entries)
 
     def step(self, step: Step) -> Step:

@@ -77,7 +77,6 @@ def aqua(card: Card, draft: Draft) -> None:
 
 @keyword("model")
 def wind(card: Card, draft: Draft) -> None:
-    """``WIND``."""
     once(card, draft.wind)
     row = draft.single_row(card, WIND.text)
     given = WIND.read(row, draft)
@@ -198,13 +197,13 @@ def wave(card: Card, draft: Draft) -> None:
 
 
 def regular(row: Row, size: str, draft: Draft) -> Any:
-    """A line of AIRY."""
+    """Read a data line of AIRY."""
     *numbers, along = REGULAR[size].read(row, draft).values()
     return *numbers, *towards(row, along, draft)
 
 
 def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
-    """The line of JONSWAP."""
+    """Read the data line of JONSWAP."""
     if not card.has("SEED"):
         hint = "SEED=1, say, chooses jitters and phases of the components: the same ones in every run"
         raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)

@@ -35,7 +35,7 @@ class Lookup:
         return np.where(found, self.order[at], 0), found
 
     def known(self, wanted: Ints) -> Ints:
-        """Indices of those that exist."""
+        """Indices of those labels that exist."""
         index, found = self.find(wanted)
         return index[found]
 

@@ -96,7 +96,7 @@ def element_kind(card: Card) -> str:
 
 
 def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, Sequence[int]]:
-    """The careful reader of ``*ELEMENT``."""
+    """Read ``*ELEMENT`` row by row, with every mistake in its place."""
     table, kept = [], []
     nodes = ("node 1", "the pulley node", "node 2") if kind in REEVED else ("node 1", "node 2")[:count]
     names = ("the element label", *nodes)

@@ -130,7 +130,7 @@ class _Parser:
         raise ArithmeticMistake(column, f"expected a number, a name or '(', got {got}")
 
     def closed(self, depth: int) -> float:
-        """The rest of a parenthesis."""
+        """Parse the rest of a parenthesis."""
         value = self.expression(depth + 1)
         if not self.take(")"):
             raise ArithmeticMistake(self.column, "expected ')'")

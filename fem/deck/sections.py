@@ -139,7 +139,6 @@ CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
 def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass]:
-    """All properties in deck order."""
     kinds = np.array([at for at, block in enumerate(mesh.blocks) for _ in range(len(block.labels))], dtype=np.int64)
     owner = np.full(len(kinds), -1, dtype=np.int64)
     found: list[BarSection | Spring | Dashpot | PointMass] = []

@@ -171,7 +171,6 @@ def contact(card: Card, rows: list[Row], draft: Draft) -> dict[str, Any]:
 
 
 def contact_lines(surface: Seabed | RigidCylinder) -> list[str]:
-    """The lines of ``contact``."""
     return [PRESSING.written(surface)] + ([RUBBING.written(surface)] if surface.slip else [])
 
 

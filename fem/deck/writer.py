@@ -239,7 +239,6 @@ APPLICATIONS = {"HHT": "MODERATE DISSIPATION", "BACKWARD EULER": "QUASI-STATIC"}
 
 
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
-    """The keyword line of ``*DYNAMIC``."""
     integrator = procedure.integrator
     trapezoidal = integrator == "NEWMARK" and (procedure.beta, procedure.gamma) == (0.25, 0.5)
     names = () if trapezoidal else PARAMETERS[integrator]
@@ -308,7 +307,6 @@ def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
 
 
 def winch_lines(winch: Winch) -> list[str]:
-    """A ``*WINCH`` of its own."""
     head = card("WINCH", *["TENSION"] * winch.is_tension, AMPLITUDE=winch.amplitude)
     return [head, (KEEPING if winch.is_tension else HAULING).written(winch)]
 

@@ -58,7 +58,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
 
 
 def in_step(group: AddedMass, system: Any, environment: Any) -> AddedMass:
-    """What acts in a step."""
+    """The group with the added mass that acts in a step."""
     flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
     curves = distinct(case.curve for flow in flows for case in flow.cases)
     sea = group.sea
@@ -85,7 +85,7 @@ def in_step(group: AddedMass, system: Any, environment: Any) -> AddedMass:
 
 @inner_kernel
 def evaluate(trial: Trial, group: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
-    """No force but inertia."""
+    """No force: added mass acts through inertia only."""
     return 0.0
 
 

@@ -49,7 +49,6 @@ def gathered(curves: Iterable[Any]) -> Curves:
 
 @inner_kernel
 def value_at(curves: Curves, c: int, time: float) -> float:
-    """Value of curve c."""
     group = time - curves.origins[c, 0]
     low = curves.spans[c, 0]
     high = low + curves.spans[c, 1]

@@ -89,7 +89,7 @@ def are_symmetric(groups: Groups) -> bool:
 
 
 def have_kinks(groups: Groups) -> bool:
-    """Some that acts has kinks."""
+    """Some family that acts has kinks."""
     return any(family.kinked for family, _ in acting(groups))
 
 

@@ -145,7 +145,7 @@ def place_of(dof: int, trial: Trial) -> float:
 
 @inner_kernel
 def speed_of(dof: int, trial: Trial) -> float:
-    """Its velocity; 0 in statics."""
+    """Velocity of a node; 0 in statics."""
     speed: float = trial.v1[dof] if trial.rate != 0.0 else 0.0
     return (trial.u1[dof] - trial.u0[dof]) * trial.rate if trial.secant else speed
 
@@ -303,7 +303,7 @@ def drag_at(r: int, xi: float, bar: Bar, group: Fluid) -> Point:
 
 @inner_kernel
 def add_drag(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
-    """Drag of one row."""
+    """Add the drag of one row."""
     side, weight, spent = GAUSS * bar.wet, 0.5 * bar.wet * bar.size, 0.0
     first, last = bar.middle - side, bar.middle + side
     one, other = drag_at(r, first, bar, group), drag_at(r, last, bar, group)
@@ -483,7 +483,7 @@ class Rows:
 
 
 def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
-    """What acts in a step."""
+    """The group with the drag that acts in a step."""
     if not len(group.elements):
         return group
     model, found = system.model, list[Rows]()

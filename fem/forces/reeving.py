@@ -150,7 +150,7 @@ def add_entry(k: int, at: int, by: int, c: int, value: float, group: Lines, tang
 
 @inner_kernel
 def gravity_at(k: int, time: float, group: Lines) -> Vector:
-    """Acceleration of a line."""
+    """Acceleration that acts on a line."""
     x, y, z = 0.0, 0.0, 0.0
     for r in range(group.spans[k, 2], group.spans[k, 3]):
         value = value_at(group.curves, group.pulls[r], time)
@@ -244,7 +244,7 @@ def mass(group: Lines, time: float, place: Floats, u: Floats, state: Floats, blo
 
 @inner_kernel
 def put(node: int, value: float, block: Floats) -> None:
-    """Mass in all directions."""
+    """Add mass in all three directions."""
     for c in range(3):
         block[node, 4 * c] += value
 
@@ -394,7 +394,7 @@ def mean_of(before: float, side: Side) -> Side:
 
 @inner_kernel
 def half(vector: Vector) -> Vector:
-    """Of each component."""
+    """Half of each component."""
     return 0.5 * vector[0], 0.5 * vector[1], 0.5 * vector[2]
 
 
@@ -429,7 +429,6 @@ def pull_at(
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
-    """All lines of a model."""
     mesh = model.mesh
     between = mesh.pulley_nodes
     is_wound = np.zeros(len(between), np.bool_)

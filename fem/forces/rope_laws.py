@@ -317,7 +317,6 @@ SMALL = 1e-6
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
-    """All bars with rope laws."""
     group = gathered(model, system, pair, state)
     group.start[:] = first_states(group, model, system, state)
     return group

@@ -136,7 +136,6 @@ REMEMBERED = 6
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Contacts:
-    """All contacts of a model."""
     parts = [contacts_of(bed, model, system) for bed in (*model.seabeds, *model.cylinders)]
     nodes = np.concatenate([np.zeros(0, np.int64), *(nodes for nodes, _, _ in parts)])
     chord = np.concatenate([np.zeros((0, 2), np.int64), *(chord for _, chord, _ in parts)])
@@ -215,7 +214,7 @@ def evaluate(trial: Trial, group: Contacts, force: Floats, flow: Floats, tangent
 
 @inner_kernel
 def touch(c: int, trial: Trial, group: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> float:
-    """One contact; writes its states."""
+    """Force of one contact; writes its states."""
     node, state = group.nodes[c], group.first + REMEMBERED * c
     depth = depth_of(c, trial.u1, group)
     before = depth_of(c, trial.u0, group) if trial.secant else depth

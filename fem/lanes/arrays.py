@@ -53,7 +53,7 @@ class Fixed:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """Its type, shape and content."""
+        """Type, shape and content."""
         return ("fixed", self.array.dtype.char, self.array.shape, tuple(self.array.ravel().tolist()))
 
     @property

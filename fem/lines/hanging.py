@@ -189,7 +189,7 @@ class _Chain:
             return float((chords(self.line, tension) / tension * up).sum())
 
     def _first(self, h: float) -> float:
-        """V of the first bar."""
+        """Vertical force in the first bar."""
         size = h + self.line.scale
         for _ in range(MOST_TURNS):
             if self._height(h, -size) <= self.rise <= self._height(h, size):

@@ -118,7 +118,7 @@ class Mesh:
 
     @property
     def element_names(self) -> Ints:
-        """(m,) the same of ``element_labels``."""
+        """(m,) labels of elements as the deck writes them."""
         return self._shown(self.element_labels)
 
     def _shown(self, labels: Ints) -> Ints:
@@ -154,7 +154,6 @@ class Mesh:
 
     @property
     def has_pulleys(self) -> bool:
-        """Some ropes run over pulleys."""
         return any(block.kind in REEVED for block in self.blocks)
 
     def is_of(self, *kinds: str) -> Flags:

@@ -304,7 +304,7 @@ def outputs_in_force(steps: tuple[Step, ...], index: int) -> Requests:
 
 
 def _all_in_force(steps: tuple[Step, ...]) -> list[Requests]:
-    """The same for every step."""
+    """Requests in force in each step: a step without any of a kind keeps those before it."""
     latest: dict[str, Requests] = {}
     found: list[Requests] = []
     for step in steps:

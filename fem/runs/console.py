@@ -179,7 +179,7 @@ class Thinner:
         return f", one in {self._every} shown here" if self._every > 1 else ""
 
     def shown(self, rows: Rows) -> list[int]:
-        """Places among the rows."""
+        """Places of the rows to show."""
         if self._every:
             places = rows.increment // self._every
         else:
@@ -190,7 +190,7 @@ class Thinner:
         return [int(row) for row in np.flatnonzero(is_due)]
 
     def shows_cutback(self) -> bool:
-        """One more of them."""
+        """Whether one more cut-back is shown."""
         self._cutbacks += 1
         return self._cutbacks <= SHOWN
 

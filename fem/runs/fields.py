@@ -220,7 +220,7 @@ class VtkSink(SilentSink):
         replace_file(self._folder / f"{name}.pvd", as_pvd(entries))
 
     def __len__(self) -> int:
-        """Fields written."""
+        """Number of fields written."""
         return len(self._entries)
 
     def keep(self, checkpoint: dict[str, Any]) -> None:

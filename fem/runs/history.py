@@ -84,7 +84,7 @@ class History:
         )
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """HTML that notebooks show."""
         from fem.runs.frames import history_html
 
         modes = [modes.frequency for modes in self.modes]

@@ -118,7 +118,7 @@ class Results:
         return found
 
     def table(self, name: str) -> Table:
-        """The file ``<name>.csv``."""
+        """The table in ``<name>.csv``."""
         return Table(self.folder / f"{name}.csv")
 
     @cached_property

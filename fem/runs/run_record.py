@@ -159,7 +159,6 @@ def as_json(record: Mapping[str, Any]) -> bytes:
 
 
 def deck_name(model: Model) -> str:
-    """``stem_of`` its file."""
     return stem_of(model.source)
 
 

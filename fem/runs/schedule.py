@@ -46,7 +46,6 @@ class Cadence:
         self.passed = 0
 
     def is_due(self, increment: int, time: float, is_last: bool) -> bool:
-        """One increment at a time."""
         return bool(self.due(np.array([increment]), np.array([time]), is_last)[0])
 
     def next_increment(self, increment: int) -> int:

@@ -57,7 +57,7 @@ class Table:
 
     @property
     def size(self) -> int:
-        """Bytes written."""
+        """Number of bytes written."""
         return self._file.size
 
     def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
@@ -90,7 +90,7 @@ class Printer:
 
     @property
     def cadences(self) -> list[Cadence]:
-        """Those of the requests."""
+        """How often each request writes."""
         return [cadence for cadence, _ in self._requests]
 
     def add(self, rows: Rows, recorded: Ints, columns: Callable[[str], Floats]) -> None:

@@ -85,7 +85,7 @@ class RunFiles:
         return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
 
     def finish(self, verdict: str, timing: Timing) -> None:
-        """The last ``run.json``."""
+        """Write the last ``run.json``."""
         self.verdict = verdict
         if verdict in FINAL and self._model.restart_every is None:
             with contextlib.suppress(OSError):
@@ -97,7 +97,7 @@ class RunFiles:
                 raise from_system(error, "cannot write") from error
 
     def close(self) -> None:
-        """Leave the folder to others."""
+        """Unlock the folder."""
         self._own.close()
 
     def names(self) -> list[str]:
@@ -189,7 +189,7 @@ class CheckpointSink(SilentSink):
 
 
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
-    """What a run may write."""
+    """Names of all files that a run may write."""
     name = deck_name(model)
     modes = [step for step, at in enumerate(model.steps, 1) if isinstance(at.procedure, Frequency)]
     kept = {"touchdown.csv": bool(model.seabeds), "waves.csv": bool(model.waves), "frequencies.csv": bool(modes)}
@@ -323,7 +323,6 @@ class FanOut(Relay):
         self._stage = "assemble"
 
     def close(self) -> None:
-        """Close every sink, once."""
         self._pass("close")
         self._sinks = []
 

@@ -203,7 +203,7 @@ class Scene:
         return len(self._frames)
 
     def draw(self, frame: int) -> Picture:
-        """(height, width, 3)."""
+        """A frame as (height, width, 3) bytes."""
         moment, place = self._frames[frame], int(self._shown[frame])
         self._canvas.restore_region(self._still)
         now = self._at(moment)

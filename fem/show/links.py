@@ -292,7 +292,7 @@ def forces_of(
 
 
 def steps_of(results: Results, motion: Motion) -> Ints:
-    """(k,) step of each instant."""
+    """(k,) number of the step of each instant."""
     if motion.keys is not None:
         return np.asarray(motion.keys // 2.0**40, np.int64)
     later = np.searchsorted(results.increments[:, 2], motion.time * (1.0 - 1e-12))

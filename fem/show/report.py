@@ -472,7 +472,7 @@ DPI = 110
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names with texts."""
+    """A list of names, each with a text."""
 
     rows: tuple[tuple[str, str], ...]
     kind: str = "facts"

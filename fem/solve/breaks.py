@@ -56,7 +56,7 @@ NO_BREAKS = Breaks(NONE := np.zeros(0, np.int64), np.zeros(0), NONE, NONE, np.ze
 
 
 def breaks_of(model: Model) -> Breaks:
-    """Those of a model."""
+    """What may break in a model."""
     if not model.failures:
         return NO_BREAKS
     found = [(model.mesh.elements_of(each.target), each) for each in model.failures]
@@ -73,7 +73,6 @@ def energies_of(system: System, bars: Bars, elements: Ints, motion: Motion, ther
 
 
 def stored(system: System, bars: Bars, element: int, motion: Motion, thermal: Floats) -> float:
-    """Stored energy of one element."""
     kind, index = system.family[element].tolist()
     if kind == BAR_FAMILY:
         return float(bar_point(index, motion.u, motion.v, bars, thermal, motion.multiplier)[5])

@@ -108,7 +108,7 @@ class Checkpoints:
         return int(start["number"])
 
     def begin(self, run: RunState, number: int) -> None:
-        """A step begins: note how."""
+        """Note how a step begins."""
         if self.guard is not None:
             self.start = {name: getattr(run, name) for name in HANDED_ON}
             now = run.progress

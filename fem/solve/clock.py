@@ -122,7 +122,6 @@ class Clock:
 
     @property
     def is_finished(self) -> bool:
-        """The step's end is reached."""
         return self.time >= self.end
 
     @property

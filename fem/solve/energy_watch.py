@@ -44,7 +44,7 @@ class EnergyWatch:
         self.begin = 0.0
 
     def open(self, motion: Motion) -> None:
-        """The step begins."""
+        """Begin to watch a step."""
         self.begin = float(motion.energies[ENERGY.error0])
 
     def prepare(self, limits: Floats, control: Ints, increment: int) -> None:

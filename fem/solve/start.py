@@ -36,7 +36,7 @@ NO_MASS = 1e-12
 
 
 def first_motion(system: System) -> Motion:
-    """Initial conditions of the model."""
+    """Motion at the start: initial conditions of the model."""
     u, v, a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(7))
     for condition in system.model.initial_conditions:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
@@ -220,7 +220,7 @@ def _solve_sparse(matrix: Sparse, scale: Floats, right: Floats) -> tuple[int, Fl
 
 
 def _solve_dense(matrix: Floats, scale: Floats, right: Floats) -> tuple[int, Floats | None]:
-    """The same."""
+    """As ``_solve_sparse``, for a dense matrix."""
     scaled = scale[:, None] * matrix * scale
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < NO_MASS:

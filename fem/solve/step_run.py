@@ -480,7 +480,7 @@ class StepRun(StepState):
         return found | {"limits": self.stage.limits.copy(), "solvers": solvers}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Give them back."""
+        """Set the step back to a state that was kept."""
         if not np.array_equal(self.system.gone, state["run"]["gone"]):  # something has broken in this step
             for name, part in self.parts():
                 if name in ("step", "progress", "motion"):
@@ -510,7 +510,7 @@ def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
 def restore_solver(
     stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
 ) -> None:
-    """The solver as it was."""
+    """Set the linear solver back to its earlier state."""
     from fem.linear.sparse import DirectSolver
 
     stage.choice = replace(stage.choice, solver=solver)

@@ -84,7 +84,6 @@ class StepSystem:
 
     @property
     def problem(self) -> Problem:
-        """The groups the march reads."""
         choice, system = self.choice, self.system
         forces = self.bars, system.springs, system.families, system.is_passive
         return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.equation)
@@ -95,7 +94,6 @@ class StepSystem:
 
     @property
     def is_dynamic(self) -> bool:
-        """Inertia takes part."""
         return bool(self.coefficients.wm != 0.0)
 
     @property
@@ -214,7 +212,6 @@ def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
-    """Working room of the march."""
     size, count = system.size, len(system.labels)
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {

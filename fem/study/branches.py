@@ -355,7 +355,7 @@ class Orbits(Columns):
             )
 
     def bifurcations(self) -> list[str]:
-        """One line for each."""
+        """A line for each bifurcation."""
         (rows,) = np.nonzero(self["kind"] != "")
         return [
             f"{self['kind'][row]} at {self.name} = {self[self.name][row]:.9g} (branch {self['branch'][row]}, "

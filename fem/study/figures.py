@@ -199,7 +199,7 @@ def picture(found: Basins, is_si: bool) -> Figure:
 
 
 def draw(panel: Axes, numbers: np.ndarray, axes: tuple[Floats, Floats], colours: list[Any]) -> None:
-    """A pixel for each start."""
+    """Draw one pixel for each start."""
     edges = [np.concatenate([v[:1] - step(v), 0.5 * (v[1:] + v[:-1]), v[-1:] + step(v)]) for v in axes]
     look = ListedColormap(colours)
     panel.pcolormesh(*edges, numbers.T, cmap=look, vmin=-0.5, vmax=len(colours) - 0.5, rasterized=True)

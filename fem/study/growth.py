@@ -88,7 +88,7 @@ class Varied(StepRun):
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """As ``StepRun``, with the perturbations."""
+        """As ``StepRun.advance``, with the perturbations."""
         if self.variation is None:
             return super().iterate(control, chunk, kept, ropes)
         if self.events and len(chunk.dt) == 1:

@@ -122,7 +122,7 @@ class Life:
 
     @property
     def life(self) -> float:
-        """Until Miner's sum is 1."""
+        """Time until Miner's sum is 1."""
         return 1.0 / self.rate if self.rate else math.inf
 
 

@@ -172,7 +172,7 @@ class Strobe:
         return firm
 
     def go(self, state: State | None = None) -> State:
-        """P(z)."""
+        """The map P(z)."""
         self.begin(state)
         return self.march()
 

@@ -106,7 +106,7 @@ def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, sta
 
 
 def largest(values: Complexes | Floats) -> float:
-    """Magnitude; 0 of nothing."""
+    """Largest magnitude; 0 of an empty array."""
     return float(np.abs(values).max(initial=0.0))
 
 

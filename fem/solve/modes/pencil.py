@@ -59,7 +59,7 @@ class Pencil:
 
     @property
     def size(self) -> int:
-        """How many dofs are independent."""
+        """Number of independent dofs."""
         return int(self.mass.shape[0])
 
     @property

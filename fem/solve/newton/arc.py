@@ -54,7 +54,7 @@ class Arc(NamedTuple):
 
 
 def no_arc() -> Arc:
-    """For steps without."""
+    """Stands in for an arc in steps that follow none."""
     nothing = np.zeros(0)
     return Arc(np.zeros(NUMBERS), nothing, nothing, nothing, nothing, nothing, nothing, nothing)
 

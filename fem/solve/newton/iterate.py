@@ -178,7 +178,6 @@ def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -
 
 @number_kernel
 def largest(x: Floats) -> float:
-    """Largest magnitude in x."""
     value = 0.0
     for dof in range(x.shape[0]):
         value = max(value, abs(x[dof]))
@@ -209,7 +208,6 @@ def largest_force(is_diagonal: bool, dynamic: float, nodes: Nodes, work: Scratch
 
 @called_kernel
 def worst(rest: Floats) -> int:
-    """Index of the largest component."""
     best = 0
     for dof in range(rest.shape[0]):
         if abs(rest[dof]) > abs(rest[best]) or rest[dof] != rest[dof]:

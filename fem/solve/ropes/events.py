@@ -80,7 +80,7 @@ class Events(Switched):
         return kept, chunk
 
     def _through(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
-        """All events of an increment."""
+        """Go through all events of an increment."""
         iterations, self.now = 0.0, begin
         for _ in range(MOST_EVENTS):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)

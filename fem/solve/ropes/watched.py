@@ -62,7 +62,7 @@ class Watched:
         return self.stages.of(self.taut)
 
     def tell(self) -> None:
-        """Pass on what has happened."""
+        """Report what has happened to ropes."""
         for event in self._pending:
             self.step_run.sink.event(event)
         self._pending.clear()
@@ -159,11 +159,11 @@ def event_of(system: System, at: tuple[int, int, float], e: int, what: str, sens
 
 
 def copy_of(arrays: Arrays) -> Arrays:
-    """Copies of arrays, for ``restore``."""
+    """Copy the arrays, for ``restore``."""
     return type(arrays)(*(array.copy() for array in arrays))
 
 
 def restore(arrays: Arrays, saved: Arrays) -> None:
-    """Put such copies back."""
+    """Put back what ``copy_of`` copied."""
     for array, before in zip(arrays, saved, strict=True):
         array[:] = before

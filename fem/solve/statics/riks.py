@@ -53,7 +53,6 @@ class ArcClock:
         return bool(self.arc.numbers[ENDING] == REACHED)
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
-        """One arc."""
         self.arc.numbers[RADIUS] = math.sqrt(2.0) * self.dt / self.period
         return np.array([self.time, self.time + self.dt]), np.array([self.dt])
 

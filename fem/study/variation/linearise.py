@@ -319,7 +319,7 @@ def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, va
 
 @inner_kernel
 def remember(lags: bool, motion: Motion, state: Floats) -> None:
-    """What the increment starts from."""
+    """Keep what the increment starts from."""
     for dof in range(motion.u.shape[0]):
         state[START_U, dof] = motion.u[dof]
         state[START_V, dof] = motion.v[dof]
