@@ -124,7 +124,7 @@ class Solver:
 
     @property
     def said(self) -> str:
-        """The progress as a line of words."""
+        """The end of what the process printed."""
         try:
             return self._console.read_text(encoding="utf-8", errors="replace")[-MOST_SAID:].strip()
         except OSError:
