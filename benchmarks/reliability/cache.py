@@ -122,7 +122,7 @@ def _write(path: Path, content: bytes) -> None:
 
 def _deep(path: Path) -> None:
     rest = b'{"symbol":' + b"[" * 200_000 + b"\n"
-    _write(path, seal(rest).encode() + b"\n" + rest)
+    _write(path, seal(rest, path.parent.name).encode() + b"\n" + rest)
 
 
 DAMAGES: dict[str, Callable[[Path], None]] = {
@@ -155,7 +155,8 @@ def damaged(work: Path, name: str, damage: Callable[[Path], None], part: str) ->
     damage(unit_of(cache, part))
     trial = judged(work, f"damage: {name}", *started(work, "out", cache), notes=0)
     try:
-        healed = unsealed(unit_of(cache, part).read_bytes()).symbol
+        unit = unit_of(cache, part)
+        healed = unsealed(unit.read_bytes(), unit.parent.name).symbol
     except (OSError, ValueError) as error:
         healed = str(error)
     if not healed.startswith("fem_"):
@@ -167,7 +168,7 @@ def damaged(work: Path, name: str, damage: Callable[[Path], None], part: str) ->
 def plant(cache: Path, owner: str) -> None:
     """Make every unit one that ends the process, with a right seal, in a folder that others may have written."""
     for path in cache.glob("kernels-*/*.unit"):
-        unit: Unit = unsealed(path.read_bytes())
+        unit: Unit = unsealed(path.read_bytes(), path.parent.name)
         path.write_bytes(sealed(replace(unit, code=b"not code")))
         if owner == FOREIGN:
             os.chown(path, NOBODY, NOBODY)
