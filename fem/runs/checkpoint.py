@@ -162,9 +162,10 @@ def parts_of(model: Model) -> dict[str, Any]:
         "*RIGID CYLINDER": model.cylinders,
         "*EQUATION": model.equations,
         "*MPC": model.links,
+        "*RIGID BODY": model.bodies,
         "*STOP PLANE": model.planes,
         "*INITIAL CONDITIONS": model.initial_conditions,
-        "*BOUNDARY before the first step": model.boundaries,
+        "*BOUNDARY before the first step": model.boundaries + model.rotations,
     }
     return parts
 

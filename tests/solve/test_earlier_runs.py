@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -15,9 +16,11 @@ import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import ROPE, SWING, dynamic, hanging, several, step, with_checkpoints
 from fem.cli import main
+from fem.deck import read_deck
 from fem.errors import CommandError, DeckError
 from fem.runner import run_to_files
 from fem.runs import write as run_files
+from fem.runs.checkpoint import changed_parts, digests_of, parts_of
 from fem.runs.run_record import versions
 from fem.solve.checkpoint import TYPES
 from tests.solve.test_going_on import contents, crashing
@@ -259,3 +262,29 @@ def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
     assert [Path(name).name for name in read.files] == ["second.inp", "first.inp", "model.inp"]
     Path("model.inp").write_text(model + "** a remark\n")
     assert fem.deck.read_deck("second.inp", earlier=(Path("first.inp"), {})).digest != read.digest
+
+
+FAIRLEADS = read_deck(Path(__file__).parents[2] / "inputs" / "driven_fairleads.inp")
+CHANGEABLE = {
+    "amplitudes", "heading", "time_points", "files", "digest", "restart_every", "parameters", "inherited", "notices",
+    "steps", "earlier", "extensions", "failures", "source",
+}  # fmt: skip
+"""Fields of a model that may differ in a run that goes on from another one."""
+
+
+def test_a_restart_looks_at_every_field_of_a_model():
+    """But at those that may change: a new kind of data is in one of the two lists."""
+    seen = set()
+
+    class Watched:
+        def __getattr__(self, name):
+            seen.add(name)
+            return getattr(FAIRLEADS, name)
+
+    parts_of(Watched())
+    assert seen | CHANGEABLE == {each.name for each in dataclasses.fields(FAIRLEADS)} and not seen & CHANGEABLE
+
+
+def test_another_rigid_body_is_seen():
+    moved = dataclasses.replace(FAIRLEADS, bodies=FAIRLEADS.bodies[:-1])
+    assert changed_parts(digests_of(FAIRLEADS), digests_of(moved)) == ["*RIGID BODY"]
