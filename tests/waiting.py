@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 PATIENCE = 600.0
 """Seconds after which something has gone wrong, on however busy a machine."""
@@ -15,3 +18,9 @@ def wait_for(happens: Callable[[], object]) -> None:
     while not happens():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)
+
+
+def run_apart(coroutine: Coroutine[Any, Any, None]) -> None:
+    """``asyncio.run`` in a thread: in this one a browser may have a loop of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, coroutine).result()

@@ -19,7 +19,7 @@ from fem.app.outcome import _state_of
 from fem.app.solver import Readers, Workplace, last_row, progress_of
 from fem.runs.own import read_record
 from tests.app.test_runs import write
-from tests.waiting import wait_for
+from tests.waiting import run_apart, wait_for
 
 HOST = "127.0.0.1:8080"
 OWN = f"http://{HOST}"
@@ -43,7 +43,7 @@ def ask(key, path="/", query="", kind="http", method="GET", **headers):
     named = {"host": HOST} | {name.replace("_", "-"): value for name, value in headers.items()}
     raw = [(name.encode(), value.encode()) for name, value in named.items()]
     scope = {"type": kind, "method": method, "path": path, "query_string": query.encode(), "headers": raw}
-    asyncio.run(Door(inside, key)(scope, receive, send))
+    run_apart(Door(inside, key)(scope, receive, send))
     return sent
 
 
@@ -187,4 +187,4 @@ def test_a_reader_ends_when_what_it_reads_is_not_wanted_any_more(monkeypatch, tm
 
     if os.name == "nt":
         pytest.skip("signals")
-    asyncio.run(change_of_mind())
+    run_apart(change_of_mind())

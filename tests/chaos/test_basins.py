@@ -75,6 +75,7 @@ def ends_up(u: float, v: float) -> bool:
     return bool(solve_ivp(rates, (0.0, 30.0), [HEIGHT + u, v], method="DOP853", rtol=1e-10, atol=1e-12).y[0, -1] > 0.0)
 
 
+@pytest.mark.long
 def test_a_truss_snaps_where_an_integration_says(truss, monkeypatch):
     """64 starts in lanes, on both sides of the stable manifold of the flat state; then some of them alone."""
     monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)

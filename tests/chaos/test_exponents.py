@@ -71,6 +71,7 @@ def test_linear_damped_oscillators_have_their_exact_exponents():
     assert not found.is_chaotic
 
 
+@pytest.mark.long
 def test_sum_of_all_exponents_of_a_nonlinear_model_is_the_trace_of_its_damping():
     found = lyapunov(RIGID, parameters={"A": 4.0, "increments": 1600}, time=600.0, exponents=2)
     assert found.values.sum() == pytest.approx(-0.1, abs=1e-6)  # one degree of freedom, beta/m = 0.1
@@ -194,6 +195,7 @@ def test_increments_that_are_not_all_equal_are_not_halved():
     assert finer is not None and finer.steps[-1].procedure.dt == 0.1 and finer.steps[-1].max_increments is None
 
 
+@pytest.mark.long
 def test_one_point_in_ten_is_run_again_whoever_computes_it_and_when(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("swing.inp").write_text(OSCILLATOR.replace("0.6", "<c>").replace("*PARAMETER\n", "*PARAMETER\nc = 0.6\n"))

@@ -70,6 +70,7 @@ def test_a_share_above_one_does_not_make_a_slack_rope_too_long():
     assert there.u[5] > 0.0
 
 
+@pytest.mark.long
 def test_a_rope_that_stays_taut_has_the_exponent_of_a_rod():
     """Analytic: - beta/2m below a support at rest; and both methods agree on the rod, which is smooth."""
     at_rest = lyapunov(ROPE, parameters={"A": 0.0, "beta": 0.1, "increments": 400}, time=600.0, method="two")

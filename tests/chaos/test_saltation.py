@@ -320,6 +320,7 @@ def test_what_a_rope_that_becomes_taut_ends_has_the_exponent_minus_infinity(tmp_
     assert (tmp_path / "whole" / "convergence.png").exists()
 
 
+@pytest.mark.long
 def test_exponents_sum_to_what_drag_and_impacts_take():
     """Law: the sum of all is minus the trace of M^-1 C, and 2 log d over the time for each impact of the stop."""
     model = two_bodies(alpha=0.05, c=1.0, d=0.5, dt=0.004)

@@ -59,6 +59,7 @@ def test_increments_that_do_not_divide_the_period_are_refused():
         drive_period(read_deck(INPUTS / "pendulum_lumped.inp"))
 
 
+@pytest.mark.long
 def test_commands_write_tables_and_figures(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["lyapunov", RIGID, "--time", "200", "--exponents", "2"]) == 0

@@ -73,6 +73,7 @@ def test_chaos_that_ends_is_not_called_chaos(amplitude):
     assert found.is_chaotic is False or "run longer, for " in found.verdict
 
 
+@pytest.mark.long
 def test_what_lasts_keeps_its_verdict():
     chaotic = lyapunov(RIGID, parameters={"A": 11.0}, time=300.0)
     assert chaotic.is_chaotic and chaotic.verdict.startswith("chaotic: the largest exponent is positive (")
@@ -89,6 +90,7 @@ def test_a_shaken_arch_that_settles():
     assert lyapunov(fem.parse_deck(SNAPPING, {"gamma": 0.5}), time=150.0).is_chaotic
 
 
+@pytest.mark.long
 def test_tables_notes_and_figures_leave_the_verdict_open(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["lyapunov", RIGID, "--time", "100", "--error", "none"]

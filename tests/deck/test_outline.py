@@ -155,6 +155,7 @@ NUMBER = re.compile(r"(?<![\w.<=])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.>])
 DECKS = [path for path in sorted(Path("inputs").glob("*.inp")) if path.stat().st_size < 4000]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(DECKS), st.integers(0, 10_000), st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 1e30]), max_size=3)

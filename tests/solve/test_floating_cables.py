@@ -64,6 +64,7 @@ def test_others_are_not(changes: dict[str, float | str]) -> None:
     assert floating_text(spar(**changes)) == ""  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_statics_says_what_cannot_be_found_and_what_to_do() -> None:
     """A spar that is far lighter than water; it used to ask for an initial stress, which it has."""
     with pytest.raises(fem.NoConvergence, match=r"no position of rest there; leave them out, .* \(\*CLOAD\)"):

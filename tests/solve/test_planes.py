@@ -85,6 +85,7 @@ def test_a_ball_bounces_and_comes_to_rest():
     np.testing.assert_allclose(history.energy[-1, -1], GRAVITY, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_stepping_over_impacts_tends_to_it():
     """First order in dt: within the way of the fall in one increment."""
     for dt in (4e-3, 1e-3, 2.5e-4):

@@ -93,6 +93,7 @@ def test_laws_below_shaken_supports(integrator, name, shake):
     assert abs(loss.sum() - history.energy[-1, 4]) < 1e-9 * max(1.0, loss.sum())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["one", "two", "rod"])
 def test_backward_euler_leaves_with_first_order(name):
     """Ropes go slack at about t = 0.15 to 0.18; a fine NEWMARK is the judge before the first impact."""

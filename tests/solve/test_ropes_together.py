@@ -250,6 +250,7 @@ def moreau_error(amplitude: float, dt: float, period: float) -> float:
     return float(np.sqrt(np.mean((paths[0] - paths[1]) ** 2)))
 
 
+@pytest.mark.long
 def test_moreau_and_events_tend_to_each_other():
     """First order over impacts; their error depends on where in an increment they fall: means of several increments."""
     coarse = np.mean([moreau_error(8.0, dt, 2.5) for dt in (0.02, 0.017, 0.0145, 0.0125)])
