@@ -65,6 +65,7 @@ def test_it_goes_on_where_it_stopped(tmp_path, monkeypatch):
         assert len(list(csv.DictReader(file))) == 6 * 4
 
 
+@pytest.mark.long
 def test_share_of_contact_and_failures(tmp_path):
     path = written(tmp_path, TABLE)
     found = continuation(path, {"A": [0.0, 0.03]}, back=False, transient=4, points=4, method="none", what="U3_2")
@@ -77,6 +78,7 @@ def test_share_of_contact_and_failures(tmp_path):
     assert failed.failed.tolist() == [True, False]
 
 
+@pytest.mark.long
 def test_command_of_orbits_writes_tables_and_figures(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = str(written(tmp_path, OSCILLATOR))

@@ -327,6 +327,7 @@ U, V
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rigid", [False, True])
 def test_a_chain_that_is_dropped_ends_on_the_floor(rigid):
     """At rest, all its height dissipated; energy never grows, and the books are closed."""

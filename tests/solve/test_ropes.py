@@ -280,6 +280,7 @@ def test_integrators_agree_on_events():
     assert np.ptp(times, axis=0).max() < 2e-4
 
 
+@pytest.mark.long
 def test_moreau_converges_to_the_event_driven_motion():
     """A string that stays taut: second order, as the energy-momentum increment that it then is (impacts: first order,
     ``test_ropes_together.py``), and no energy is lost but to the drag.

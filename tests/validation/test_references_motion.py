@@ -106,6 +106,7 @@ def test_string_of_bars_is_the_eigenvalue_of_its_matrices_and_converges(rule):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.01)
 
 
+@pytest.mark.long
 def test_swaying_pendulum_tends_to_the_linear_oscillator():
     sway = oscillators.Sway(2.0, 1.5, 1e8, 9.81, 1e-6, 1.7)
     times = np.linspace(0, 5, 40)

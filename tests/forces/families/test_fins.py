@@ -204,6 +204,7 @@ def test_explicit_refuses_it_with_rods_too():
         point("*DYNAMIC, DIRECT, EXPLICIT\n0.01, 1.", material=ROD, supports="3, 2, 2")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("integrator", "order"), IMPLICIT)
 def test_a_support_that_moves_a_mass_that_turns_does_the_work_of_its_motion(integrator, order):
     """The support carries mass of the bar that turns at it."""
