@@ -28,11 +28,11 @@ def adopted(kernel: Kernel, kinds: Kind) -> Unit | None:
     """The unit of a kernel for these kinds, with all that it calls, from the folder of another version, if any."""
     here, symbol = cache_folder(), symbol_of(kernel.name, kinds)
     with contextlib.suppress(OSError):
-        for folder in here.parent.glob("kernels-*"):
-            if folder == here or not (folder / f"{symbol}.unit").exists() or not is_safe_folder(folder):
-                continue
+        others = [path.parent for path in here.parent.glob(f"kernels-*/{symbol}.unit") if path.parent != here]
+        digest = digest_of(kernel, kinds) if others else ""
+        for folder in filter(is_safe_folder, others):
             parts = parts_of(symbol, partial(read_unit, folder))
-            if parts and parts[0].digest == digest_of(kernel, kinds):
+            if parts and parts[0].digest == digest:
                 for part in parts:
                     keep(part, on_disk=True)
                 return parts[0]
