@@ -16,7 +16,8 @@ from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
 from fem.compiled.choice import is_plain
-from fem.compiled.kernel import Kernel, rehearsal
+from fem.compiled.interpreted import rehearsal
+from fem.compiled.kernel import Kernel
 from fem.compiled.native import kind_of_type, type_of
 from fem.compiled.store import symbol_of
 from fem.compiled.translate import build
