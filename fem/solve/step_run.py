@@ -339,7 +339,7 @@ class StepRun(StepState):
 
     def _pace(self, spent: float, done: int) -> None:
         """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
-        is_python = work.spent - self.spent > 0.5 * spent
+        is_python = work.spent > self.spent and not self.is_compiled
         work.ahead, self.spent = 0.0, work.spent
         if is_python:
             work.ahead = spent * (self.clock.end - self.progress.time) / (self.clock.dt * done)
