@@ -83,8 +83,8 @@ def is_kept(name: str, kinds: Any) -> bool:
 def sealed(unit: Unit) -> bytes:
     """The content of a file: the seal of all that follows, what has to be known of the code, the code."""
     about = asdict(unit)
-    code, kinds = about.pop("code"), about.pop("kinds")
-    rest = json.dumps(about).encode() + b"\n" + kinds.encode() + b"\n" + code
+    del about["code"], about["kinds"]
+    rest = json.dumps(about).encode() + b"\n" + unit.kinds.encode() + b"\n" + unit.code
     return seal(rest, cache_folder().name).encode() + b"\n" + rest
 
 
