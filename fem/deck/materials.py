@@ -22,7 +22,7 @@ from fem.model import (
     Uniaxial,
     Viscoelastic,
 )
-from fem.model.properties import slopes_of
+from fem.model.materials import slopes_of
 
 NO_FIELDS = {
     "DEPENDENCIES": "is not supported: constants do not depend on field variables",

@@ -13,6 +13,7 @@ from fem.deck.cards import Card, Parameter, Row
 from fem.deck.draft import Draft
 from fem.deck.kinds import ANY, Kind
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, squeezed
+from fem.model import PARTS
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
 SHORTEST = 4
@@ -134,9 +135,14 @@ class Form(NamedTuple):
             yield self.make(**given, **line.read(row, draft)), card.place
 
     def written(self, name: str, *things: object) -> list[str]:
-        """The card of some objects that have the same parameters."""
-        lines = [keyword_line(name, **self.parameters.written(things[0]))] if things else []
-        return lines + ([] if self.line is None else [self.line.written(thing) for thing in things])
+        """Cards of some objects; those of a list share one where they have the same parameters."""
+        lines: list[str] = []
+        head = ""
+        for thing in things:
+            before, head = head, keyword_line(name, **self.parameters.written(thing))
+            lines += [] if self.is_list and head == before else [head]
+            lines += [] if self.line is None else [self.line.written(thing)]
+        return lines
 
     def fields(self) -> set[str]:
         """Those of the object that the card gives."""
@@ -221,12 +227,16 @@ def keyword(
     return decorate
 
 
-def listed(into: str, form: Form) -> Handler:
-    """The function of a card before the first step that adds what its form makes to a list of the draft."""
+INTO = {card: name for name, card in PARTS.items()}
+"""Fields of the model by the cards that fill them."""
+
+
+def listed(name: str, form: Form) -> Handler:
+    """The function of a card before the first step that adds what its form makes to a list of the model."""
 
     @keyword("model", form.parameters, **form.statement)
     def read(card: Card, draft: Draft) -> None:
-        getattr(draft, into).extend(form.read(card, draft))
+        getattr(draft, INTO[name]).extend(form.read(card, draft))
 
     return read
 

@@ -10,9 +10,9 @@ from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import DYNAMIC_STIFFNESS, ROWS
-from fem.deck.sections import MASS, NONSTRUCTURAL_MASS, PULLEY, REST_LENGTH, SOLID_SECTION
+from fem.deck.sections import LISTED, MASS, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
-from fem.deck.table import keyword_line
+from fem.deck.table import INTO, keyword_line
 from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
@@ -106,8 +106,7 @@ def mesh_lines(mesh: Mesh) -> list[str]:
 
 def property_lines(model: Model) -> list[str]:
     lines = [line for material in model.materials.values() for line in material_lines(material)]
-    for section in model.sections:
-        lines += SOLID_SECTION.written("SOLID SECTION", section)
+    lines += SOLID_SECTION.written("SOLID SECTION", *model.sections)
     for spring in model.springs:
         flags = ("NONLINEAR",) if spring.table else ()
         lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
@@ -115,13 +114,9 @@ def property_lines(model: Model) -> list[str]:
         lines += table or [number(spring.stiffness)]
     for dashpot in model.dashpots:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
-    for mass in model.masses:
-        lines += MASS.written("MASS", mass)
-    for carried in model.nonstructural:
-        lines += NONSTRUCTURAL_MASS.written("NONSTRUCTURAL MASS", carried)
-    lines += REST_LENGTH.written("REST LENGTH", *model.rest_lengths)
-    for pulley in model.pulleys:
-        lines += PULLEY.written("PULLEY", pulley)
+    lines += MASS.written("MASS", *model.masses)
+    for name, form in LISTED.items():
+        lines += form.written(name, *getattr(model, INTO[name]))
     for failure in model.failures:
         lines += [card("FAILURE", TYPE=failure.kind), FAILING[failure.kind].written(failure)]
     for bed in model.seabeds:
