@@ -20,16 +20,7 @@ from fem.deck.kinds import ANY, Name, Reference, Target, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.table import Line, Parameters, Value, keyword
-from fem.model import (
-    Boundary,
-    Equation,
-    InitialCondition,
-    Mesh,
-    Model,
-    RestLength,
-    RigidBody,
-    Step,
-)
+from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RestLength, RigidBody, Step
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
