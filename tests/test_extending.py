@@ -141,7 +141,7 @@ class Material:''',
 """,
     },
     "fem/deck/materials.py": {
-        "from fem.model import (\n": "from fem.model.materials import CubicElastic\nfrom fem.model import (\n",
+        "from fem.model.materials import slopes_of": "from fem.model.materials import CubicElastic, slopes_of",
         '    "DENSITY": Form(': """    "CUBIC ELASTIC": Form(
         CubicElastic,
         line=Line(
@@ -289,7 +289,7 @@ def applied(change: dict[str, Any], tree: Path) -> None:
             continue
         text = path.read_text()
         for old, new in given.items():
-            assert text.count(old) == 1, (name, old)
+            assert text.count(old) == 1, f"{name} no longer has {old!r}, beside which this test adds"
             text = text.replace(old, new)
         path.write_text(text)
 
