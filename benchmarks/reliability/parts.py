@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -37,10 +38,20 @@ def main(words: Sequence[str]) -> int:
     failed = False
     for part in chosen.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="fem-reliability-") as work:
-            trials, is_whole = bounded(PARTS[part](Path(work), chosen.short), chosen.limit)
+            trials, is_whole = bounded(shown(part, PARTS[part](Path(work), chosen.short)), chosen.limit)
         print(table(part, trials) + ("" if is_whole else f"\n{part}: stopped after {chosen.limit:g} s"), flush=True)
         failed |= not is_whole or not trials or any(trial.faults for trial in trials)
     return int(failed)
+
+
+def shown(part: str, trials: Iterator[Trial]) -> Iterator[Trial]:
+    """The same trials; each is a line of the error output once it is over."""
+    begun = time.monotonic()
+    for number, trial in enumerate(trials, 1):
+        found = "; ".join(trial.faults) or "as it should be"
+        line = f"{part} {number}, after {time.monotonic() - begun:.0f} s: {trial.kind}, {trial.end}: {found}"
+        print(line, file=sys.stderr, flush=True)
+        yield trial
 
 
 def bounded(trials: Iterator[Trial], limit: float) -> tuple[list[Trial], bool]:
