@@ -68,12 +68,12 @@ def table(part: str, trials: Sequence[Trial]) -> str:
     """A line for each kind of trial, then every fault."""
     kinds = collections.Counter(trial.kind for trial in trials)
     width = 2 + max(map(len, [*kinds, "kind"]))
-    lines = [f"{'part':8}{'kind':{width}}{'trials':>7}{'faulty':>7}   what came of it"]
+    lines = [f"{'part':10}{'kind':{width}}{'trials':>7}{'faulty':>7}   what came of it"]
     for kind, count in kinds.items():
         found = [trial for trial in trials if trial.kind == kind]
         ends = collections.Counter(trial.end for trial in found)
         faulty = sum(bool(trial.faults) for trial in found)
         told = ", ".join(f"{number} {end}" for end, number in sorted(ends.items()))
-        lines.append(f"{part:8}{kind:{width}}{count:7d}{faulty:7d}   {told}")
+        lines.append(f"{part:10}{kind:{width}}{count:7d}{faulty:7d}   {told}")
     lines += [f"  {trial.kind}: {fault}" for trial in trials for fault in trial.faults]
     return "\n".join(lines)
