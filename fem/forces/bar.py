@@ -56,7 +56,7 @@ from fem.forces.laws import (
     releases,
 )
 from fem.forces.protocol import Trial
-from fem.lanes.choose import some, where
+from fem.lanes.choose import common, some, where
 
 MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
@@ -327,7 +327,7 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
     energy = 0.0
     for b in range(blocks.shape[0]):
         kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
-        viscous = rate != 0.0 and blocks[b, 4] == 1
+        viscous = common(rate) != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
             which = Kind(GREEN, BILINEAR, False, False, tangent)
