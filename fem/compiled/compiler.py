@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fem.arrays import Floats
 from fem.compiled.choice import ABSENT, BROKEN, SUITED, in_short, is_plain, take_plain
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.store import Unit
+from fem.compiled.store import Unit, symbol_of
 from fem.errors import CommandError
 
 
@@ -35,6 +35,18 @@ class LateCompiler:
         from fem.compiled.dispatchers import call
 
         return call(kernel, arguments)
+
+    def provide(self, name: str, kinds: Kind) -> Unit:
+        """A unit that machine code calls and that was not made ahead."""
+        from fem.compiled.digest import adopted
+        from fem.compiled.workers import kernel_of
+
+        if "<locals>" not in name and (unit := adopted(kernel_of(name), kinds)):
+            return unit
+        from fem.compiled.translate import NEEDS, build
+
+        known = NEEDS.get(symbol_of(name, kinds))
+        return build(known[0] if known else kernel_of(name), kinds)
 
     def complete(self) -> None:
         """numba brings functions that this system's library lacks."""

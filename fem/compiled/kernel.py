@@ -19,12 +19,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from fem.compiled.choice import is_plain
-from fem.compiled.store import Unit, load, stored
+from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
 Kind = Any
 """What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
-OTHER_ARRAYS = 1
-"""Answer of machine code that is given arrays it is not made for."""
+DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
+"""Answers of machine code: it is done; it is not made for such arrays; a unit that it calls cannot be had."""
 Results = ctypes.c_int64 * 8
 """Room for what a kernel returns."""
 ITEMS = tuple.__basicsize__
@@ -123,7 +123,8 @@ class Variant:
         if self.special:
             leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
         found = Results()
-        if self.code(id(leaves) + ITEMS, given, found) == OTHER_ARRAYS:
+        if self.code(id(leaves) + ITEMS, given, found) != DONE:
+            raise_failure()
             return False, None
         numbers = self.read(found)
         if "?" in self.result:
@@ -133,12 +134,11 @@ class Variant:
         return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
-class Compiler(Protocol):
+class Compiler(Maker, Protocol):
     """What a kernel asks for code that is not kept yet."""
 
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None: ...
     def call(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any: ...
-    def complete(self) -> None: ...
 
 
 class Kernel:
@@ -186,9 +186,17 @@ class Kernel:
         unit = None if is_plain() else self.unit(kinds_of(arguments))
         if unit is None:
             return self.compiler.call(self, arguments)
-        variant = Variant(unit, load(unit, self.compiler.complete), arguments)
+        variant = Variant(unit, load(unit, self.compiler), arguments)
         self.variants.insert(0, variant)
         return variant.run(leaves_of(arguments))[1]
+
+    def kinds(self, arguments: tuple[Any, ...]) -> Kind:
+        """Kinds of arguments; those of a call by another unit are all of them."""
+        if self.inner:
+            bound = self.signature.bind(*arguments)
+            bound.apply_defaults()
+            arguments = bound.args
+        return kinds_of(arguments)
 
     def unit(self, kinds: Kind) -> Unit | None:
         """The machine code for arguments of these kinds: from disk, else compiled now. None: plain numba does it."""
@@ -204,10 +212,10 @@ class _Rehearsal(threading.local):
         self.depth = 0
 
     def play(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
-        """Call the function; from outside all kernels, note the kernel and the kinds of its arguments."""
+        """Call the function; where it is a unit of its own, note the kernel and the kinds of its arguments."""
         assert self.wanted is not None
-        if self.depth == 0:
-            self.wanted[kernel.name, kinds_of(arguments)] = None
+        if self.depth == 0 or not kernel.inline:
+            self.wanted[kernel.name, kernel.kinds(arguments)] = None
         self.depth += 1
         try:
             # numpy's numbers divide by zero as compiled ones do

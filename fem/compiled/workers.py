@@ -149,21 +149,15 @@ def python_path() -> str:
 
 
 def work() -> None:
-    """Make units until stdin ends; tell at once which others they call, then None.
+    """Make units until stdin ends; answer None to each.
 
     Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more.
     """
     gc.disable()  # all that is made here lives on: a tenth of the time
-    from fem.compiled.translate import NEEDS, make
+    from fem.compiled.translate import make
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak there
-    told: set[str] = set()
-
-    def tell() -> None:
-        new = [symbol for symbol in NEEDS if symbol not in told]
-        told.update(new)
-        say([(NEEDS[symbol][0].name, NEEDS[symbol][1]) for symbol in new])
 
     def say(answer: list[Job] | None) -> None:
         pickle.dump(answer, answers)
@@ -175,7 +169,7 @@ def work() -> None:
         except EOFError:
             return
         if stored(name, kinds) is None and adopted(kernel_of(name), kinds) is None:
-            make(kernel_of(name), kinds, tell)
+            make(kernel_of(name), kinds)
             if not is_kept(name, kinds):
                 return
         say(None)

@@ -315,7 +315,8 @@ def cosine_of(turns: float) -> float:
 def versine(y: float) -> float:
     """1 - cos of the square root of y in quarters of a turn."""
     c = COS[4] + y * (COS[5] + y * (COS[6] + y * (COS[7] + y * COS[8])))
-    return -y * (COS[1] + y * (COS[2] + y * (COS[3] + y * c)))
+    found: float = -y * (COS[1] + y * (COS[2] + y * (COS[3] + y * c)))
+    return found
 
 
 @inner_kernel
