@@ -16,6 +16,8 @@ from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
 from fem.compiled.choice import is_plain
+from fem.compiled.compiler import LateCompiler
+from fem.compiled.digest import digest_of
 from fem.compiled.interpreted import rehearsal
 from fem.compiled.kernel import Kernel
 from fem.compiled.native import kind_of_type, type_of
@@ -241,15 +243,48 @@ def test_processes_that_compile_import_nothing_from_the_current_folder(empty_cac
 
 
 @ours
-def test_a_missing_part_is_made_again(empty_cache):
-    kinds = ("float",)
-    found = build(raised, kinds)
-    (missing,) = found.needs
-    assert units.stored(raised.name, kinds) == found
-    del units._made[missing]
-    assert units.stored(raised.name, kinds) is None
-    assert build(raised, kinds).needs == (missing,)
-    assert units.stored(raised.name, kinds) is not None
+def test_a_unit_is_made_when_it_is_called_first(empty_cache, monkeypatch):
+    """Ctrl-C while it is made comes out of the call; the next call makes it."""
+
+    @called_kernel
+    def seldom(x: float) -> float:
+        return 3.0 * x
+
+    @shared_kernel
+    def often(x: float) -> float:
+        return seldom(x) if x > 1.0 else x
+
+    (symbol,) = build(often, ("float",)).needs
+    assert units.job_of(units.find(symbol_of(often.name, ("float",))), symbol) == (seldom.name, ("float",))
+    assert often(0.5) == 0.5 and units.find(symbol) is None
+
+    def interrupted(self, name, kinds):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(LateCompiler, "provide", interrupted)
+        often(2.0)
+    assert (often(2.0), often(0.5), often(4.0)) == (6.0, 0.5, 12.0)
+    assert units.find(symbol) is not None
+
+
+@ours
+def test_a_unit_does_not_change_with_those_that_it_calls():
+    def digest(factor: float, inner: bool) -> str:
+        decorator = inner_kernel if inner else called_kernel
+
+        @decorator
+        def seldom(x: float) -> float:
+            return factor * x
+
+        @kernel
+        def often(x: float) -> float:
+            return seldom(x)
+
+        return digest_of(often, ("float",))
+
+    assert digest(2.0, inner=False) == digest(3.0, inner=False)
+    assert digest(2.0, inner=True) != digest(3.0, inner=True)
 
 
 @ours

@@ -11,8 +11,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, first_least
 from fem.model import Model
 from fem.model.facts import added_mass_per_length, distances, natural_lengths, of_sections
+from fem.model.materials import snap_time
 from fem.model.mesh import BARS
-from fem.model.properties import snap_time
 
 FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT": 2.0}
 """Angular frequency of one bar times L sqrt(rho/E): k = E A/L against M = m/2 I or m/6 [2 1; 1 2], ends in opposition.
@@ -56,7 +56,7 @@ class Bars:
 
     @property
     def snap_time(self) -> Floats:
-        """As ``properties.snap_time``; NaN for inextensible bars."""
+        """As ``materials.snap_time``; NaN for inextensible bars."""
         return snap_time(self.length0, self.density, self.young)
 
 

@@ -75,11 +75,20 @@ def work() -> None:
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as at Ctrl-C, with its own processes
-    compilation = Compilation()
+    compilation = Awaited()
     threading.Thread(target=take_jobs, args=(compilation, sys.stdin.buffer), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt), turn(cache_folder()):
         compilation.run(min(processors(), MOST))
         delete_old()
+
+
+class Awaited(Compilation):
+    """Units that the run may wait for: where one is lost, the run must not wait any more, but make it by itself."""
+
+    def lost(self) -> None:
+        with self.change:
+            self.left.clear()
+        self.close()
 
 
 def take_jobs(compilation: Compilation, stream: Any) -> None:

@@ -1,8 +1,9 @@
 """Units of another version of the program that are good for this one: what their code follows from has not changed.
 
 An edit of one file makes a new folder (``folder.py``); what it leaves as it was is not compiled again. The hash covers
-the bytecode of a kernel and of all that it calls, the values of globals in them, the fields of groups, and the machine
-with its compiler; comments, docstrings and places in files do not count.
+the bytecode of a kernel and of all that is inlined into it, the values of globals in them, the fields of groups, and
+the machine with its compiler; comments, docstrings and places in files do not count. Of other units that it calls only
+how they are called counts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -20,29 +21,28 @@ from typing import Any
 
 from fem.compiled.folder import cache_folder, surroundings
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.store import Unit, keep, parts_of, read_unit, symbol_of
+from fem.compiled.store import Unit, keep, read_unit, symbol_of
 from fem.files import is_safe_folder
 
 
 def adopted(kernel: Kernel, kinds: Kind) -> Unit | None:
-    """The unit of a kernel for these kinds, with all that it calls, from the folder of another version, if any."""
+    """The unit of a kernel for these kinds from the folder of another version, if any."""
     here, symbol = cache_folder(), symbol_of(kernel.name, kinds)
     with contextlib.suppress(OSError):
         others = [path.parent for path in here.parent.glob(f"kernels-*/{symbol}.unit") if path.parent != here]
         digest = digest_of(kernel, kinds) if others else ""
         for folder in filter(is_safe_folder, others):
-            parts = parts_of(symbol, partial(read_unit, folder))
-            if parts and parts[0].digest == digest:
-                for part in parts:
-                    keep(part, on_disk=True)
-                return parts[0]
+            unit = read_unit(folder, symbol)
+            if unit is not None and unit.digest == digest:
+                keep(unit, on_disk=True)
+                return unit
     return None
 
 
 def digest_of(kernel: Kernel, kinds: Kind) -> str:
     """Hash of all that the machine code of a kernel for arguments of these kinds follows from."""
     found = hashlib.sha256(machine_key().encode())
-    for line in (*fields_in(kinds), *traces_of(kernel, set())):
+    for line in (*fields_in(kinds), *traces_of(kernel, has_lanes(kinds), set())):
         found.update(f"{line}\n".encode(errors="backslashreplace"))
     return found.hexdigest()
 
@@ -67,42 +67,52 @@ def fields_in(kinds: Kind) -> Iterator[str]:
             yield from fields_in(kind)
 
 
-def traces_of(kernel: Kernel, seen: set[str]) -> Iterator[str]:
-    """A kernel and what it calls, each once."""
+def has_lanes(kinds: Kind) -> bool:
+    """Packs of lanes are among arguments of these kinds: all kernels they are handed to are inlined."""
+    return isinstance(kinds, tuple) and (
+        kinds[:1] in (("lanes",), ("fixed",), ("driven",)) or any(map(has_lanes, kinds))
+    )
+
+
+def traces_of(kernel: Kernel, whole: bool, seen: set[str]) -> Iterator[str]:
+    """A kernel and what is inlined into it, each once; ``whole``: all that it calls."""
     if kernel.name in seen:
         return
+    is_first = not seen
     seen.add(kernel.name)
     function = kernel.function
     yield f"{kernel.name} {sorted(kernel.fast)} {kernel.inner} {kernel.inline} {function.__defaults__}"
-    yield f"{function.__annotations__.get('return')}"
+    yield f"{kernel.signature} {function.__annotations__.get('return')}"
+    if not (kernel.inline or is_first or whole):
+        return
     known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    yield from traces_of_code(function.__code__, known, seen)
+    yield from traces_of_code(function.__code__, known, whole, seen)
 
 
-def traces_of_code(code: CodeType, known: dict[str, Any], seen: set[str]) -> Iterator[str]:
+def traces_of_code(code: CodeType, known: dict[str, Any], whole: bool, seen: set[str]) -> Iterator[str]:
     """Bytecode, and the values of what it names."""
     yield f"{code.co_code.hex()} {code.co_varnames} {code.co_names} {code.co_freevars}"
     for constant in code.co_consts[1:]:  # the first one is the docstring, if there is one
         if isinstance(constant, CodeType):
-            yield from traces_of_code(constant, known, seen)
+            yield from traces_of_code(constant, known, whole, seen)
         else:
             yield repr(constant)
     if code.co_consts and not isinstance(code.co_consts[0], str | None):
         yield repr(code.co_consts[0])
     for name in (*code.co_names, *code.co_freevars):
         if name in known:
-            yield from traces_of_value(name, known[name], code.co_names, seen)
+            yield from traces_of_value(name, known[name], code.co_names, whole, seen)
 
 
-def traces_of_value(name: str, value: Any, attributes: Sequence[str], seen: set[str]) -> Iterator[str]:
+def traces_of_value(name: str, value: Any, attributes: Sequence[str], whole: bool, seen: set[str]) -> Iterator[str]:
     """A global value that a kernel uses, of a module what it may use of it."""
     if isinstance(value, Kernel):
-        yield from traces_of(value, seen)
+        yield from traces_of(value, whole, seen)
     elif isinstance(value, ModuleType):
         yield f"{name} {value.__name__}"
         for attribute in attributes if value.__name__.startswith("fem") else ():
             if hasattr(value, attribute):
-                yield from traces_of_value(attribute, getattr(value, attribute), (), seen)
+                yield from traces_of_value(attribute, getattr(value, attribute), (), whole, seen)
     elif isinstance(value, type):
         yield f"{name} {value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
     elif callable(value):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from fem.compiled.choice import PYTHON, WAIT, way
+from fem.compiled.store import stored
 
 Kind = Any
 """What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
@@ -65,18 +66,22 @@ class _Thread(threading.local):
     """Of a thread: kernels that it is in as Python functions, one in the other.
 
     is_python  kernels that are called now are Python functions, too
-    wanted     kernels called so far, where that is asked
+    wanted     units called so far, where that is asked
+    seen       functions and types of arguments in it; None: all calls are looked at
     """
 
     depth = 0
     is_python = False
     wanted: dict[Job, None] | None = None
+    seen: set[tuple[Any, ...]] | None = None
 
 
 thread = _Thread()
+parts: dict[Job, tuple[dict[Job, None], set[tuple[Any, ...]]]] = {}
+"""Units that a kernel has called as Python functions, as ``wanted`` and ``seen`` of a thread."""
 
 
-def takes(job: Job, arguments: tuple[Any, ...], is_ours: bool) -> bool:
+def takes(job: Job, is_ours: bool, arguments: tuple[Any, ...]) -> bool:
     """Whether a kernel without machine code runs as a Python function now; its machine code is asked for.
 
     is_ours: a process in the background can compile it. Arrays of lanes are for machine code alone.
@@ -99,23 +104,39 @@ def takes(job: Job, arguments: tuple[Any, ...], is_ours: bool) -> bool:
     return False
 
 
+def ask_for(jobs: list[Job]) -> None:
+    from fem.compiled.background import compiler
+
+    for job in jobs:
+        compiler.ask(job)
+
+
 def has_lanes(arguments: tuple[Any, ...]) -> bool:
     return any(has_lanes(one) if isinstance(one, tuple) else hasattr(one, "kind") for one in arguments)
 
 
-def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call a kernel as a Python function, from outside all kernels.
+def is_whole(job: Job) -> bool:
+    """The machine code of all units that a kernel has called so far is there."""
+    return job not in parts or all(stored(*part) for part in parts[job][0])
+
+
+def call(job: Job, is_ours: bool, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a kernel as a Python function, from outside all kernels; machine code of units that it calls is asked for.
 
     Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed.
     """
     began = time.perf_counter()
-    thread.is_python = True
+    wanted, seen = parts.setdefault(job, ({}, set()))
+    known = len(wanted)
+    thread.is_python, thread.wanted, thread.seen = True, wanted, seen
     try:
         with signals_held(), np.errstate(all="ignore"):
             return plain(inside(function, tuple(map(doubled, arguments))))
     finally:
-        thread.is_python = False
+        thread.is_python, thread.wanted, thread.seen = False, None, None
         work.spent += time.perf_counter() - began
+        if is_ours and way() == "" and len(wanted) > known:
+            ask_for(list(wanted)[known:])
 
 
 def inside(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -171,10 +192,10 @@ def signals_held() -> Iterator[None]:
 def rehearsal() -> Iterator[dict[Job, None]]:
     """Run kernels of this thread as Python functions; collects which are called (name, kinds of the arguments)."""
     wanted: dict[Job, None] = {}
-    before = thread.wanted, thread.is_python
-    thread.wanted, thread.is_python = wanted, True
+    before = thread.wanted, thread.is_python, thread.seen
+    thread.wanted, thread.is_python, thread.seen = wanted, True, None
     try:
         with np.errstate(all="ignore"):
             yield wanted
     finally:
-        thread.wanted, thread.is_python = before
+        thread.wanted, thread.is_python, thread.seen = before

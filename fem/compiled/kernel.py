@@ -20,10 +20,10 @@ from fem.compiled import interpreted
 from fem.compiled.choice import PYTHON, is_plain, way
 from fem.compiled.interpreted import Kind as Kind
 from fem.compiled.interpreted import thread
-from fem.compiled.store import Unit, load, stored
+from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
-OTHER_ARRAYS = 1
-"""Answer of machine code that is given arrays it is not made for."""
+DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
+"""Answers of machine code: it is done; it is not made for such arrays; a unit that it calls cannot be had."""
 Results = ctypes.c_int64 * 8
 """Room for what a kernel returns."""
 ITEMS = tuple.__basicsize__
@@ -122,7 +122,8 @@ class Variant:
         if self.special:
             leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
         found = Results()
-        if self.code(id(leaves) + ITEMS, given, found) == OTHER_ARRAYS:
+        if self.code(id(leaves) + ITEMS, given, found) != DONE:
+            raise_failure()
             return False, None
         numbers = self.read(found)
         if "?" in self.result:
@@ -132,12 +133,11 @@ class Variant:
         return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
-class Compiler(Protocol):
+class Compiler(Maker, Protocol):
     """What a kernel asks for code that is not kept yet."""
 
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None: ...
     def call(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any: ...
-    def complete(self) -> None: ...
 
 
 class Kernel:
@@ -168,8 +168,8 @@ class Kernel:
         if named:
             arguments = self.signature.bind(*arguments, **named).args
         if thread.is_python:
-            if thread.depth == 0 and thread.wanted is not None:
-                thread.wanted[self.name, kinds_of(arguments)] = None
+            if thread.depth == 0 or not self.inline:
+                self.note(arguments)
             return interpreted.inside(self.function, arguments)
         if self.inner:
             raise TypeError(f"{self.name} is an inner kernel, without an entry for Python: call it from a kernel")
@@ -188,21 +188,40 @@ class Kernel:
             return self.compiler.call(self, arguments)
         kinds = kinds_of(arguments)
         if not self.load(arguments, kinds):
-            if interpreted.takes((self.name, kinds), arguments, self.is_kept(kinds)):
-                return interpreted.call(self.function, arguments)
+            job, is_ours = (self.name, kinds), self.is_kept(kinds)
+            if interpreted.takes(job, is_ours, arguments):
+                return interpreted.call(job, is_ours, self.function, arguments)
             if self.unit(kinds) is None:
                 return self.compiler.call(self, arguments)
             self.load(arguments, kinds)
         return self.variants[0].run(leaves_of(arguments))[1]
 
     def load(self, arguments: tuple[Any, ...], kinds: Kind) -> bool:
-        """Have a variant for these arguments, if its machine code is there."""
-        unit = None if way() == PYTHON else stored(self.name, kinds)
+        """Have a variant for these arguments, if its machine code is there, with that of all it has called so far."""
+        unit = stored(self.name, kinds) if way() != PYTHON and interpreted.is_whole((self.name, kinds)) else None
         if unit is None:
             return False
         assert self.compiler is not None
-        self.variants.insert(0, Variant(unit, load(unit, self.compiler.complete), arguments))
+        self.variants.insert(0, Variant(unit, load(unit, self.compiler), arguments))
         return True
+
+    def note(self, arguments: tuple[Any, ...]) -> None:
+        """Take note of a unit of its own that is called as a Python function."""
+        if thread.seen is not None:
+            key = self.name, *map(type, arguments)
+            if key in thread.seen:
+                return
+            thread.seen.add(key)
+        if thread.wanted is not None:
+            thread.wanted[self.name, self.kinds(arguments)] = None
+
+    def kinds(self, arguments: tuple[Any, ...]) -> Kind:
+        """Kinds of arguments; those of a call by another unit are all of them."""
+        if self.inner:
+            bound = self.signature.bind(*arguments)
+            bound.apply_defaults()
+            arguments = bound.args
+        return kinds_of(arguments)
 
     def is_kept(self, kinds: Kind) -> bool:
         """Its machine code may be kept on disk: nothing in it is of somebody else."""

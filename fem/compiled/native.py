@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -24,7 +24,8 @@ from numba.core.imputils import Registry
 from numba.np.arrayobj import fix_integer_index
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from fem.compiled.kernel import OTHER_ARRAYS, Kind
+from fem.compiled.kernel import DONE, FAILED, OTHER_ARRAYS, Kind
+from fem.compiled.store import FIND_LATE
 from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
 
 PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
@@ -205,7 +206,7 @@ def lanes_of(reader: Reader, its: Any) -> Any:
 
 
 def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults: Sequence[Any]) -> Any:
-    """LLVM code of the function ``symbol`` (objects, numbers, room for results): 0, or OTHER_ARRAYS.
+    """LLVM code of the function ``symbol`` (objects, numbers, room for results): DONE, OTHER_ARRAYS or FAILED.
 
     ``defaults``: values of the last arguments, which are not given.
     """
@@ -226,7 +227,11 @@ def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults:
     values = [value_of(reader, its) for its in given]
     for its, default in zip(description.argtypes[len(given) :], defaults, strict=True):
         values.append(context.get_constant_generic(builder, its, default))
-    _, returned = context.call_conv.call_function(builder, inside, description.restype, description.argtypes, values)
+    status, returned = context.call_conv.call_function(
+        builder, inside, description.restype, description.argtypes, values
+    )
+    with builder.if_then(status.is_error, likely=False):
+        builder.ret(HALF(FAILED))
     its = description.restype
     if its != types.none:
         numbers = cgutils.unpack_tuple(builder, returned) if is_tuple(its) else [returned]
@@ -236,7 +241,30 @@ def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults:
             elif number.type != WORD:
                 number = builder.zext(number, WORD)
             builder.store(number, builder.gep(function.args[2], [WORD(place)]))
-    builder.ret(HALF(0))
+    builder.ret(HALF(DONE))
+    return module
+
+
+def late_module(context: Any, library: Any, needs: Mapping[str, Any]) -> Any:
+    """LLVM code of functions that other units have, by symbol and descriptor: each asks at its first call where it is.
+
+    They are inlined: what remains of them in a loop is a look at an address in memory.
+    """
+    module = library.create_ir_module("late")
+    find = ir.Function(module, ir.FunctionType(WORD, [BYTE.as_pointer()]), FIND_LATE)
+    for symbol, description in needs.items():
+        function = context.declare_function(module, description)
+        function.attributes.add("alwaysinline")
+        place = ir.GlobalVariable(module, WORD, f"{symbol}_place")
+        place.initializer, place.linkage = WORD(0), "internal"
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        with builder.if_then(cgutils.is_scalar_zero(builder, builder.load(place)), likely=False):
+            name = context.insert_const_string(module, symbol)
+            builder.store(builder.call(find, [builder.bitcast(name, find.args[0].type)]), place)
+        with builder.if_then(cgutils.is_scalar_zero(builder, builder.load(place)), likely=False):
+            context.call_conv.return_exc(builder)
+        its = builder.inttoptr(builder.load(place), function.type)
+        builder.ret(builder.call(its, function.args))
     return module
 
 

@@ -7,14 +7,14 @@ cache would be most of a short run.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import json
 import threading
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fem.compiled.folder import cache_folder, make_cache
 from fem.errors import FemError, tell_once
@@ -30,7 +30,8 @@ class Unit:
 
     symbol  name of the function that others call
     result  letters of the numbers it returns (``struct``): d, q, ?; empty for none
-    needs   symbols of the units it calls
+    needs   symbols of the units it calls, which are looked for at their first call (``find_late``)
+    kinds   what these are made of where they are missing, as text: name of the kernel, kinds of its arguments
     others  functions of the mathematical library that it calls
     digest  hash of all that the code follows from (``digest.py``)
     code    the object file
@@ -39,6 +40,7 @@ class Unit:
     symbol: str
     result: str
     needs: tuple[str, ...]
+    kinds: str
     others: tuple[str, ...]
     digest: str
     code: bytes
@@ -81,8 +83,8 @@ def is_kept(name: str, kinds: Any) -> bool:
 def sealed(unit: Unit) -> bytes:
     """The content of a file: the seal of all that follows, what has to be known of the code, the code."""
     about = asdict(unit)
-    code: bytes = about.pop("code")
-    rest = json.dumps(about).encode() + b"\n" + code
+    del about["code"], about["kinds"]
+    rest = json.dumps(about).encode() + b"\n" + unit.kinds.encode() + b"\n" + unit.code
     return seal(rest, cache_folder().name).encode() + b"\n" + rest
 
 
@@ -119,31 +121,75 @@ def unsealed(content: bytes, folder: str) -> Unit:
     mark, _, rest = content.partition(b"\n")
     if mark != seal(rest, folder).encode():
         raise ValueError("not what was written")
-    head, _, code = rest.partition(b"\n")
+    head, kinds, code = rest.split(b"\n", 2)
     about = json.loads(head)
-    return Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), about["digest"], code)
+    needs, others = tuple(about["needs"]), tuple(about["others"])
+    return Unit(about["symbol"], about["result"], needs, kinds.decode(), others, about["digest"], code)
 
 
 def stored(name: str, kinds: Any) -> Unit | None:
-    """The unit of a kernel for these kinds where it, and all that it calls, is there."""
-    parts = parts_of(symbol_of(name, kinds))
-    return parts[0] if parts else None
+    """The unit of a kernel for these kinds where it is there."""
+    return find(symbol_of(name, kinds))
 
 
-def parts_of(symbol: str, find: Callable[[str], Unit | None] = find) -> list[Unit]:
-    """A unit, all that it calls, and what that calls; empty where any of it is missing."""
-    parts: dict[str, Unit] = {}
-    waiting = [symbol]
-    while waiting:
-        part = find(waiting.pop())
-        if part is None:
-            return []
-        parts[part.symbol] = part
-        waiting += [other for other in part.needs if other not in parts]
-    return list(parts.values())
+def job_of(unit: Unit, symbol: str) -> tuple[str, Any]:
+    """Name of the kernel and kinds of the arguments of a unit that another one calls."""
+
+    def frozen(kinds: Any) -> Any:
+        return tuple(map(frozen, kinds)) if isinstance(kinds, list) else kinds
+
+    name, kinds = json.loads(unit.kinds)[unit.needs.index(symbol)]
+    return name, frozen(kinds)
+
+
+BODY = "_body"
+"""Ending of the name of the function that other units call."""
+FIND_LATE = "fem_find_late"
+"""The function by which machine code asks where a unit is that it calls for the first time."""
+
+
+class Maker(Protocol):
+    """What makes code that is not there."""
+
+    def provide(self, name: str, kinds: Any) -> Unit: ...
+    def complete(self) -> None: ...
 
 
 _loaded: set[str] = set()
+_callers: dict[str, Unit] = {}
+"""A unit that calls another one, by the symbol of that."""
+_makers: list[Maker] = []
+
+
+class _Failure(threading.local):
+    """Why a unit that machine code of this thread called could not be had."""
+
+    error: BaseException | None = None
+
+
+_failure = _Failure()
+
+
+def raise_failure() -> None:
+    """Raise what went wrong below machine code that has returned early, if anything did."""
+    error, _failure.error = _failure.error, None
+    if error is not None:
+        raise error
+
+
+@ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p)
+def find_late(name: bytes) -> int:
+    """The address of a unit that machine code calls for the first time: most runs never need most of what might be.
+
+    0 where it cannot be had: the machine code then returns at once.
+    """
+    symbol = name.decode()
+    try:
+        unit = find(symbol) or _makers[0].provide(*job_of(_callers[symbol], symbol))
+        return load(unit, _makers[0], BODY)
+    except BaseException as error:
+        _failure.error = error
+        return 0
 
 
 @cache
@@ -154,31 +200,32 @@ def _engine() -> Any:
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.add_symbol(FIND_LATE, ctypes.cast(find_late, ctypes.c_void_p).value)
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
 
 
-def lacking(parts: list[Unit]) -> list[str]:
-    """Functions that units call and nobody has."""
+def lacking(unit: Unit) -> list[str]:
+    """Functions that a unit calls and nobody has."""
     import llvmlite.binding as llvm
 
-    return [name for part in parts for name in part.others if not llvm.address_of_symbol(name)]
+    return [name for name in unit.others if not llvm.address_of_symbol(name)]
 
 
-def load(unit: Unit, complete: Callable[[], None]) -> int:
-    """Put a unit and all that it calls in memory; the address of its entry. complete: brings what the system lacks."""
+def load(unit: Unit, maker: Maker, ending: str = "") -> int:
+    """Put a unit in memory; the address of its entry or, with ``BODY``, of the function that other units call."""
     import llvmlite.binding as llvm
 
-    parts = parts_of(unit.symbol)
     engine = _engine()
-    if lacking(parts):
-        complete()
-        if names := lacking(parts):  # LLVM would end the process
+    if lacking(unit):
+        maker.complete()
+        if names := lacking(unit):  # LLVM would end the process
             raise FemError(LACKING.format(names=", ".join(names), folder=cache_folder()))
     with _lock:
-        for part in parts:
-            if part.symbol not in _loaded:
-                _loaded.add(part.symbol)
-                engine.add_object_file(llvm.ObjectFileRef.from_data(part.code))
-        engine.finalize_object()
-        return int(engine.get_function_address(unit.symbol))
+        if unit.symbol not in _loaded:
+            _loaded.add(unit.symbol)
+            _makers[:] = [maker]
+            _callers.update(dict.fromkeys(unit.needs, unit))
+            engine.add_object_file(llvm.ObjectFileRef.from_data(unit.code))
+            engine.finalize_object()
+        return int(engine.get_function_address(unit.symbol + ending))

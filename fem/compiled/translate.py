@@ -7,7 +7,8 @@ translated where it is called, a ``called_kernel`` is only declared there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -30,8 +31,17 @@ from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
-from fem.compiled.native import ITEMS, data_models, entry_module, kind_of_type, result_letters, returned, type_of
-from fem.compiled.store import Unit, keep, stored, symbol_of
+from fem.compiled.native import (
+    ITEMS,
+    data_models,
+    entry_module,
+    kind_of_type,
+    late_module,
+    result_letters,
+    returned,
+    type_of,
+)
+from fem.compiled.store import BODY, FIND_LATE, Unit, keep, stored, symbol_of
 from fem.files import turn
 
 
@@ -237,21 +247,19 @@ def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
     return result.signature.return_type, result.entry_point
 
 
-BODY = "_body"
-"""Ending of the name of the function that other units call."""
-NEEDS: dict[str, tuple[Kernel, Any]] = {}
-"""Units that those translated so far call, by their symbols."""
+NEEDS: dict[str, tuple[Kernel, Any, Any]] = {}
+"""Units that those translated so far call, by their symbols: kernel, kinds of its arguments, descriptor."""
 
 
 def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[Any, Any]:
     """Declare a unit that is called, not inlined: its return type and its key."""
     symbol = symbol_of(kernel.name, kinds)
-    NEEDS[symbol] = kernel, kinds
     result = returned(kernel.function)
     its = {"modname": kernel.__module__, "qualname": kernel.__name__, "noalias": kernel.inner, "restype": result}
     its |= {"args": list(kernel.signature.parameters), "argtypes": arguments, "unique_name": symbol}
     its |= {"native": True, "doc": "", "typemap": {}, "calltypes": {}, "kws": ()}
     description = funcdesc.FunctionDescriptor(**its, mangler=lambda *_, **__: symbol + BODY)
+    NEEDS[symbol] = kernel, kinds, description
     contexts()[1].insert_user_function(symbol, description)
     return result, symbol
 
@@ -293,29 +301,23 @@ def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
         )
 
 
-OURS = "fem_"
-
-
 def build(kernel: Kernel, kinds: Kind) -> Unit:
-    """The unit of a kernel for arguments of these kinds, and all units that it calls, made where they are missing."""
+    """The unit of a kernel for arguments of these kinds, made where it is missing."""
     with turn(cache_folder()):
         unit = stored(kernel.name, kinds) or adopted(kernel, kinds)  # another process may have made it by now
-        if unit is None:
-            unit = make(kernel, kinds)
-            for symbol in unit.needs:
-                build(*NEEDS[symbol])
-        return unit
+        return unit or make(kernel, kinds)
 
 
-def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -> Unit:
-    """One unit; ``tell`` is called as soon as those that it calls are in ``NEEDS``."""
+def make(kernel: Kernel, kinds: Kind) -> Unit:
+    """One unit."""
     symbol = symbol_of(kernel.name, kinds)
     with global_compiler_lock:
         result = translated(kernel, argument_types(kernel, kinds))
-        tell()
-        needs, others, code = emit(optimised(kernel, kinds, result))
+        needs, module = optimised(kernel, kinds, result)
+        others, code = emit(module)
     letters = "" if kernel.inner else result_letters(result.signature.return_type)
-    unit = Unit(symbol, letters, needs, others, digest_of(kernel, kinds), code)
+    called = json.dumps([(NEEDS[symbol][0].name, NEEDS[symbol][1]) for symbol in needs])
+    unit = Unit(symbol, letters, needs, called, others, digest_of(kernel, kinds), code)
     keep(unit, on_disk=kernel.__module__.startswith("fem.") and not foreign(kinds))
     return unit
 
@@ -329,8 +331,8 @@ def argument_types(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
     return *(type_of(kind) for kind in kinds), *(type_of_default(value) for value in defaults_of(kernel, kinds))
 
 
-def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
-    """LLVM module of a unit: visible are its entry and, where other units call it, its body."""
+def optimised(kernel: Kernel, kinds: Kind, result: Any) -> tuple[tuple[str, ...], Any]:
+    """The units that a unit calls, and its LLVM module: visible are its entry and, where others call it, its body."""
     _, target = contexts()
     symbol = symbol_of(kernel.name, kinds)
     library: Any = Part(target.codegen(), symbol)
@@ -338,6 +340,9 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
         library.add_ir_module(entry_module(target, library, result, symbol, defaults_of(kernel, kinds)))
     library._final_module.link_in(result.library._final_module.clone())
     module = library._final_module
+    declared = (function.name.removesuffix(BODY) for function in module.functions if function.is_declaration)
+    needs = tuple(name for name in declared if name in NEEDS)
+    library.add_ir_module(late_module(target, library, {name: NEEDS[name][2] for name in needs}))
     if not kernel.inline:
         promised = returned(kernel.function)
         if result.signature.return_type != promised:
@@ -347,18 +352,17 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
         if not function.is_declaration:
             function.linkage = "external" if function.name in (symbol, symbol + BODY) else "internal"
     CPUCodeLibrary._optimize_final_module(library)
-    return module
+    return needs, module
 
 
-def emit(module: Any) -> tuple[tuple[str, ...], tuple[str, ...], bytes]:
-    """The units and the other functions that a module calls, and its object file.
+def emit(module: Any) -> tuple[tuple[str, ...], bytes]:
+    """The functions of the mathematical library that a module calls, and its object file.
 
     Raises TypeError for a function that is nowhere: LLVM would end the process when it is loaded.
     """
     names = [function.name for function in module.functions if function.is_declaration]
-    needs = tuple(name.removesuffix(BODY) for name in names if name.startswith(OURS))
-    others = tuple(name for name in names if not name.startswith((OURS, "llvm.")))
+    others = tuple(name for name in names if not name.startswith((FIND_LATE, "llvm.")))
     for name in others:
         if not llvm.address_of_symbol(name):
             raise TypeError(f"machine code would call {name}, which does not exist")
-    return needs, others, bytes(contexts()[1].codegen()._tm.emit_object(module))
+    return others, bytes(contexts()[1].codegen()._tm.emit_object(module))

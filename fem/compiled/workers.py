@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from operator import attrgetter
@@ -78,7 +78,7 @@ class Compilation:
     def __init__(self) -> None:
         self.left: deque[Job] = deque()
         self.seen: set[str] = set()
-        self.change, self.busy, self.is_open = threading.Condition(), 0, True
+        self.change, self.is_open = threading.Condition(), True
         self.workers: list[Worker] = []
 
     def add(self, jobs: Iterable[Job]) -> None:
@@ -90,7 +90,7 @@ class Compilation:
             self.change.notify_all()
 
     def close(self) -> None:
-        """Nobody adds units any more, except those at work what theirs call."""
+        """No more units come."""
         with self.change:
             self.is_open = False
             self.change.notify_all()
@@ -117,39 +117,32 @@ class Compilation:
         while job := self._next(number):
             try:
                 worker = worker or self._started()
-                for more in ask(worker, job):
-                    self.add(more)
-            except (OSError, EOFError, pickle.UnpicklingError):
-                return  # it has died, or there is none: the others, or this process, go on
-            finally:
-                with self.change:
-                    self.busy -= 1
-                    self.change.notify_all()
+                assert worker.stdin is not None and worker.stdout is not None
+                pickle.dump(job, worker.stdin)
+                worker.stdin.flush()
+                is_done = bool(worker.stdout.readline())
+            except OSError:
+                is_done = False
+            if not is_done:  # it has died, or there is none: the others, or this process, go on
+                self.lost()
+                return
 
     def _next(self, number: int) -> Job | None:
         """A job for a process; waits for one. None: there will be none."""
         with self.change:
-            while not self.left and (self.busy or self.is_open):
+            while not self.left:
+                if not self.is_open:
+                    return None
                 self.change.wait()
-            if not self.left:
-                return None
-            self.busy += 1
             return self.left.popleft() if number == 0 else self.left.pop()
+
+    def lost(self) -> None:
+        """A process is lost, and the unit it was at."""
 
     def _started(self) -> Worker:
         worker = start_worker(__name__)
         self.workers.append(worker)
         return worker
-
-
-def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:
-    """Have a job done; yields the jobs that come of it."""
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    pickle.dump(job, worker.stdin)
-    worker.stdin.flush()
-    while (more := pickle.load(worker.stdout)) is not None:
-        yield more
 
 
 def start_worker(module: str) -> Worker:
@@ -169,25 +162,15 @@ def python_path() -> str:
 
 
 def work() -> None:
-    """Make units until stdin ends; tell at once which others they call, then None.
+    """Make units until stdin ends; answer a line to each.
 
     Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more.
     """
     gc.disable()  # all that is made here lives on: a tenth of the time
-    from fem.compiled.translate import NEEDS, make
+    from fem.compiled.translate import make
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak there
-    told: set[str] = set()
-
-    def tell() -> None:
-        new = [symbol for symbol in NEEDS if symbol not in told]
-        told.update(new)
-        say([(NEEDS[symbol][0].name, NEEDS[symbol][1]) for symbol in new])
-
-    def say(answer: list[Job] | None) -> None:
-        pickle.dump(answer, answers)
-        answers.flush()
 
     while True:
         try:
@@ -195,10 +178,11 @@ def work() -> None:
         except EOFError:
             return
         if stored(name, kinds) is None and adopted(kernel_of(name), kinds) is None:
-            make(kernel_of(name), kinds, tell)
+            make(kernel_of(name), kinds)
             if not is_kept(name, kinds):
                 return
-        say(None)
+        answers.write(b"\n")
+        answers.flush()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -30,12 +30,15 @@ from fem.model import (
     Failure,
     FluidLoad,
     InitialCondition,
+    Model,
     NodalLoad,
     NonstructuralMass,
     OutputRequest,
     PointMass,
     Pulley,
     RestLength,
+    RigidBody,
+    StopPlane,
     Temperature,
     Winch,
 )
@@ -244,34 +247,50 @@ class EquationTerm(NamedTuple):
     place: Place
 
 
-class Bed(NamedTuple):
-    """``*SEABED``; without ELEVATION that is of the water."""
-
-    card: Card
-    value: Seabed
-
-
-class RigidBodyDraft(NamedTuple):
-    """``*RIGID BODY``; node: a label, or a set of one."""
-
-    card: Card
-    node: str | int
-    pinned: str
-    rotation: str
-
-
-class PlaneDraft(NamedTuple):
-    """``*STOP PLANE``; node: a label, or a set of one; given: what else there is of it."""
-
-    card: Card
-    node: str | int
-    given: dict[str, Any]
+EMPTY: dict[str, type] = {
+    each.name: list if each.default == () else dict if each.default is MISSING else type(None)
+    for each in fields(Model)
+    if each.compare and each.name != "mesh"
+}
+"""What cards fill, by the names of the model's fields: tuples as lists."""
 
 
 class Draft:
-    """Collects the content of all cards, their mistakes, and remarks for the user."""
+    """Collects the content of all cards, their mistakes, and remarks for the user.
+
+    Fields of the model stand here under their names; entries of lists may have their card or place beside them.
+    Nodes of bodies and planes may still be sets of one, and bottoms lie where their own cards say.
+    """
+
+    heading: list[str]
+    materials: dict[str, MaterialDraft]
+    amplitudes: dict[str, Amplitude]
+    time_points: dict[str, tuple[float, ...]]
+    seabeds: list[tuple[Seabed, Card]]
+    cylinders: list[tuple[RigidCylinder, Card]]
+    equations: list[tuple[EquationTerm, ...]]
+    links: list[tuple[str | int, str | int, Place]]
+    initial_conditions: list[tuple[InitialCondition, Place]]
+    nonstructural: list[tuple[NonstructuralMass, Place]]
+    rest_lengths: list[tuple[RestLength, Place]]
+    pulleys: list[tuple[Pulley, Place]]
+    failures: list[tuple[Failure, Place]]
+    water: Water | None
+    wind: Wind | None
+    waves: list[tuple[Airy | Jonswap, Card]]
+    drag_laws: dict[str, DragLaw]
+    growths: list[tuple[MarineGrowth, Place]]
+    boundaries: list[tuple[Boundary, Place]]
+    rotations: list[Boundary]
+    bodies: list[tuple[RigidBody, Card]]
+    planes: list[tuple[StopPlane, Card]]
+    restart_every: int | None
+    earlier: EarlierState | None
+    steps: list[StepDraft]
 
     def __init__(self) -> None:
+        for name, empty in EMPTY.items():
+            setattr(self, name, empty())
         self.mistakes: list[Mistake] = []
         self.failed: set[str] = set()
         self.muted = False
@@ -283,45 +302,19 @@ class Draft:
         self.parts = Parts()
         self.instances: dict[str, Draft] = {}
 
-        self.heading: list[str] = []
         self.nodes = NodeTable()
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.earlier_loads: list[Card] = []
-        self.seabeds: list[Bed] = []
-        self.cylinders: list[tuple[Card, RigidCylinder]] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
-        self.materials: dict[str, MaterialDraft] = {}
         self.material: MaterialDraft | None = None
         self.properties: list[Property] = []
-        self.amplitudes: dict[str, Amplitude] = {}
         self.ends: dict[str, tuple[Place, float]] = {}
-        self.time_points: dict[str, tuple[float, ...]] = {}
-        self.equations: list[tuple[EquationTerm, ...]] = []
-        self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
-        self.initial_conditions: list[tuple[InitialCondition, Place]] = []
-        self.nonstructural: list[tuple[NonstructuralMass, Place]] = []
-        self.rest_lengths: list[tuple[RestLength, Place]] = []
-        self.pulleys: list[tuple[Pulley, Place]] = []
-        self.failures: list[tuple[Failure, Place]] = []
-        self.water: Water | None = None
-        self.wind: Wind | None = None
-        self.waves: list[tuple[Airy | Jonswap, Card]] = []
-        self.drag_laws: dict[str, DragLaw] = {}
-        self.growths: list[tuple[MarineGrowth, Place]] = []
-        self.boundaries: list[tuple[Boundary, Place]] = []
-        self.rotations: list[Boundary] = []
-        self.bodies: list[RigidBodyDraft] = []
-        self.planes: list[PlaneDraft] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
-
-        self.restart_every: int | None = None
-        self.earlier: EarlierState | None = None
-        self.steps: list[StepDraft] = []
         self.step: StepDraft | None = None
         self.nlgeom = False
         self.controls = Controls(residual_relative=None)

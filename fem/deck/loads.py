@@ -19,6 +19,7 @@ from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
 from fem.deck.table import Line, Value, keyword
 from fem.model import (
+    FAILURES,
     BarSection,
     Boundary,
     DistributedLoad,
@@ -35,7 +36,6 @@ from fem.model import (
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths
 from fem.model.mesh import BARS, REEVED
-from fem.model.properties import FAILURES
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
     "ENCASTRE": (1, 2, 3),

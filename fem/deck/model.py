@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +18,14 @@ from fem.deck.conditions import (
     check_supports,
     in_axes,
 )
-from fem.deck.draft import Draft, as_given
+from fem.deck.draft import EMPTY, Draft, as_given
 from fem.deck.fluids import check_fluids
 from fem.deck.loads import check_winches
 from fem.deck.lookup import build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.scanner import DeckFiles
 from fem.deck.sections import build_properties
-from fem.deck.source import Mistake, Place, words
+from fem.deck.source import Mistake, Place
 from fem.deck.steps import (
     blame_integrals,
     blame_perturbations,
@@ -33,20 +34,7 @@ from fem.deck.steps import (
     build_step,
 )
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
-from fem.model import (
-    BarSection,
-    Dashpot,
-    Mesh,
-    Model,
-    PointMass,
-    Spring,
-)
-
-KEPT = words("""
-    heading, nonstructural, rest_lengths, pulleys, failures, water, wind, waves, drag_laws, growths, amplitudes,
-    time_points, initial_conditions, boundaries, rotations, restart_every, earlier
-""")
-"""Fields of the model that are as the draft has them."""
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
 def build_model(draft: Draft, end: Place) -> Model:
@@ -87,22 +75,21 @@ def build_model(draft: Draft, end: Place) -> Model:
     references = [*(body.node for body in bodies), *(plane.node for plane in planes)]
     coupled |= {int(mesh.nodes_of(node)[0]) for node in references}
     notice_idle_nodes(draft, mesh, coupled)
-    model = Model(
-        mesh=mesh,
-        materials=materials,
-        sections=sections,
-        springs=springs,
-        dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
-        masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
-        seabeds=seabeds,
-        cylinders=cylinders,
-        equations=equations,
-        links=links,
-        bodies=bodies,
-        planes=planes,
-        steps=tuple(map(build_step, draft.steps)),
-        **as_given(draft, KEPT),
-    )
+    built: dict[str, Any] = {
+        "materials": materials,
+        "sections": sections,
+        "springs": springs,
+        "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
+        "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        "seabeds": seabeds,
+        "cylinders": cylinders,
+        "equations": equations,
+        "links": links,
+        "bodies": bodies,
+        "planes": planes,
+        "steps": tuple(map(build_step, draft.steps)),
+    }
+    model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
         labels = mesh.node_labels

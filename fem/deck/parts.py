@@ -7,8 +7,8 @@ a label that is not qualified never means a node of an instance. The model has s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -245,28 +245,22 @@ def with_final_labels(model: Model, draft: Draft) -> Model:
 
 
 def with_targets(model: Model, final: Callable[[int], int]) -> Model:
-    """The model with other labels where it names one."""
+    """The model with other labels where it names one: ``target`` or ``node`` of what stands in lists."""
 
-    def changed(entries: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(replace(e, target=final(e.target)) if isinstance(e.target, int) else e for e in entries)
+    def changed(entry: Any) -> Any:
+        labels = {name: getattr(entry, name, None) for name in ("target", "node")}
+        labels = {name: final(label) for name, label in labels.items() if isinstance(label, int)}
+        return replace(entry, **labels) if labels else entry
+
+    def lists_of(thing: Any) -> dict[str, Any]:
+        lists = {each.name: getattr(thing, each.name) for each in fields(thing)}
+        return {name: tuple(map(changed, own)) for name, own in lists.items() if isinstance(own, tuple)}
 
     steps = []
     for step in model.steps:
         procedure = step.procedure
         if isinstance(procedure, Static) and procedure.riks is not None:
-            procedure = replace(procedure, riks=changed([procedure.riks])[0])
-        lists = ("boundaries", "rotations", "nodal_loads", "distributed_loads", "fluid_loads", "temperatures")
-        entries: dict[str, Any] = {name: changed(getattr(step, name)) for name in lists}
+            procedure = replace(procedure, riks=changed(procedure.riks))
         removals = tuple(final(each) if isinstance(each, int) else each for each in step.removals)
-        steps.append(replace(step, procedure=procedure, removals=removals, **entries))
-    return replace(
-        model,
-        boundaries=changed(model.boundaries),
-        rotations=changed(model.rotations),
-        rest_lengths=changed(model.rest_lengths),
-        failures=changed(model.failures),
-        bodies=tuple(replace(body, node=final(body.node)) for body in model.bodies),
-        planes=tuple(replace(plane, node=final(plane.node)) for plane in model.planes),
-        initial_conditions=changed(model.initial_conditions),
-        steps=tuple(steps),
-    )
+        steps.append(replace(step, **lists_of(step) | {"procedure": procedure, "removals": removals}))
+    return replace(model, **lists_of(model) | {"steps": tuple(steps)})

@@ -22,6 +22,8 @@ from fem.deck.kinds import AMOUNT, ELEMENT_SET, POSITIVE_NUMBER, Name, Number, T
 from fem.deck.source import Mistake, listing
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword, listed
 from fem.model import (
+    MASS_RULES,
+    STRAINS,
     BarSection,
     Dashpot,
     Mesh,
@@ -32,7 +34,6 @@ from fem.model import (
     Spring,
 )
 from fem.model.mesh import BARS, REEVED
-from fem.model.properties import MASS_RULES, STRAINS
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
@@ -53,7 +54,7 @@ SOLID_SECTION = Form(
     Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
     statement={
         "ignores": ("CONTROLS", "ORIENTATION"),
-        "refuses": {"COMPOSITE": "is not supported: bars have no layers"},
+        "refuses": NO_LAYERS,
     },
 )
 MASS = Form(
@@ -64,33 +65,39 @@ MASS = Form(
     Line("the mass", Value("mass", Number(NEGATIVE), "the mass")),
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE",)},
 )
-NONSTRUCTURAL_MASS = Form(
-    NonstructuralMass,
-    Parameters(
-        ELSET=ELSET,
-        UNITS=Value("is_total", Word({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
-        NAME=Value("name", Name(), default=None, is_ours=True),
+LISTED: dict[str, Form] = {
+    "NONSTRUCTURAL MASS": Form(
+        NonstructuralMass,
+        Parameters(
+            ELSET=ELSET,
+            UNITS=Value("is_total", Word({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
+            NAME=Value("name", Name(), default=None, is_ours=True),
+        ),
+        Line("the mass", Value("value", Number(NEGATIVE), "the mass")),
+        into="nonstructural",
+        statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
     ),
-    Line("the mass", Value("value", Number(NEGATIVE), "the mass")),
-    statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
-)
-REST_LENGTH = Form(
-    RestLength,
-    line=Line(
-        "elements, rest length, that beyond the pulley",
-        Value("target", Target("element")),
-        Value("length", POSITIVE_NUMBER, "the rest length"),
-        Value("second", POSITIVE_NUMBER, "the length beyond the pulley", None),
+    "REST LENGTH": Form(
+        RestLength,
+        line=Line(
+            "elements, rest length, that beyond the pulley",
+            Value("target", Target("element")),
+            Value("length", POSITIVE_NUMBER, "the rest length"),
+            Value("second", POSITIVE_NUMBER, "the length beyond the pulley", None),
+        ),
+        into="rest_lengths",
+        is_list=True,
+        statement={"extension": "*REST LENGTH"},
     ),
-    is_list=True,
-    statement={"extension": "*REST LENGTH"},
-)
-PULLEY = Form(
-    Pulley,
-    Parameters(ELSET=ELSET),
-    Line("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
-    statement={"extension": "*PULLEY"},
-)
+    "PULLEY": Form(
+        Pulley,
+        Parameters(ELSET=ELSET),
+        Line("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
+        into="pulleys",
+        statement={"extension": "*PULLEY"},
+    ),
+}
+"""Cards whose objects stand in a list of the model as they are, in the order in which they are written."""
 
 
 def of_elements(form: Form) -> Handler:
@@ -122,9 +129,7 @@ CARDS: dict[str, Handler] = {
     "SPRING": spring(by_kind),
     "DASHPOT": dashpot(by_kind),
     "MASS": of_elements(MASS),
-    "NONSTRUCTURAL MASS": listed("nonstructural", NONSTRUCTURAL_MASS),
-    "REST LENGTH": listed("rest_lengths", REST_LENGTH),
-    "PULLEY": listed("pulleys", PULLEY),
+    **{name: listed(form) for name, form in LISTED.items()},
 }
 KINDS_OF = {
     "SOLID SECTION": (*BARS, *REEVED),

@@ -104,6 +104,7 @@ class Line:
 class Form(NamedTuple):
     """What a card makes of its parameters and its data line: one object; with ``is_list`` one of each data line.
 
+    into       field that the object goes to: a list of the model, of a material its own; empty: its values do
     fixed      values that the card gives by standing there
     further    what is wrong with a second data line, where there is more to say
     statement  the rest of what ``keyword`` is told
@@ -112,6 +113,7 @@ class Form(NamedTuple):
     make: Callable[..., Any] = dict
     parameters: Parameters = NONE
     line: Line | None = None
+    into: str = ""
     is_list: bool = False
     fixed: Mapping[str, Any] = {}
     further: str = ""
@@ -134,12 +136,19 @@ class Form(NamedTuple):
             yield self.make(**given, **line.read(row, draft)), card.place
 
     def written(self, name: str, *things: object) -> list[str]:
-        """The card of some objects that have the same parameters."""
-        lines = [keyword_line(name, **self.parameters.written(things[0]))] if things else []
-        return lines + ([] if self.line is None else [self.line.written(thing) for thing in things])
+        """Cards of some objects; those of a list share one where they have the same parameters."""
+        lines: list[str] = []
+        head = ""
+        for thing in things:
+            before, head = head, keyword_line(name, **self.parameters.written(thing))
+            lines += [] if self.is_list and head == before else [head]
+            lines += [] if self.line is None else [self.line.written(thing)]
+        return lines
 
     def fields(self) -> set[str]:
-        """Those of the object that the card gives."""
+        """Those of the model or material that the card gives."""
+        if self.into:
+            return {self.into}
         entries = () if self.line is None else self.line.values
         return {*self.fixed, *(value.field for value in (*self.parameters.values(), *entries))} - {""}
 
@@ -221,12 +230,12 @@ def keyword(
     return decorate
 
 
-def listed(into: str, form: Form) -> Handler:
-    """The function of a card before the first step that adds what its form makes to a list of the draft."""
+def listed(form: Form) -> Handler:
+    """The function of a card before the first step that adds what its form makes to a list of the model."""
 
     @keyword("model", form.parameters, **form.statement)
     def read(card: Card, draft: Draft) -> None:
-        getattr(draft, into).extend(form.read(card, draft))
+        getattr(draft, form.into).extend(form.read(card, draft))
 
     return read
 

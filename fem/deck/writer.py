@@ -9,8 +9,8 @@ from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
-from fem.deck.materials import DYNAMIC_STIFFNESS, ROWS
-from fem.deck.sections import MASS, NONSTRUCTURAL_MASS, PULLEY, REST_LENGTH, SOLID_SECTION
+from fem.deck.materials import ROWS
+from fem.deck.sections import LISTED, MASS, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
 from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
@@ -106,8 +106,7 @@ def mesh_lines(mesh: Mesh) -> list[str]:
 
 def property_lines(model: Model) -> list[str]:
     lines = [line for material in model.materials.values() for line in material_lines(material)]
-    for section in model.sections:
-        lines += SOLID_SECTION.written("SOLID SECTION", section)
+    lines += SOLID_SECTION.written("SOLID SECTION", *model.sections)
     for spring in model.springs:
         flags = ("NONLINEAR",) if spring.table else ()
         lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
@@ -115,13 +114,9 @@ def property_lines(model: Model) -> list[str]:
         lines += table or [number(spring.stiffness)]
     for dashpot in model.dashpots:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
-    for mass in model.masses:
-        lines += MASS.written("MASS", mass)
-    for carried in model.nonstructural:
-        lines += NONSTRUCTURAL_MASS.written("NONSTRUCTURAL MASS", carried)
-    lines += REST_LENGTH.written("REST LENGTH", *model.rest_lengths)
-    for pulley in model.pulleys:
-        lines += PULLEY.written("PULLEY", pulley)
+    lines += MASS.written("MASS", *model.masses)
+    for name, form in LISTED.items():
+        lines += form.written(name, *getattr(model, form.into))
     for failure in model.failures:
         lines += [card("FAILURE", TYPE=failure.kind), FAILING[failure.kind].written(failure)]
     for bed in model.seabeds:
@@ -133,7 +128,7 @@ def property_lines(model: Model) -> list[str]:
 
 
 def rope_law_lines(material: Material) -> list[str]:
-    """``*UNIAXIAL`` with its curves, ``*VISCOELASTIC``, ``*DYNAMIC STIFFNESS``."""
+    """``*UNIAXIAL`` with its curves, ``*VISCOELASTIC``."""
     lines: list[str] = []
     if (given := material.uniaxial) is not None:
         lines.append(card("UNIAXIAL", **{"LARGEST STRESS": given.largest or None}))
@@ -146,8 +141,6 @@ def rope_law_lines(material: Material) -> list[str]:
         lines.append(card("VISCOELASTIC", TIME=series.series))
         between = ", " if series.series == "KELVIN" else ", , "
         lines += [f"{number(fraction)}{between}{number(time)}" for fraction, time in series.rows]
-    if material.dynamic is not None:
-        lines += DYNAMIC_STIFFNESS.written("DYNAMIC STIFFNESS", material.dynamic)
     return lines
 
 
@@ -167,7 +160,7 @@ def material_lines(material: Material) -> list[str]:
     lines = [card("MATERIAL", NAME=material.name)]
     for name, form in ROWS.items():
         if any(getattr(material, field) != getattr(PLAIN_MATERIAL, field) for field in form.fields()):
-            lines += form.written(name, material)
+            lines += form.written(name, getattr(material, form.into) if form.into else material)
         lines += BEHIND[name](material) if name in BEHIND else []
     return lines
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
+from typing import Any
 
 import numpy as np
 
@@ -19,22 +20,8 @@ from fem.model.loads import (
     Temperature,
     Winch,
 )
+from fem.model.materials import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
 from fem.model.mesh import ElementBlock, Mesh
-from fem.model.properties import (
-    BarSection,
-    Dashpot,
-    DynamicStiffness,
-    Expansion,
-    Failure,
-    Material,
-    NonstructuralMass,
-    PointMass,
-    Pulley,
-    RestLength,
-    Spring,
-    Uniaxial,
-    Viscoelastic,
-)
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -64,6 +51,120 @@ from fem.model.surroundings import (
     Wind,
     components_of,
 )
+
+MASS_RULES = ("LUMPED", "CONSISTENT", "ONE POINT")
+STRAINS = ("GREEN", "ENGINEERING", "LOG")
+
+
+@frozen
+class BarSection:
+    """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY."""
+
+    element_set: str
+    material: str
+    area: float
+    mass_rule: str = "LUMPED"
+    strain: str = "GREEN"
+    starting_tension: float = 0.0
+
+
+@frozen
+class Spring:
+    """``*SPRING``. dofs: () axial, (i,) to ground, (i, j) between node 1 dof i and node 2 dof j (1-3).
+
+    Either ``stiffness`` or ``table`` (rows (force, elongation), elongation rising, flat outside).
+    """
+
+    element_set: str
+    dofs: tuple[int, ...] = ()
+    stiffness: float = 0.0
+    table: tuple[tuple[float, float], ...] = ()
+
+
+@frozen
+class Dashpot:
+    """``*DASHPOT``: force = coefficient times relative velocity; dofs as for ``Spring``."""
+
+    element_set: str
+    dofs: tuple[int, ...] = ()
+    coefficient: float = 0.0
+
+
+@frozen
+class PointMass:
+    """``*MASS``: mass of each element of the set; alpha: mass-proportional damping alpha m v."""
+
+    element_set: str
+    mass: float
+    alpha: float = 0.0
+
+
+@frozen
+class NonstructuralMass:
+    """``*NONSTRUCTURAL MASS``: what a set of bars carries that has weight and inertia, but no stiffness: ice, fittings.
+
+    value  mass per natural length;  is_total: of the whole set, spread over its natural length
+    """
+
+    element_set: str
+    value: float
+    is_total: bool = False
+    name: str | None = None
+
+
+@frozen
+class RestLength:
+    """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without.
+
+    second  of a rope over a pulley: what lies beyond the pulley at the start, ``length`` then is what lies before it
+    """
+
+    target: str | int
+    length: float
+    second: float | None = None
+
+    @property
+    def whole(self) -> float:
+        """L0 of the element."""
+        return self.length + (self.second or 0.0)
+
+    def legs(self, distances: Floats) -> Floats:
+        """(q, 2) natural lengths before and beyond a pulley: given, or in proportion to the distances (q, 2) there."""
+        if self.second is None:
+            return np.asarray(distances * (self.length / distances.sum(axis=1, keepdims=True)))
+        return np.tile((self.length, self.second), (len(distances), 1))
+
+
+@frozen
+class Pulley:
+    """``*PULLEY``: ropes of a set rub on their pulleys, T1/T2 within exp(-mu phi) and exp(mu phi); mu = 0 without."""
+
+    element_set: str
+    friction: float
+
+
+FAILURES = {"TENSION": "T", "STRAIN": "E", "TIME": ""}
+"""Kinds of ``*FAILURE``, and the quantity of elements that each of them watches (total time: none)."""
+
+
+@frozen
+class Failure:
+    """``*FAILURE``: each element of a set, or one, is gone once T, E or total time has reached the value."""
+
+    target: str | int
+    kind: str
+    value: float
+
+
+def part(card: str, otherwise: Any = ()) -> Any:
+    """A field of ``Model`` that cards of one kind fill, and what it is without them.
+
+    A run that goes on from another one refuses a model in which it has changed, by the name of the card.
+    """
+    if isinstance(otherwise, dict):
+        return field(default_factory=dict, metadata={"card": card})
+    return field(default=otherwise, metadata={"card": card})
+
 
 LONGEST = 110
 
@@ -100,29 +201,29 @@ class Model:
     mesh: Mesh
     heading: tuple[str, ...] = ()
     materials: dict[str, Material] = field(default_factory=dict)
-    sections: tuple[BarSection, ...] = ()
-    springs: tuple[Spring, ...] = ()
-    dashpots: tuple[Dashpot, ...] = ()
-    masses: tuple[PointMass, ...] = ()
-    nonstructural: tuple[NonstructuralMass, ...] = ()
-    rest_lengths: tuple[RestLength, ...] = ()
-    pulleys: tuple[Pulley, ...] = ()
+    sections: tuple[BarSection, ...] = part("SOLID SECTION")
+    springs: tuple[Spring, ...] = part("SPRING")
+    dashpots: tuple[Dashpot, ...] = part("DASHPOT")
+    masses: tuple[PointMass, ...] = part("MASS")
+    nonstructural: tuple[NonstructuralMass, ...] = part("NONSTRUCTURAL MASS")
+    rest_lengths: tuple[RestLength, ...] = part("REST LENGTH")
+    pulleys: tuple[Pulley, ...] = part("PULLEY")
     failures: tuple[Failure, ...] = ()
-    seabeds: tuple[Seabed, ...] = ()
-    cylinders: tuple[RigidCylinder, ...] = ()
-    water: Water | None = None
-    wind: Wind | None = None
-    waves: tuple[Airy | Jonswap, ...] = ()
-    drag_laws: dict[str, DragLaw] = field(default_factory=dict)
-    growths: tuple[MarineGrowth, ...] = ()
+    seabeds: tuple[Seabed, ...] = part("SEABED")
+    cylinders: tuple[RigidCylinder, ...] = part("RIGID CYLINDER")
+    water: Water | None = part("AQUA", None)
+    wind: Wind | None = part("WIND", None)
+    waves: tuple[Airy | Jonswap, ...] = part("WAVE")
+    drag_laws: dict[str, DragLaw] = part("DRAG LAW", {})
+    growths: tuple[MarineGrowth, ...] = part("MARINE GROWTH")
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
-    equations: tuple[Equation, ...] = ()
-    links: tuple[tuple[int, int], ...] = ()
-    initial_conditions: tuple[InitialCondition, ...] = ()
-    boundaries: tuple[Boundary, ...] = ()
-    rotations: tuple[Boundary, ...] = ()
-    bodies: tuple[RigidBody, ...] = ()
-    planes: tuple[StopPlane, ...] = ()
+    equations: tuple[Equation, ...] = part("EQUATION")
+    links: tuple[tuple[int, int], ...] = part("MPC")
+    initial_conditions: tuple[InitialCondition, ...] = part("INITIAL CONDITIONS")
+    boundaries: tuple[Boundary, ...] = part("BOUNDARY before the first step")
+    rotations: tuple[Boundary, ...] = part("BOUNDARY before the first step")
+    bodies: tuple[RigidBody, ...] = part("RIGID BODY")
+    planes: tuple[StopPlane, ...] = part("STOP PLANE")
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     restart_every: int | None = None
@@ -188,6 +289,9 @@ class Model:
                 nodes = np.union1d(nodes, self.mesh.nodes_of(body.pinned))
         return nodes
 
+
+PARTS = {each.name: each.metadata["card"] for each in fields(Model) if each.metadata}
+"""Fields that say what does not change in a run that goes on from another one, and the cards that fill them."""
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]

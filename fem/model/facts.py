@@ -11,9 +11,8 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.model import BarSection, Material, Model
+from fem.model import BarSection, Material, Model, NonstructuralMass, RestLength
 from fem.model.mesh import Mesh
-from fem.model.properties import NonstructuralMass, RestLength
 from fem.model.surroundings import MarineGrowth
 
 Members: TypeAlias = Callable[[str], Ints | Flags]

@@ -21,7 +21,7 @@ import numpy as np
 
 from fem.errors import CommandError
 from fem.files import replace_file
-from fem.model import Model
+from fem.model import PARTS, Model
 
 FORMAT = 5
 """Of the file; raised when what is in it changes its meaning."""
@@ -139,34 +139,16 @@ SET = "set "
 def parts_of(model: Model) -> dict[str, Any]:
     """What may not change between a run and one that goes on from its state, under names for messages.
 
-    Everything but steps, amplitudes, time points and what only says where the model came from.
+    Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from.
     """
     mesh = model.mesh
     parts: dict[str, Any] = {"*NODE": (mesh.node_labels, mesh.coordinates), "*ELEMENT": mesh.blocks}
     parts |= {f"{SET}{name}": members for name, members in {**mesh.node_sets, **mesh.element_sets}.items()}
     parts |= {f"*MATERIAL, NAME={name}": material for name, material in model.materials.items()}
-    parts |= {
-        "*SOLID SECTION": model.sections,
-        "*SPRING": model.springs,
-        "*DASHPOT": model.dashpots,
-        "*MASS": model.masses,
-        "*NONSTRUCTURAL MASS": model.nonstructural,
-        "*REST LENGTH": model.rest_lengths,
-        "*PULLEY": model.pulleys,
-        "*AQUA": (model.water,),
-        "*WIND": (model.wind,),
-        "*WAVE": model.waves,
-        "*DRAG LAW": model.drag_laws,
-        "*MARINE GROWTH": model.growths,
-        "*SEABED": model.seabeds,
-        "*RIGID CYLINDER": model.cylinders,
-        "*EQUATION": model.equations,
-        "*MPC": model.links,
-        "*RIGID BODY": model.bodies,
-        "*STOP PLANE": model.planes,
-        "*INITIAL CONDITIONS": model.initial_conditions,
-        "*BOUNDARY before the first step": model.boundaries + model.rotations,
-    }
+    for field, card in PARTS.items():
+        value = getattr(model, field)
+        value = value if isinstance(value, tuple | dict) else (value,)
+        parts[f"*{card}"] = parts[f"*{card}"] + value if f"*{card}" in parts else value
     return parts
 
 

@@ -15,8 +15,7 @@ from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.forces.bar import Bars, bar_point
 from fem.forces.families import FAMILIES, FIRST
 from fem.forces.springs import spring_point
-from fem.model import Model
-from fem.model.properties import FAILURES
+from fem.model import FAILURES, Model
 from fem.model.quantities import ELEMENTAL
 from fem.solve.newton.groups import Motion, Record
 

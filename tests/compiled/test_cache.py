@@ -22,8 +22,8 @@ from fem.compiled.store import Unit, find, keep, seal, sealed, unsealed
 from tests.trees import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
-UNIT = Unit("fem_some_kernel_0123", "dq?", (), ("sin", "cos"), "00", bytes(range(256)) * 3)
-OTHER = Unit("fem_other_kernel_4567", "d", ("fem_some_kernel_0123",), (), "01", b"other code")
+UNIT = Unit("fem_some_kernel_0123", "dq?", (), "[]", ("sin", "cos"), "00", bytes(range(256)) * 3)
+OTHER = Unit("fem_other_kernel_4567", "d", ("fem_some_kernel_0123",), '[["some", ["float"]]]', (), "01", b"other code")
 
 
 @pytest.fixture

@@ -117,6 +117,19 @@ def test_labels_stand_where_labels_are_taken() -> None:
     assert step.distributed_loads[0].target == 11
 
 
+def test_elements_of_instances_are_named_by_cards_of_every_kind() -> None:
+    """Winches, rest lengths, failures, removals, and what stands in lists that no one has thought of here."""
+    given = "*REST LENGTH\nB.1, 0.9\n*FAILURE, TYPE=TENSION\nB.1, 1e6\n"
+    held = "*BOUNDARY\n" + "".join(f"{node}, 1, 3\n" for node in ("A.1", "A.2", "B.1", "B.2"))
+    model = parse_deck(
+        deck(rest=given + held).replace("*DLOAD\n", "*WINCH\nB.1, -0.1\n*MODEL CHANGE, REMOVE\nA.1\n*DLOAD\n")
+    )
+    step = model.steps[0]
+    assert [model.rest_lengths[0].target, model.failures[0].target] == [11, 11]
+    assert [step.winches[0].target, step.removals[0]] == [11, 1]
+    assert fem.run(model).of_element(11, "T")[-1] != 0.0
+
+
 def test_a_model_reads_the_same_with_parameters_traced() -> None:
     """A sweep puts numbers in where it can and reads anew where a shift of an instance follows from them."""
     path = next(path for path in TWINS if path.stem == "parameters")

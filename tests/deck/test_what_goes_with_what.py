@@ -11,7 +11,7 @@ from fem.deck import KEYWORDS, conditions, fluids, parse_deck, sections, steps, 
 from fem.deck.materials import LAWS, strangers
 from fem.deck.table import NEEDED, STATEMENTS, Value
 from fem.errors import DeckError
-from fem.model import BarSection, Dynamic, NonstructuralMass, PointMass, RestLength, RigidBody, StopPlane
+from fem.model import BarSection, Dynamic, PointMass, RigidBody, StopPlane
 from fem.model.steps import PARAMETERS
 from fem.model.surroundings import Airy, Jonswap, RigidCylinder, Seabed
 from fem.solve.schemes import SCHEMES
@@ -86,8 +86,8 @@ def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.Monke
     [
         (BarSection, sections.SOLID_SECTION.parameters.values()),
         (PointMass, sections.MASS.parameters.values()),
-        (NonstructuralMass, sections.NONSTRUCTURAL_MASS.parameters.values()),
-        (RestLength, sections.REST_LENGTH.line.values),
+        *((form.make, form.parameters.values()) for form in sections.LISTED.values()),
+        *((form.make, form.line.values) for form in sections.LISTED.values() if form.line),
         (Seabed, surfaces.SEABED.values()),
         (RigidCylinder, surfaces.RIGID_CYLINDER.values()),
         (StopPlane, surfaces.STOP_PLANE.values()),

@@ -1,4 +1,4 @@
-"""Materials and the properties given to element sets. Units are the deck's own."""
+"""Materials. Units are the deck's own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from fem.arrays import Floats, frozen
-
-MASS_RULES = ("LUMPED", "CONSISTENT", "ONE POINT")
-STRAINS = ("GREEN", "ENGINEERING", "LOG")
 
 
 @frozen
@@ -116,106 +113,6 @@ class Material:
 def slopes_of(curve: tuple[tuple[float, float], ...]) -> list[float]:
     """Slopes between the rows (stress, strain) of a curve."""
     return [(s1 - s0) / (e1 - e0) for (s0, e0), (s1, e1) in pairwise(curve)]
-
-
-@frozen
-class BarSection:
-    """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY."""
-
-    element_set: str
-    material: str
-    area: float
-    mass_rule: str = "LUMPED"
-    strain: str = "GREEN"
-    starting_tension: float = 0.0
-
-
-@frozen
-class Spring:
-    """``*SPRING``. dofs: () axial, (i,) to ground, (i, j) between node 1 dof i and node 2 dof j (1-3).
-
-    Either ``stiffness`` or ``table`` (rows (force, elongation), elongation rising, flat outside).
-    """
-
-    element_set: str
-    dofs: tuple[int, ...] = ()
-    stiffness: float = 0.0
-    table: tuple[tuple[float, float], ...] = ()
-
-
-@frozen
-class Dashpot:
-    """``*DASHPOT``: force = coefficient times relative velocity; dofs as for ``Spring``."""
-
-    element_set: str
-    dofs: tuple[int, ...] = ()
-    coefficient: float = 0.0
-
-
-@frozen
-class PointMass:
-    """``*MASS``: mass of each element of the set; alpha: mass-proportional damping alpha m v."""
-
-    element_set: str
-    mass: float
-    alpha: float = 0.0
-
-
-@frozen
-class NonstructuralMass:
-    """``*NONSTRUCTURAL MASS``: what a set of bars carries that has weight and inertia, but no stiffness: ice, fittings.
-
-    value  mass per natural length;  is_total: of the whole set, spread over its natural length
-    """
-
-    element_set: str
-    value: float
-    is_total: bool = False
-    name: str | None = None
-
-
-@frozen
-class RestLength:
-    """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without.
-
-    second  of a rope over a pulley: what lies beyond the pulley at the start, ``length`` then is what lies before it
-    """
-
-    target: str | int
-    length: float
-    second: float | None = None
-
-    @property
-    def whole(self) -> float:
-        """L0 of the element."""
-        return self.length + (self.second or 0.0)
-
-    def legs(self, distances: Floats) -> Floats:
-        """(q, 2) natural lengths before and beyond a pulley: given, or in proportion to the distances (q, 2) there."""
-        if self.second is None:
-            return np.asarray(distances * (self.length / distances.sum(axis=1, keepdims=True)))
-        return np.tile((self.length, self.second), (len(distances), 1))
-
-
-@frozen
-class Pulley:
-    """``*PULLEY``: ropes of a set rub on their pulleys, T1/T2 within exp(-mu phi) and exp(mu phi); mu = 0 without."""
-
-    element_set: str
-    friction: float
-
-
-FAILURES = {"TENSION": "T", "STRAIN": "E", "TIME": ""}
-"""Kinds of ``*FAILURE``, and the quantity of elements that each of them watches (total time: none)."""
-
-
-@frozen
-class Failure:
-    """``*FAILURE``: each element of a set, or one, is gone once T, E or total time has reached the value."""
-
-    target: str | int
-    kind: str
-    value: float
 
 
 def snap_time(length0: Floats, density: Floats, young: Floats) -> Floats:
