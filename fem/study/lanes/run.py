@@ -17,7 +17,7 @@ from fem.forces.bar import INV_LENGTH, Bars
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.lanes.arrays import Fixed
+from fem.lanes.arrays import Fixed, Lanes
 from fem.lanes.choose import local
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
@@ -136,7 +136,8 @@ def march_samples(
                 return
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
-            time, dt = (np.moveaxis(each.array, 0, 1) for each in (whole.loading.time, whole.loading.dt))
+            both = whole.loading.time, whole.loading.dt
+            time, dt = (np.moveaxis(each.array if isinstance(each, Lanes) else each[..., None], 0, 1) for each in both)
             found = whole.record._replace(**{name: getattr(whole.record, name).array for name in NUMBERS})
         else:
             found, done, solves = march_singly(stage, part, increments, probes, elements)
@@ -320,12 +321,12 @@ def of_block(b: int, problem: Problem) -> Problem:
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
-    curve = min(b, loading.factors.shape[0] - 1)
+    curve, clock = min(b, loading.factors.shape[0] - 1), min(b, loading.dt.shape[0] - 1)
     vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
     dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
-    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], at(loading.time, b)
+    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time[clock]
     end, mean = at(loading.thermal_end, b), at(loading.thermal_mean, b)
-    return Loading(at(loading.dt, b), time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
+    return Loading(loading.dt[clock], time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
 
 
 @kernel
