@@ -104,16 +104,11 @@ def march_together(
 
 
 def march_samples(
-    stage: StepSystem,
-    samples: Sequence[Sample],
-    every: int,
-    record_all: bool,
-    may_compile: bool,
-    may_be_single: bool = True,
+    stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
     """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
 
-    In lanes, where these are compiled or ``may_compile``; else one by one, where they ``may_be_single`` and are short.
+    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded.
     """
     count = len(samples[0].dt)
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
@@ -125,7 +120,7 @@ def march_samples(
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
     few = packs_of(stage, samples[:WIDTH], 1, probes, elements)
     in_lanes = may_compile or is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
-    if not (in_lanes or (may_be_single and is_short(stage, count))):
+    if not (in_lanes or (every == 1 and is_short(stage, count))):
         return
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
@@ -140,7 +135,7 @@ def march_samples(
             time, dt = (np.moveaxis(each.array if isinstance(each, Lanes) else each[..., None], 0, 1) for each in both)
             found = whole.record._replace(**{name: getattr(whole.record, name).array for name in NUMBERS})
         else:
-            found, done, solves = march_singly(stage, part, increments, probes, elements)
+            found, done, solves = march_singly(stage, part, probes, elements)
             time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
         yield start, rows, done & finite_lanes(rows)[: len(part)], solves.astype(np.int64)
