@@ -1,4 +1,4 @@
-"""A force with a keyword and a law of bars, added to a copy of the program as docs/extending.md says: in few files."""
+"""A force, a law, a scheme, a quantity and a command are added to a copy of the program, each in few files."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Material:''',
 """,
     },
     "fem/deck/materials.py": {
-        "from fem.model import (\n": "from fem.model.materials import CubicElastic\nfrom fem.model import (\n",
+        "from fem.model.materials import slopes_of": "from fem.model.materials import CubicElastic, slopes_of",
         '    "DENSITY": Form(': """    "CUBIC ELASTIC": Form(
         CubicElastic,
         line=Line(
@@ -157,6 +157,39 @@ class Material:''',
     },
 }
 """What a law of bars needs."""
+
+SCHEME: dict[str, Any] = {
+    "fem/solve/schemes.py": {
+        "SCHEMES: dict": """def linear_acceleration() -> Scheme:
+    return newmark(1.0 / 6.0, 0.5)
+
+
+SCHEMES: dict""",
+        '    "HHT": lambda': '    "LINEAR ACCELERATION": lambda procedure: linear_acceleration(),\n    "HHT": lambda',
+    },
+    "fem/model/steps.py": {'    "HHT": ("alpha",),': '    "LINEAR ACCELERATION": (),\n    "HHT": ("alpha",),'},
+}
+QUANTITY: dict[str, Any] = {
+    "fem/model/quantities.py": {
+        '    vector("FV",': """    vector("TWICE", "twice", "length", derived=lambda of: 2.0 * of["U"]),
+    vector("FV","""
+    },
+}
+COMMAND: dict[str, Any] = {
+    "fem/commands/count.py": '''"""``fem count``: the lines of a deck."""
+
+
+def count(deck, parameters, say):
+    say(f"{len(deck.read_text().splitlines())} lines")
+''',
+    "fem/cli.py": {
+        "    examples = commands.add_parser(": """    counting = commands.add_parser("count", help="lines of a deck")
+    option.add_deck(counting)
+    counting.set_defaults(command=late("fem.commands.count:count", is_told=True))
+    examples = commands.add_parser(""",
+        'add_others: ("example",': 'add_others: ("count", "example",',
+    },
+}
 
 YOUNG, CUBIC, AREA, PULL = 1e3, 40.0, 0.01, 2.0
 STIFFNESS, LARGEST, GROUND, LOAD = 100.0, 1.0, 10.0, 1.5
@@ -197,6 +230,8 @@ DECK = f"""*NODE
 *CLOAD
 2, 1, {PULL}
 3, 2, {LOAD}
+*NODE PRINT
+U, TWICE
 *END STEP
 *STEP, NLGEOM
 *STATIC
@@ -217,7 +252,7 @@ import fem
 from fem.compiled.kernel import rehearsal
 from fem.runs.checkpoint import changed_parts, digests_of
 found = {}
-for scheme in ("NEWMARK", "ENERGY MOMENTUM"):
+for scheme in ("NEWMARK", "ENERGY MOMENTUM", "LINEAR ACCELERATION"):
     text = sys.argv[1].format(scheme=scheme)
     model = fem.parse_deck(text)
     with rehearsal():
@@ -225,7 +260,7 @@ for scheme in ("NEWMARK", "ENERGY MOMENTUM"):
     found[scheme] = {
         "u": history.of_node(2)[:, 0].tolist(), "y": history.of_node(3)[:, 1].tolist(),
         "time": history.time.tolist(), "dissipated": history.of_energy("dissipated").tolist(),
-        "error": abs(history.energy_error).max(),
+        "twice": history.of_node(3, "TWICE")[:, 1].tolist(), "error": abs(history.energy_error).max(),
     }
 again, other = fem.parse_deck(fem.write_deck(model)), replace(model, soils=())
 found["same"] = again == model and len(again.soils) == 1
@@ -254,7 +289,7 @@ def applied(change: dict[str, Any], tree: Path) -> None:
             continue
         text = path.read_text()
         for old, new in given.items():
-            assert text.count(old) == 1, (name, old)
+            assert text.count(old) == 1, f"{name} no longer has {old!r}, beside which this test adds"
             text = text.replace(old, new)
         path.write_text(text)
 
@@ -264,15 +299,22 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What a copy of the program with both does."""
     tree = tmp_path_factory.mktemp("copy")
     shutil.copytree(ROOT / "fem", tree / "fem", ignore=shutil.ignore_patterns("__pycache__"))
-    applied(FORCE, tree)
-    applied(LAW, tree)
+    for change in (FORCE, LAW, SCHEME, QUANTITY, COMMAND):
+        applied(change, tree)
     ran = subprocess.run([sys.executable, "-c", SCRIPT, DECK], cwd=tree, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout.splitlines()[-1])
+    (tree / "deck.inp").write_text(DECK)
+    call = [sys.executable, "-m", "fem", "count", "deck.inp"]
+    told = subprocess.run(call, cwd=tree, capture_output=True, text=True, check=True)
+    return {"told": told.stdout} | json.loads(ran.stdout.splitlines()[-1])
 
 
 def test_they_need_few_files() -> None:
-    assert len(FORCE) <= 4 and len(LAW) <= 3
+    assert [len(each) for each in (FORCE, LAW, SCHEME, QUANTITY, COMMAND)] == [4, 3, 2, 1, 2]
+
+
+def test_the_command_is_carried_out(found: Any) -> None:
+    assert found["told"] == f"{len(DECK.splitlines())} lines\n"
 
 
 def test_the_keywords_are_read_written_compared_and_refused(found: Any) -> None:
@@ -283,7 +325,7 @@ def test_the_keywords_are_read_written_compared_and_refused(found: Any) -> None:
     assert "*CUBIC ELASTIC beside *ELASTIC in material M" in found["two"]
 
 
-@pytest.mark.parametrize("scheme", ["NEWMARK", "ENERGY MOMENTUM"])
+@pytest.mark.parametrize("scheme", ["NEWMARK", "ENERGY MOMENTUM", "LINEAR ACCELERATION"])
 def test_they_act_as_their_formulas_say(found: Any, scheme: str) -> None:
     """Statics in closed form, soil that has slipped included; the bar pulled at once goes to where E A W(e) = P e."""
     ran = found[scheme]
@@ -295,6 +337,7 @@ def test_they_act_as_their_formulas_say(found: Any, scheme: str) -> None:
     slip = most - LARGEST / STIFFNESS
     assert ran["y"][at[1.0]] == pytest.approx(most, rel=1e-6)
     assert ran["y"][at[2.0]] == pytest.approx(STIFFNESS * slip / (STIFFNESS + GROUND), rel=1e-6)
+    assert ran["twice"] == [2.0 * y for y in ran["y"]]
     assert ran["dissipated"][at[2.0]] == pytest.approx(LARGEST * slip, rel=1e-6)
     furthest = brentq(lambda e: YOUNG * AREA * (e / 2 + CUBIC * e**3 / 4) - PULL, 1e-3, 1.0)
     assert max(ran["u"]) == pytest.approx(furthest, rel=1e-3)

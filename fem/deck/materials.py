@@ -15,13 +15,7 @@ from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, Number, Only, Word
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword
-from fem.model import (
-    DynamicStiffness,
-    Expansion,
-    Material,
-    Uniaxial,
-    Viscoelastic,
-)
+from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
 from fem.model.materials import slopes_of
 
 NO_FIELDS = {
