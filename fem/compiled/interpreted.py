@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -81,34 +81,31 @@ parts: dict[Job, tuple[dict[Job, None], set[tuple[Any, ...]]]] = {}
 """Units that a kernel has called as Python functions, as ``wanted`` and ``seen`` of a thread."""
 
 
-def takes(job: Job, is_ours: bool, arguments: tuple[Any, ...]) -> bool:
+class Asked(Protocol):
+    """Who compiles while kernels are Python functions."""
+
+    def ask(self, job: Job) -> bool: ...
+    def wait_for(self, job: Job) -> None: ...
+
+
+def takes(job: Job, asked: Asked | None, arguments: tuple[Any, ...]) -> bool:
     """Whether a kernel without machine code runs as a Python function now; its machine code is asked for.
 
-    is_ours: a process in the background can compile it. Arrays of lanes are for machine code alone.
+    asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone.
     """
     chosen = way()
     if chosen == WAIT or has_lanes(arguments):
         return False
     if chosen == PYTHON:
         return True
-    if not is_ours:
-        return not work.is_long()
-    from fem.compiled.background import compiler
-
-    if compiler.ask(job):
+    if asked and asked.ask(job):
         work.say(STARTED)
     if not work.is_long():
         return True
-    work.say(WAITING)
-    compiler.wait_for(job)
+    if asked:
+        work.say(WAITING)
+        asked.wait_for(job)
     return False
-
-
-def ask_for(jobs: list[Job]) -> None:
-    from fem.compiled.background import compiler
-
-    for job in jobs:
-        compiler.ask(job)
 
 
 def has_lanes(arguments: tuple[Any, ...]) -> bool:
@@ -120,7 +117,7 @@ def is_whole(job: Job) -> bool:
     return job not in parts or all(stored(*part) for part in parts[job][0])
 
 
-def call(job: Job, is_ours: bool, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a kernel as a Python function, from outside all kernels; machine code of units that it calls is asked for.
 
     Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed.
@@ -135,8 +132,9 @@ def call(job: Job, is_ours: bool, function: Callable[..., Any], arguments: tuple
     finally:
         thread.is_python, thread.wanted, thread.seen = False, None, None
         work.spent += time.perf_counter() - began
-        if is_ours and way() == "" and len(wanted) > known:
-            ask_for(list(wanted)[known:])
+        if asked and way() != PYTHON and len(wanted) > known:
+            for part in list(wanted)[known:]:
+                asked.ask(part)
 
 
 def inside(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

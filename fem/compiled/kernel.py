@@ -18,8 +18,8 @@ import numpy as np
 
 from fem.compiled import interpreted
 from fem.compiled.choice import PYTHON, is_plain, way
+from fem.compiled.interpreted import Asked, thread
 from fem.compiled.interpreted import Kind as Kind
-from fem.compiled.interpreted import thread
 from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
 DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
@@ -133,7 +133,7 @@ class Variant:
         return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
-class Compiler(Maker, Protocol):
+class Compiler(Maker, Asked, Protocol):
     """What a kernel asks for code that is not kept yet."""
 
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None: ...
@@ -188,9 +188,9 @@ class Kernel:
             return self.compiler.call(self, arguments)
         kinds = kinds_of(arguments)
         if not self.load(arguments, kinds):
-            job, is_ours = (self.name, kinds), self.is_kept(kinds)
-            if interpreted.takes(job, is_ours, arguments):
-                return interpreted.call(job, is_ours, self.function, arguments)
+            job, asked = (self.name, kinds), self.compiler if self.is_kept(kinds) else None
+            if interpreted.takes(job, asked, arguments):
+                return interpreted.call(job, asked, self.function, arguments)
             if self.unit(kinds) is None:
                 return self.compiler.call(self, arguments)
             self.load(arguments, kinds)
