@@ -54,7 +54,7 @@ SOLID_SECTION = Form(
     Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
     statement={
         "ignores": ("CONTROLS", "ORIENTATION"),
-        "refuses": {"COMPOSITE": "is not supported: bars have no layers"},
+        "refuses": NO_LAYERS,
     },
 )
 MASS = Form(

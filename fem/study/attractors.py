@@ -178,7 +178,7 @@ class Settling(Question):
         while len(going):
             marching = [samples[start] for start in going]
             more, good = np.zeros((len(going), ROUND, points.shape[2])), np.zeros(len(going), np.bool_)
-            for first, rows, well, _ in march_samples(stage, marching, every, True, may_compile, False):
+            for first, rows, well, _ in march_samples(stage, marching, every, True, may_compile):
                 values = rows.of_nodes(stage.system.model)
                 u, v = (np.moveaxis(flat(values[name])[..., : len(well)], -1, 0) for name in "UV")
                 part = slice(first, first + len(well))

@@ -17,7 +17,7 @@ from fem.forces.bar import INV_LENGTH, Bars
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.lanes.arrays import Fixed
+from fem.lanes.arrays import Fixed, Lanes
 from fem.lanes.choose import local
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
@@ -104,16 +104,11 @@ def march_together(
 
 
 def march_samples(
-    stage: StepSystem,
-    samples: Sequence[Sample],
-    every: int,
-    record_all: bool,
-    may_compile: bool,
-    may_be_single: bool = True,
+    stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
     """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
 
-    In lanes, where these are compiled or ``may_compile``; else one by one, where they ``may_be_single`` and are short.
+    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded.
     """
     count = len(samples[0].dt)
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
@@ -125,7 +120,7 @@ def march_samples(
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
     few = packs_of(stage, samples[:WIDTH], 1, probes, elements)
     in_lanes = may_compile or is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
-    if not (in_lanes or (may_be_single and is_short(stage, count))):
+    if not (in_lanes or (every == 1 and is_short(stage, count))):
         return
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
@@ -136,10 +131,11 @@ def march_samples(
                 return
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
-            time, dt = (np.moveaxis(each.array, 0, 1) for each in (whole.loading.time, whole.loading.dt))
+            both = whole.loading.time, whole.loading.dt
+            time, dt = (np.moveaxis(each.array if isinstance(each, Lanes) else each[..., None], 0, 1) for each in both)
             found = whole.record._replace(**{name: getattr(whole.record, name).array for name in NUMBERS})
         else:
-            found, done, solves = march_singly(stage, part, increments, probes, elements)
+            found, done, solves = march_singly(stage, part, probes, elements)
             time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
         yield start, rows, done & finite_lanes(rows)[: len(part)], solves.astype(np.int64)
@@ -320,12 +316,12 @@ def of_block(b: int, problem: Problem) -> Problem:
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
-    curve = min(b, loading.factors.shape[0] - 1)
+    curve, clock = min(b, loading.factors.shape[0] - 1), min(b, loading.dt.shape[0] - 1)
     vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
     dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
-    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], at(loading.time, b)
+    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time[clock]
     end, mean = at(loading.thermal_end, b), at(loading.thermal_mean, b)
-    return Loading(at(loading.dt, b), time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
+    return Loading(loading.dt[clock], time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
 
 
 @kernel

@@ -7,6 +7,7 @@ row of numbers at a time. Whatever a run of its own would cut back, refuse or te
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -45,45 +46,41 @@ def is_short(stage: StepSystem, increments: int) -> bool:
 
 
 def march_singly(
-    stage: StepSystem, samples: Sequence[Sample], increments: Ints, probes: Ints, elements: Ints
+    stage: StepSystem, samples: Sequence[Sample], probes: Ints, elements: Ints
 ) -> tuple[Record, Flags, Ints]:
-    """The record (models, rows, ..., 1) of some increments, which models marched well, and their linear solves.
+    """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves.
 
     stage: of the first model of this shape, whose working room all of them use.
     """
-    room = record(stage, len(samples[0].dt) + 1, probes, elements)
-    is_whole = len(increments) == len(room.increments)
-    parts = {name: np.zeros((len(samples), len(increments), *getattr(room, name).shape[1:], 1)) for name in NUMBERS}
-    motion = first_motion(stage.system)
-    good, solves = np.zeros(len(samples), np.bool_), np.zeros(len(samples), np.int64)
+    empty = record(stage, len(samples[0].dt) + 1, probes, elements)
+    parts = {name: np.zeros((len(samples), *getattr(empty, name).shape, 1)) for name in NUMBERS}
+    motion, good = first_motion(stage.system), np.zeros(len(samples), np.bool_)
     for number, one in enumerate(samples):
-        own, its = restaged(stage, one), {name: part[number, ..., 0] for name, part in parts.items()}
-        if own is None:
+        if not has_same_forces(one, stage):
             continue
-        kept = room._replace(**its) if is_whole else room
-        try:
-            with errors_told(one.model, 1):
-                good[number] = march_one(own, one, motion, kept)
-        except FemError:  # its own run will report it
-            continue
-        solves[number] = int(kept.increments[1:, ROW.iterations].sum())
-        for name, part in its.items() if not is_whole else ():
-            part[:] = getattr(room, name)[increments]
-    return room._replace(**parts), good, solves
+        kept = empty._replace(**{name: part[number, ..., 0] for name, part in parts.items()})
+        with suppress(FemError), errors_told(one.model, 1):  # its own run will report it
+            good[number] = march_one(restaged(stage, one), one, motion, kept)
+    solves = parts["increments"][:, 1:, ROW.iterations, 0].sum(axis=1)
+    return empty._replace(**parts), good, solves
 
 
-def restaged(stage: StepSystem, one: Sample) -> StepSystem | None:
-    """The stage of another model of this shape; None where it would march in another way."""
-    system, bars = one.system, one.bars
-    if bars.constants[VISCOUS].any() != stage.bars.constants[VISCOUS].any() or system.has_flow != stage.system.has_flow:
-        return None
+def has_same_forces(one: Sample, stage: StepSystem) -> bool:
+    """Both lose energy, or neither: else another solver takes the tangent."""
+    is_viscous, is_its = (bars.constants[VISCOUS].any() for bars in (one.bars, stage.bars))
+    return bool(is_viscous == is_its and one.system.has_flow == stage.system.has_flow)
+
+
+def restaged(stage: StepSystem, one: Sample) -> StepSystem:
+    """The stage of another model of this shape."""
+    system = one.system
     damping = np.repeat(system.damping, 3) if system.damping.any() else np.zeros(0)
     nodes = stage.nodes._replace(mass=np.repeat(system.mass, 3), damping=damping, place=system.coordinates.reshape(-1))
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(one.model.steps[0].extrapolation)
     coefficients = stage.coefficients._replace(extrapolation=extrapolation)
     clear(*stage.work, *stage.work.tangent)
     return replace(
-        stage, system=system, environment=one.environment, bars=bars, nodes=nodes, loads=one.loads,
+        stage, system=system, environment=one.environment, bars=one.bars, nodes=nodes, loads=one.loads,
         coefficients=coefficients, limits=one.limits.copy(),
     )  # fmt: skip
 
