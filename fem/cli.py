@@ -18,7 +18,7 @@ from typing import Any
 
 import fem
 from fem.commands import arguments as option
-from fem.commands.signals import stoppable
+from fem.commands.signals import received, stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
@@ -54,8 +54,7 @@ def answer(options: argparse.Namespace) -> int:
         complain("; ".join([f"fem: error: {error}", *notes_of(error)]))
         return error.exit_code
     except KeyboardInterrupt as error:
-        complain("; ".join(["fem: interrupted; everything finished so far is written", *notes_of(error)]))
-        return error.exit_code if isinstance(error, Stopped) else 130
+        return interrupted(error)
     except BrokenPipeError:
         from fem.runs.console import stop_writing
 
@@ -69,10 +68,18 @@ def answer(options: argparse.Namespace) -> int:
         complain(f"fem: error: {found}")
         return found.exit_code
     except Exception:
+        if received:
+            return interrupted(Stopped(received[0]))
         import traceback
 
         complain(traceback.format_exc() + "fem: this is a fault of the program; please report it with the deck")
         return 1
+
+
+def interrupted(error: KeyboardInterrupt) -> int:
+    """The message and the exit code where a signal has ended the command."""
+    complain("; ".join(["fem: interrupted; everything finished so far is written", *notes_of(error)]))
+    return error.exit_code if isinstance(error, Stopped) else 130
 
 
 def open_streams() -> None:

@@ -14,5 +14,5 @@ def assembly(kernel: Any, *arguments: Any) -> str:
     """Of a kernel for arguments like these."""
     kinds = kinds_of(arguments)
     with global_compiler_lock:
-        module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
+        _, module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
         return str(contexts()[1].codegen()._tm.emit_assembly(module))

@@ -93,6 +93,22 @@ def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pyt
     assert not [path for path in here.rglob("*") if ".fem-" in path.name]
 
 
+def test_a_signal_that_comes_out_as_another_exception(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """The import of a module within a compilation in C: what the handler raised became a SyntaxError there."""
+
+    def importing(*_: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException:
+            raise SyntaxError("can't load unicodedata module") from None
+
+    monkeypatch.setattr(StepRun, "iterate", importing)
+    assert main(["run", "swing.inp", "--quiet"]) == 128 + signal.SIGTERM
+    assert capsys.readouterr().err == "fem: interrupted; everything finished so far is written\n"
+    monkeypatch.setattr(StepRun, "iterate", lambda *_: 1 / 0)  # of the next command in this process: its own fault
+    assert main(["run", "swing.inp", "--quiet"]) == 1
+
+
 def test_a_second_signal_changes_nothing() -> None:
     with pytest.raises(KeyboardInterrupt), InterruptGuard().watching():
         try:
@@ -277,6 +293,8 @@ def test_a_fault_is_seen(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     trials = [Trial("SIGTERM", "interrupted"), Trial("SIGTERM", "killed", ["nodes.csv ends in half a line"])]
     monkeypatch.setitem(parts.PARTS, "kill", lambda work, is_short: iter(trials))
     assert parts.main(["kill"]) == 1
-    assert "nodes.csv ends in half a line" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "nodes.csv ends in half a line" in shown.out
+    assert [line.split(",")[0] for line in shown.err.splitlines()] == ["kill 1", "kill 2"]  # as each is over
     monkeypatch.setitem(parts.PARTS, "kill", lambda work, is_short: iter(trials[:1] * 3))
     assert parts.main(["kill"]) == 0 and parts.main(["kill", "--limit", "-1"]) == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -37,10 +38,20 @@ def main(words: Sequence[str]) -> int:
     failed = False
     for part in chosen.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="fem-reliability-") as work:
-            trials, is_whole = bounded(PARTS[part](Path(work), chosen.short), chosen.limit)
+            trials, is_whole = bounded(shown(part, PARTS[part](Path(work), chosen.short)), chosen.limit)
         print(table(part, trials) + ("" if is_whole else f"\n{part}: stopped after {chosen.limit:g} s"), flush=True)
         failed |= not is_whole or not trials or any(trial.faults for trial in trials)
     return int(failed)
+
+
+def shown(part: str, trials: Iterator[Trial]) -> Iterator[Trial]:
+    """The same trials; each is a line of the error output once it is over."""
+    begun = time.monotonic()
+    for number, trial in enumerate(trials, 1):
+        found = "; ".join(trial.faults) or "as it should be"
+        line = f"{part} {number}, after {time.monotonic() - begun:.0f} s: {trial.kind}, {trial.end}: {found}"
+        print(line, file=sys.stderr, flush=True)
+        yield trial
 
 
 def bounded(trials: Iterator[Trial], limit: float) -> tuple[list[Trial], bool]:
@@ -57,12 +68,12 @@ def table(part: str, trials: Sequence[Trial]) -> str:
     """A line for each kind of trial, then every fault."""
     kinds = collections.Counter(trial.kind for trial in trials)
     width = 2 + max(map(len, [*kinds, "kind"]))
-    lines = [f"{'part':8}{'kind':{width}}{'trials':>7}{'faulty':>7}   what came of it"]
+    lines = [f"{'part':10}{'kind':{width}}{'trials':>7}{'faulty':>7}   what came of it"]
     for kind, count in kinds.items():
         found = [trial for trial in trials if trial.kind == kind]
         ends = collections.Counter(trial.end for trial in found)
         faulty = sum(bool(trial.faults) for trial in found)
         told = ", ".join(f"{number} {end}" for end, number in sorted(ends.items()))
-        lines.append(f"{part:8}{kind:{width}}{count:7d}{faulty:7d}   {told}")
+        lines.append(f"{part:10}{kind:{width}}{count:7d}{faulty:7d}   {told}")
     lines += [f"  {trial.kind}: {fault}" for trial in trials for fault in trial.faults]
     return "\n".join(lines)

@@ -201,7 +201,7 @@ class PendulumPlace:
         except CommandError as error:
             wrong = str(error)
         self._wrong.text = wrong
-        self._run.set_enabled(not wrong)
+        self._follow()
         self._exponent.set_enabled(not wrong)
 
     # ------------------------------------------------------------------------------------------ runs

@@ -16,7 +16,7 @@ from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
-from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE
+from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE, law_of
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.facts import added_mass_per_length, given_lengths
@@ -392,7 +392,9 @@ class _Builder:
         constants[bar.STARTING, chosen] = section.starting_tension
         constants[bar.RESTITUTION, chosen] = material.restitution
         self.ruled[elements] = material.has_rope_law
-        self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
+        law, *numbers = law_of(material)
+        self.kinds[chosen] = (GREEN if law == RIGID else MEASURES[section.strain], law)
+        constants[bar.OF_LAW : bar.OF_LAW + 2, chosen] = np.array(numbers)[:, None]
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         if self.model.growths or self.model.nonstructural:
@@ -421,7 +423,7 @@ class _Builder:
         else:
             self._set_axial(chosen, stiffness, coefficient)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR
-            self.constants[bar.FIRST, chosen], self.constants[bar.COUNT, chosen] = first, rows
+            self.constants[bar.OF_LAW, chosen], self.constants[bar.OF_LAW + 1, chosen] = first, rows
 
     def _set_axial(self, chosen: Ints, stiffness: float, coefficient: float) -> None:
         """An axial spring or dashpot is a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt."""
@@ -443,13 +445,13 @@ class _Builder:
             if condition.kind == "STRESS":
                 elements = self.mesh.elements_of(condition.target)
                 chosen = self.family[elements, 1]
-                rigid = chosen[self.kinds[chosen, 1] == RIGID]
-                ruled = self.ruled[elements]
-                if ruled.any() and condition.value != 0.0:
-                    name = self._name(int(np.searchsorted(self.axial, elements[ruled][0])))
-                    raise ModelError(f"{name} has a rope law: in place of an initial stress give it a *REST LENGTH")
-                if len(rigid) and condition.value != 0.0:
-                    raise ModelError(f"{self._name(int(rigid[0]))} keeps its length: it takes no initial stress")
+                for wrong, why in (
+                    (self.ruled[elements], "has a rope law: in place of an initial stress give it a *REST LENGTH"),
+                    (self.kinds[chosen, 1] == RIGID, "keeps its length: it takes no initial stress"),
+                    (self.kinds[chosen, 1] > RIGID, "has a law that takes no initial stress: give it a *REST LENGTH"),
+                ):
+                    if wrong.any() and condition.value != 0.0:
+                        raise ModelError(f"{self._name(int(chosen[wrong][0]))} {why}")
                 self.constants[bar.STRESS0, chosen] = condition.value
 
     def _refuse_overflow(self) -> None:

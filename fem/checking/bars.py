@@ -56,7 +56,7 @@ class Bars:
 
     @property
     def snap_time(self) -> Floats:
-        """As ``properties.snap_time``; NaN for inextensible bars."""
+        """As ``materials.snap_time``; NaN for inextensible bars."""
         return snap_time(self.length0, self.density, self.young)
 
 

@@ -17,14 +17,18 @@ from fem.errors import Stopped
 
 Handler: TypeAlias = Callable[[int, FrameType | None], None]
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+received: list[int] = []
+"""Signals of this command: code in C that they interrupt may put another exception in the place of ``Stopped``."""
 
 
 def stop(number: int, frame: FrameType | None) -> None:
+    received.append(number)
     raise Stopped(number)
 
 
 def stoppable() -> AbstractContextManager[None]:
     """SIGTERM and SIGHUP end what goes on as Ctrl-C does; what is ignored (``nohup``) stays ignored."""
+    received.clear()
     return handled_by(stop, (signal.SIG_DFL, signal.default_int_handler))
 
 

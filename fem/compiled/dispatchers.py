@@ -8,6 +8,7 @@ as numba has to be imported, and calls are slower. So it is what remains where t
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,8 +60,8 @@ def kept_for(kinds: Kind) -> Iterator[None]:
 
 @contextmanager
 def nothing_lost() -> Iterator[None]:
-    """What handlers of signals raise is raised at the end, too: in callbacks of LLVM it would be lost, and numba would
-    stumble over what they left undone.
+    """What handlers of signals raise is raised at the end, too: in callbacks of LLVM it would be lost, or printed, and
+    numba would stumble over what they left undone.
     """
     raised: list[BaseException] = []
     is_main = threading.current_thread() is threading.main_thread()
@@ -74,11 +75,17 @@ def nothing_lost() -> Iterator[None]:
             raised.append(error)
             raise
 
+    def unraisable(found: Any) -> None:
+        if found.exc_value not in raised:
+            printed(found)
+
     for number in asked:
         signal.signal(number, noted)
+    printed, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
         yield
     finally:
+        sys.unraisablehook = printed
         for number, handler in asked.items():
             signal.signal(number, handler)
         if raised:

@@ -15,21 +15,12 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, distinct
 from fem.deck.cards import Card, Field, Row
-from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, RigidBodyDraft, StepDraft
+from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
 from fem.deck.kinds import ANY, Name, Reference, Target, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.table import Line, Parameters, Value, keyword
-from fem.model import (
-    Boundary,
-    Equation,
-    InitialCondition,
-    Mesh,
-    Model,
-    RestLength,
-    RigidBody,
-    Step,
-)
+from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RestLength, RigidBody, Step
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
@@ -144,7 +135,7 @@ RIGID_BODY = Parameters(
 @keyword("model", RIGID_BODY, refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
-    draft.bodies.append(RigidBodyDraft(card, **RIGID_BODY.read(card, draft)))
+    draft.bodies.append((RigidBody(**RIGID_BODY.read(card, draft)), card))
     draft.no_rows(card)
 
 
@@ -286,16 +277,16 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
     busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
     turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}
-    for each in draft.bodies:
+    for each, card in draft.bodies:
         with draft.guard():
             found = nodes.members(each.node).tolist()
             pinned = nodes.members(each.pinned).tolist()
-            place = each.card.field("REF NODE").place
+            place = card.field("REF NODE").place
             if len(found) > 1:
                 raise Mistake(place, f"REF NODE= takes one node, {each.node} has {len(found)}")
             for node in found:
                 label = int(mesh.node_labels[node])
-                bodies.append(RigidBody(label, each.pinned, each.rotation))
+                bodies.append(replace(each, node=label))
                 blame = "is pinned to itself" if node in pinned else busy.get(node)
                 if blame is not None:
                     raise Mistake(place, f"reference node {draft.as_written(label)} {blame}")
@@ -304,7 +295,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                 for other in pinned:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
-                        raise Mistake(each.card.field("PIN NSET").place, what)
+                        raise Mistake(card.field("PIN NSET").place, what)
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:

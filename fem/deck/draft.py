@@ -37,6 +37,8 @@ from fem.model import (
     PointMass,
     Pulley,
     RestLength,
+    RigidBody,
+    StopPlane,
     Temperature,
     Winch,
 )
@@ -245,30 +247,6 @@ class EquationTerm(NamedTuple):
     place: Place
 
 
-class Bed(NamedTuple):
-    """``*SEABED``; without ELEVATION that is of the water."""
-
-    card: Card
-    value: Seabed
-
-
-class RigidBodyDraft(NamedTuple):
-    """``*RIGID BODY``; node: a label, or a set of one."""
-
-    card: Card
-    node: str | int
-    pinned: str
-    rotation: str
-
-
-class PlaneDraft(NamedTuple):
-    """``*STOP PLANE``; node: a label, or a set of one; given: what else there is of it."""
-
-    card: Card
-    node: str | int
-    given: dict[str, Any]
-
-
 EMPTY: dict[str, type] = {
     each.name: list if each.default == () else dict if each.default is MISSING else type(None)
     for each in fields(Model)
@@ -281,14 +259,15 @@ class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user.
 
     Fields of the model stand here under their names; entries of lists may have their card or place beside them.
+    Nodes of bodies and planes may still be sets of one, and bottoms lie where their own cards say.
     """
 
     heading: list[str]
     materials: dict[str, MaterialDraft]
     amplitudes: dict[str, Amplitude]
     time_points: dict[str, tuple[float, ...]]
-    seabeds: list[Bed]
-    cylinders: list[tuple[Card, RigidCylinder]]
+    seabeds: list[tuple[Seabed, Card]]
+    cylinders: list[tuple[RigidCylinder, Card]]
     equations: list[tuple[EquationTerm, ...]]
     links: list[tuple[str | int, str | int, Place]]
     initial_conditions: list[tuple[InitialCondition, Place]]
@@ -303,8 +282,8 @@ class Draft:
     growths: list[tuple[MarineGrowth, Place]]
     boundaries: list[tuple[Boundary, Place]]
     rotations: list[Boundary]
-    bodies: list[RigidBodyDraft]
-    planes: list[PlaneDraft]
+    bodies: list[tuple[RigidBody, Card]]
+    planes: list[tuple[StopPlane, Card]]
     restart_every: int | None
     earlier: EarlierState | None
     steps: list[StepDraft]

@@ -70,7 +70,7 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
         if (catenary.is_held or catenary.on_bottom == "YES") and not draft.has_failed("SEABED"):
             raise Mistake(card.field(asked).place, f"{asked}=YES, but the bars of the line are above no *SEABED")
         return None
-    beds = [elevated(draft, draft.seabeds[at]) for at in found]
+    beds = [elevated(draft, *draft.seabeds[at]) for at in found]
     one = beds[0]
     planes = [(each.elevation, *each.normal(up)) for each in beds]
     if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
@@ -91,8 +91,8 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
 def beds_below(draft: Draft, bars: Ints) -> Ints:
     """(m,) which ``*SEABED`` each bar is above, -1 for none."""
     below = np.full(len(bars), -1)
-    for at, bed in enumerate(draft.seabeds):
-        name = bed.value.element_set
+    for at, (bed, _) in enumerate(draft.seabeds):
+        name = bed.element_set
         below[np.isin(bars, draft.element_sets.ordered(name)) if name else slice(None)] = at
     return below
 

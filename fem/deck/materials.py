@@ -15,13 +15,7 @@ from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, Number, Only, Word
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword
-from fem.model import (
-    DynamicStiffness,
-    Expansion,
-    Material,
-    Uniaxial,
-    Viscoelastic,
-)
+from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
 from fem.model.materials import slopes_of
 
 NO_FIELDS = {
@@ -78,6 +72,17 @@ ROWS: dict[str, Form] = {
         further="an elastic modulus that depends on temperature is not supported",
         statement={"refuses": NO_FIELDS},
     ),
+    "DYNAMIC STIFFNESS": Form(
+        DynamicStiffness,
+        line=Line(
+            "constant, slope, viscosity",
+            Value("constant", POSITIVE_NUMBER, "the modulus without tension"),
+            Value("slope", AMOUNT, "the slope", 0.0),
+            Value("viscosity", POSITIVE_NUMBER, "the viscosity"),
+        ),
+        into="dynamic",
+        statement={"extension": "*DYNAMIC STIFFNESS"},
+    ),
     "DENSITY": Form(
         line=Line("the density", Value("density", Number(NEGATIVE), "the density"), TEMPERATURE),
         statement={"refuses": NO_FIELDS},
@@ -93,26 +98,16 @@ ROWS: dict[str, Form] = {
     ),
     "NO TENSION": Form(fixed={"tension_ratio": 0.0}),
 }
-"""Cards that give numbers of ``Material``, in the order in which they are written."""
-DYNAMIC_STIFFNESS = Form(
-    DynamicStiffness,
-    line=Line(
-        "constant, slope, viscosity",
-        Value("constant", POSITIVE_NUMBER, "the modulus without tension"),
-        Value("slope", AMOUNT, "the slope", 0.0),
-        Value("viscosity", POSITIVE_NUMBER, "the viscosity"),
-    ),
-    statement={"extension": "*DYNAMIC STIFFNESS"},
-)
+"""Cards that give numbers of ``Material`` or an object of it, in the order in which they are written."""
 
 
-def of_material(form: Form, field: str = "") -> Handler:
+def of_material(form: Form) -> Handler:
     """The function of a card that gives numbers of the open material, or an object in one of its fields."""
 
     @keyword("material", form.parameters, **form.statement)
     def read(card: Card, draft: Draft) -> None:
         for found, _ in form.read(card, draft):
-            put(card, draft, **({field: found} if field else found))
+            put(card, draft, **({form.into: found} if form.into else found))
 
     return read
 
@@ -242,7 +237,6 @@ CARDS: dict[str, Handler] = {
     "LOADING DATA": loading_data,
     "UNLOADING DATA": unloading_data,
     "VISCOELASTIC": viscoelastic,
-    "DYNAMIC STIFFNESS": of_material(DYNAMIC_STIFFNESS, "dynamic"),
 }
 
 ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
@@ -285,7 +279,7 @@ def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
     cards, name = entry.cards, entry.name
     law = next((card for card in BESIDE if card in cards), "ELASTIC")
     if law == "ELASTIC":
-        if law not in cards:
+        if LAWS.keys().isdisjoint(cards):
             yield "", f"material {name} has neither *ELASTIC nor *INEXTENSIBLE", ""
         elif entry.numbers.get("is_instant"):
             yield law, f"MODULI=INSTANTANEOUS in material {name}, which has no *VISCOELASTIC", ""
@@ -295,7 +289,10 @@ def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
             yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", why
         elif what in cards:
             yield what, f"*{what} beside *{law} in material {name}", why
-    yield from rod_mistakes(entry) if law == "INEXTENSIBLE" else rope_law_mistakes(entry, law)
+    if law == "INEXTENSIBLE":
+        yield from rod_mistakes(entry)
+    elif law in ROPE_LAWS:
+        yield from rope_law_mistakes(entry, law)
 
 
 def rod_mistakes(entry: MaterialDraft) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from fem.arrays import Floats, Ints, distinct
 from fem.deck.cards import INSTANCE, MAX_LABEL, MAX_NAME, Card, Field, Row
 from fem.deck.columns import integers, labelled_numbers, listed_integers
 from fem.deck.draft import OPENING, Draft, SetTable
+from fem.deck.parameters import number_array
 from fem.deck.scanner import readable
 from fem.deck.source import Hint, Mistake, Place, did_you_mean, listing, said, shown, squeezed
 from fem.deck.table import keyword
@@ -41,7 +42,7 @@ def node(card: Card, draft: Draft) -> None:
     name = card.name("NSET")
     block = labelled_numbers(card, (2, 3, 4))
     labels, numbers, rows = (*block, range(len(block[0]))) if block else node_rows(card, draft)
-    coordinates = np.zeros((len(labels), 3))
+    coordinates = np.zeros((len(labels), 3), numbers.dtype)
     coordinates[:, : numbers.shape[1]] = numbers
     draft.report(*draft.nodes.add(labels, coordinates, lambda row: card.row(rows[row]).place))
     if name is not None:
@@ -61,7 +62,7 @@ def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
             coordinates.append([row.number(axis, what, 0.0 if axis > 1 else None) for axis, what in names])
             labels.append(label)
             kept.append(number)
-    return np.array(labels, dtype=np.int64), np.array(coordinates, dtype=np.float64).reshape(-1, 3), kept
+    return np.array(labels, dtype=np.int64), number_array(coordinates).reshape(-1, 3), kept
 
 
 @keyword("model", takes=("ELSET",), needs=("TYPE",))

@@ -34,14 +34,7 @@ from fem.deck.steps import (
     build_step,
 )
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
-from fem.model import (
-    BarSection,
-    Dashpot,
-    Mesh,
-    Model,
-    PointMass,
-    Spring,
-)
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
 def build_model(draft: Draft, end: Place) -> Model:

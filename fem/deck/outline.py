@@ -78,6 +78,20 @@ class OutlineReader:
             return None
 
 
+def array_filler(part: np.ndarray) -> Filler:
+    """How an array of numbers follows from the parameters that some of them are traced to."""
+    own = np.array(list(map(plain, part.ravel())), np.float64).reshape(part.shape)
+    places = [(place, item.of) for place, item in np.ndenumerate(part) if isinstance(item, Traced)]
+
+    def fill(values: Values) -> np.ndarray:
+        found = own.copy()
+        for place, of in places:
+            found[place] = of(values)
+        return found
+
+    return fill
+
+
 def filler(part: Any) -> Filler | None:
     """How a part of a model follows from the parameters; None: not at all. TypeError where that cannot be seen."""
     if isinstance(part, Traced):
@@ -93,6 +107,8 @@ def filler(part: Any) -> Filler | None:
         names = [field.name for field in fields(part)]
         own = filler({name: getattr(part, name) for name in names})
         return (lambda values: replace(part, **own(values))) if own else None  # type: ignore[type-var]
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        return array_filler(part)
     if part is None or isinstance(part, str | float | int | frozenset | np.ndarray):
         return None
     raise TypeError(f"a model with a {type(part).__name__}")

@@ -15,9 +15,11 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from fem.deck.source import Hint, did_you_mean, shown
 
@@ -300,6 +302,16 @@ for _name in ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne"
 def plain(number: Any) -> float:
     """The value in this reading."""
     return number.value if isinstance(number, Traced) else number
+
+
+def number_array(rows: Sequence[Sequence[Any]]) -> np.ndarray:
+    """(n, k) numbers: floats, or objects where some are traced, with which arrays compute as traced numbers do."""
+    if not any(isinstance(number, Traced) for row in rows for number in row):
+        return np.array(rows, np.float64)
+    found = np.empty((len(rows), len(rows[0])), object)
+    for place in np.ndindex(*found.shape):
+        found[place] = rows[place[0]][place[1]]
+    return found
 
 
 class Known(Mapping[str, Any]):

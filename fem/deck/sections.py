@@ -54,7 +54,7 @@ SOLID_SECTION = Form(
     Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
     statement={
         "ignores": ("CONTROLS", "ORIENTATION"),
-        "refuses": {"COMPOSITE": "is not supported: bars have no layers"},
+        "refuses": NO_LAYERS,
     },
 )
 MASS = Form(
@@ -74,6 +74,7 @@ LISTED: dict[str, Form] = {
             NAME=Value("name", Name(), default=None, is_ours=True),
         ),
         Line("the mass", Value("value", Number(NEGATIVE), "the mass")),
+        into="nonstructural",
         statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
     ),
     "REST LENGTH": Form(
@@ -84,6 +85,7 @@ LISTED: dict[str, Form] = {
             Value("length", POSITIVE_NUMBER, "the rest length"),
             Value("second", POSITIVE_NUMBER, "the length beyond the pulley", None),
         ),
+        into="rest_lengths",
         is_list=True,
         statement={"extension": "*REST LENGTH"},
     ),
@@ -91,6 +93,7 @@ LISTED: dict[str, Form] = {
         Pulley,
         Parameters(ELSET=ELSET),
         Line("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
+        into="pulleys",
         statement={"extension": "*PULLEY"},
     ),
 }
@@ -126,7 +129,7 @@ CARDS: dict[str, Handler] = {
     "SPRING": spring(by_kind),
     "DASHPOT": dashpot(by_kind),
     "MASS": of_elements(MASS),
-    **{name: listed(name, form) for name, form in LISTED.items()},
+    **{name: listed(form) for name, form in LISTED.items()},
 }
 KINDS_OF = {
     "SOLID SECTION": (*BARS, *REEVED),

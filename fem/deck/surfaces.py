@@ -7,15 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.deck.cards import Bound, Card, Row
-from fem.deck.draft import Bed, Draft, PlaneDraft
+from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, Name, Number, Reference, Word
 from fem.deck.source import Mistake
 from fem.deck.table import Line, Parameters, Value, keyword
@@ -23,6 +23,7 @@ from fem.model import Dynamic, Mesh, RigidCylinder, Seabed, StopPlane
 from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS
 
+Surface = TypeVar("Surface", Seabed, RigidCylinder, StopPlane)
 FRICTION_HINT = "*CONTROLS, IMPACT=MOREAU steps over impacts and rubs; without FRICTION= the plane is smooth"
 
 
@@ -45,33 +46,43 @@ def stop_plane(card: Card, draft: Draft) -> None:
     given |= NORMAL.read(row, draft)
     if not any(given["normal"]):
         raise Mistake(row.place, "the normal of *STOP PLANE has no length", "it points to the side of the nodes")
-    draft.planes.append(PlaneDraft(card, given.pop("node"), given))
+    draft.planes.append((StopPlane(**given), card))
 
 
-def build_planes(draft: Draft, mesh: Mesh) -> tuple[StopPlane, ...]:
-    """All of them; a node that begins below its plane is a mistake, and so are steps that cannot have planes."""
-    found: list[StopPlane] = []
-    for entry in draft.planes:
-        draft.card = card = entry.card
+def built(
+    draft: Draft, entries: list[tuple[Surface, Card]], build: Callable[[Surface, Card], Iterable[Surface]]
+) -> tuple[Surface, ...]:
+    """What becomes of surfaces, without those that are mistakes."""
+    found: list[Surface] = []
+    for entry, card in entries:
+        draft.card = card
         with draft.guard():
-            named = list(reference_nodes(draft, mesh, entry))
-            if len(named) > 1:
-                what = f"REF NODE= takes one node, {entry.node} has {len(named)}"
-                raise Mistake(card.field("REF NODE").place, what)
-            if named and entry.given["node_set"] in mesh.node_sets:
-                found.append(StopPlane(named[0], **entry.given))
-                check_nodes(card, draft, mesh, found[-1])
-                blame_events(card, draft, found[-1].friction)
+            found += build(entry, card)
     draft.card = None
     return tuple(found)
 
 
-def reference_nodes(draft: Draft, mesh: Mesh, entry: PlaneDraft) -> Iterator[int]:
+def build_planes(draft: Draft, mesh: Mesh) -> tuple[StopPlane, ...]:
+    """All of them; a node that begins below its plane is a mistake, and so are steps that cannot have planes."""
+
+    def build(plane: StopPlane, card: Card) -> Iterator[StopPlane]:
+        named = reference_nodes(mesh, plane.node)
+        if len(named) > 1:
+            raise Mistake(card.field("REF NODE").place, f"REF NODE= takes one node, {plane.node} has {len(named)}")
+        if named and plane.node_set in mesh.node_sets:
+            plane = replace(plane, node=named[0])
+            check_nodes(card, draft, mesh, plane)
+            blame_events(card, draft, plane.friction)
+            yield plane
+
+    return built(draft, draft.planes, build)
+
+
+def reference_nodes(mesh: Mesh, node: str | int) -> list[int]:
     """Labels of the node that is named, where it exists."""
-    if isinstance(entry.node, str):
-        yield from mesh.node_labels[mesh.node_sets.get(entry.node, [])].tolist()
-    elif np.isin(entry.node, mesh.node_labels):
-        yield entry.node
+    named = mesh.node_sets.get(node, []) if isinstance(node, str) else mesh.node_labels == node
+    labels: list[int] = mesh.node_labels[named].tolist()
+    return labels
 
 
 def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
@@ -143,7 +154,7 @@ RUBBING = Line(
 def seabed(card: Card, draft: Draft) -> None:
     """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
     given, rows = SEABED.read(card, draft), list(draft.rows(card))
-    draft.seabeds.append(Bed(card, Seabed(**given, **contact(card, rows, draft))))
+    draft.seabeds.append((Seabed(**given, **contact(card, rows, draft)), card))
 
 
 @keyword("model", RIGID_CYLINDER, extension="*RIGID CYLINDER")
@@ -155,7 +166,7 @@ def rigid_cylinder(card: Card, draft: Draft) -> None:
         raise Mistake(row.place, "both points of the axis are the same")
     if not rows:
         raise card.mistake("how stiff is it?", "a second data line: K, C, D: force per area and depth, damping, width")
-    draft.cylinders.append((card, RigidCylinder(**given, **contact(card, rows, draft))))
+    draft.cylinders.append((RigidCylinder(**given, **contact(card, rows, draft)), card))
 
 
 def contact(card: Card, rows: list[Row], draft: Draft) -> dict[str, Any]:
@@ -177,19 +188,19 @@ def contact_lines(surface: Seabed | RigidCylinder) -> list[str]:
 def build_cylinders(draft: Draft, mesh: Mesh) -> tuple[RigidCylinder, ...]:
     """All of them; a node that begins deep inside one is a mistake, bars that are long beside its radius are told."""
     is_bar = mesh.is_of(*BARS)
-    for card, cylinder in draft.cylinders:
-        draft.card = card
-        with draft.guard():
-            elements = mesh.bars_in(cylinder.element_set)
-            check_elements(card, draft, mesh, elements, is_bar, np.zeros(len(is_bar), np.bool_))
-            check_depth(card, draft, cylinder, mesh, elements)
-            if draft.has_failed(*OF_MESH):
-                continue
-            ends = mesh.coordinates[mesh.element_nodes[elements]]
-            if text := too_long(cylinder, np.linalg.norm(np.diff(ends, axis=1)[:, 0], axis=1)):
-                draft.notice(text)
-    draft.card = None
-    return tuple(cylinder for _, cylinder in draft.cylinders)
+
+    def build(cylinder: RigidCylinder, card: Card) -> Iterator[RigidCylinder]:
+        elements = mesh.bars_in(cylinder.element_set)
+        check_elements(card, draft, mesh, elements, is_bar, np.zeros(len(is_bar), np.bool_))
+        check_depth(card, draft, cylinder, mesh, elements)
+        if draft.has_failed(*OF_MESH):
+            return
+        ends = mesh.coordinates[mesh.element_nodes[elements]]
+        if text := too_long(cylinder, np.linalg.norm(np.diff(ends, axis=1)[:, 0], axis=1)):
+            draft.notice(text)
+        yield cylinder
+
+    return built(draft, draft.cylinders, build)
 
 
 def too_long(cylinder: RigidCylinder, length: Floats) -> str:
@@ -205,32 +216,30 @@ def too_long(cylinder: RigidCylinder, length: Floats) -> str:
     )
 
 
-def elevated(draft: Draft, bed: Bed) -> Seabed:
+def elevated(draft: Draft, bed: Seabed, card: Card) -> Seabed:
     """A bottom where it lies: by its card, or by that of the water."""
-    if bed.card.has("ELEVATION") or draft.has_failed("AQUA"):
-        return bed.value
+    if card.has("ELEVATION") or draft.has_failed("AQUA"):
+        return bed
     if draft.water is None:
         hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
-        raise bed.card.mistake("nothing says how deep the bottom lies", hint)
-    return replace(bed.value, elevation=draft.water.seabed)
+        raise card.mistake("nothing says how deep the bottom lies", hint)
+    return replace(bed, elevation=draft.water.seabed)
 
 
 def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
     """All of them, each with its elevation; what touches two of them, or lies deep below one, is a mistake."""
     is_bar = mesh.is_of(*BARS)
     taken = np.zeros(len(is_bar), np.bool_)
-    found: list[Seabed] = []
-    for entry in draft.seabeds:
-        draft.card = card = entry.card
-        with draft.guard():
-            bed = elevated(draft, entry)
-            elements = mesh.bars_in(bed.element_set)
-            check_elements(card, draft, mesh, elements, is_bar, taken)
-            check_depth(card, draft, bed, mesh, elements)
-            taken[elements] = True
-            found.append(bed)
-    draft.card = None
-    return tuple(found)
+
+    def build(bed: Seabed, card: Card) -> Iterator[Seabed]:
+        bed = elevated(draft, bed, card)
+        elements = mesh.bars_in(bed.element_set)
+        check_elements(card, draft, mesh, elements, is_bar, taken)
+        check_depth(card, draft, bed, mesh, elements)
+        taken[elements] = True
+        yield bed
+
+    return built(draft, draft.seabeds, build)
 
 
 def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:

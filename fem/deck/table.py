@@ -13,7 +13,6 @@ from fem.deck.cards import Card, Parameter, Row
 from fem.deck.draft import Draft
 from fem.deck.kinds import ANY, Kind
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, squeezed
-from fem.model import PARTS
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
 SHORTEST = 4
@@ -105,6 +104,7 @@ class Line:
 class Form(NamedTuple):
     """What a card makes of its parameters and its data line: one object; with ``is_list`` one of each data line.
 
+    into       field that the object goes to: a list of the model, of a material its own; empty: its values do
     fixed      values that the card gives by standing there
     further    what is wrong with a second data line, where there is more to say
     statement  the rest of what ``keyword`` is told
@@ -113,6 +113,7 @@ class Form(NamedTuple):
     make: Callable[..., Any] = dict
     parameters: Parameters = NONE
     line: Line | None = None
+    into: str = ""
     is_list: bool = False
     fixed: Mapping[str, Any] = {}
     further: str = ""
@@ -145,7 +146,9 @@ class Form(NamedTuple):
         return lines
 
     def fields(self) -> set[str]:
-        """Those of the object that the card gives."""
+        """Those of the model or material that the card gives."""
+        if self.into:
+            return {self.into}
         entries = () if self.line is None else self.line.values
         return {*self.fixed, *(value.field for value in (*self.parameters.values(), *entries))} - {""}
 
@@ -227,16 +230,12 @@ def keyword(
     return decorate
 
 
-INTO = {card: name for name, card in PARTS.items()}
-"""Fields of the model by the cards that fill them."""
-
-
-def listed(name: str, form: Form) -> Handler:
+def listed(form: Form) -> Handler:
     """The function of a card before the first step that adds what its form makes to a list of the model."""
 
     @keyword("model", form.parameters, **form.statement)
     def read(card: Card, draft: Draft) -> None:
-        getattr(draft, INTO[name]).extend(form.read(card, draft))
+        getattr(draft, form.into).extend(form.read(card, draft))
 
     return read
 

@@ -106,7 +106,8 @@ def mass(group: AddedMass, time: float, place: Floats, u: Floats, state: Floats,
         )
         square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
         zi, zj = place[3 * i + sea.up] + u[3 * i + sea.up], place[3 * j + sea.up] + u[3 * j + sea.up]
-        if sea.ramps.shape[0] > 0:
+        low, high = min(zi, zj) - sea.level, max(zi, zj) - sea.level
+        if sea.ramps.shape[0] > 0 and low < sea.rise and high > -sea.rise:
             zi -= elevation_near(3 * i, time, place, u, sea)
             zj -= elevation_near(3 * j, time, place, u, sea)
         first, last, _ = wetted(WATER, zi, zj, sea.level)

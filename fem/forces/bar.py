@@ -46,15 +46,14 @@ from fem.forces.laws import (
     GREEN,
     LINEAR,
     RIGID,
-    TABLE,
     active_rise,
     bilinear,
     damped_fractions,
     fraction,
+    law_point,
+    law_secant,
     measure,
     releases,
-    table_point,
-    table_secant,
 )
 from fem.forces.protocol import Trial
 from fem.lanes.choose import common, some, where
@@ -79,7 +78,7 @@ def multiply_mass(diagonal: Floats, off: Floats, nodes: Ints, x: Floats, product
 
 
 # Rows of Bars.constants
-REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, OF_LAW = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11
 BASE, BASE_CONSTANT, BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION, FRICTION = 13, 16, 17, 18, 19, 20, 21
 CONSTANTS = 22
 
@@ -101,7 +100,7 @@ class Bars(NamedTuple):
     blocks       (b, 5)          runs of one kind: measure, law, first and past-last bar, 1 where any is viscous
     constants    (CONSTANTS, m)  row by row: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
                                  eta, starting tension,
-                                 first row and row count of a table, base vector (3), base constant (of bars that are
+                                 numbers of the law (2), base vector (3), base constant (of bars that are
                                  not LINEAR: the gap (|D|^2 - L0^2)/2 of the reference position), base slope,
                                  volume over modulus (0 where there is no modulus), N/(A S) at the base,
                                  restitution, coefficient of friction
@@ -195,12 +194,10 @@ def evaluate_block(
         active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
         if law == RIGID:
             stress, modulus = 0.0, 0.0
-        elif law == TABLE:
-            length = 1.0 / inverse
-            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
-            stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
-            modulus *= length
-            energy += table_point(e1 * length, row, rows, table)[2]
+        elif law != BILINEAR:
+            length, one, two = 1.0 / inverse, constants[OF_LAW, e], constants[OF_LAW + 1, e]
+            stress, modulus = law_secant(law, e0, e1, length, young, one, two, table)
+            energy += law_point(law, e1, e1 * length, area * length, young, one, two, table)[1]
         else:
             shift = constants[STRESS0, e] - young * thermal[e]
             t1 = young * e1 + shift
@@ -330,7 +327,7 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
     energy = 0.0
     for b in range(blocks.shape[0]):
         kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
-        viscous = rate != 0.0 and blocks[b, 4] == 1
+        viscous = common(rate) != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
             which = Kind(GREEN, BILINEAR, False, False, tangent)
@@ -417,13 +414,12 @@ def bar_point(
         green += 0.5 * square * inverse * inverse
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
     young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-    active, trial = 1.0, 1.0
-    if bars.kinds[e, 1] == RIGID:
-        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
-    elif bars.kinds[e, 1] == TABLE:
-        stress, _, energy = table_point(
-            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
-        )
+    law, area, active, trial = bars.kinds[e, 1], constants[AREA, e], 1.0, 1.0
+    if law == RIGID:
+        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * area), 0.0, 0.0
+    elif law != BILINEAR:
+        one, two = constants[OF_LAW, e], constants[OF_LAW + 1, e]
+        stress, energy = law_point(law, strain, strain / inverse, area / inverse, young, one, two, bars.table)
     else:
         trial = trial_stress(e, strain, thermal, bars)
         active = fraction(trial, plus, minus)

@@ -50,7 +50,6 @@ from fem.forces.curves import Curves, distinct, gathered, largest, value_at, wit
 from fem.forces.protocol import SPENT, Family, Tangent, Trial
 from fem.forces.waves import (
     ACCELERATION,
-    AMPLITUDE,
     ELEVATION,
     INERTIA,
     NUMBER,
@@ -405,7 +404,7 @@ def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
     heights = (place + u).reshape(-1, 3)[group.ends, group.sea.up] - group.sea.level
     current = np.sqrt((group.streams.profile[:, 1:] ** 2).sum(axis=1)).max() * numbers[:, MOST_CURRENT]
     fastest = orbital(group.sea, heights)[rows[:, BAR]] * numbers[:, MOST_WAVES]
-    emerges = heights.max(axis=1) >= -group.sea.trains[AMPLITUDE].sum()
+    emerges = heights.max(axis=1) >= -group.sea.rise
     fastest += np.where((fastest > 0.0) & emerges[rows[:, BAR]], current, 0.0)
     h = numbers[:, EXPONENT]
     is_concave = (h > 1.0) & (h < 2.0)
@@ -429,7 +428,7 @@ def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
 
 def orbital(sea: Sea, heights: Floats) -> Floats:
     """(q,) W of bars whose ends are at heights (q, 2) above the still level; 0 where no wave comes to them."""
-    rise, k = sea.trains[AMPLITUDE].sum(), sea.trains[NUMBER]
+    rise, k = sea.rise, sea.trains[NUMBER]
     z = np.clip(heights.max(axis=1) + rise, -sea.depth, 0.0)[:, None]
     speeds: Floats = (np.exp(k * z) + np.exp(-k * (z + 2.0 * sea.depth))) @ sea.trains[SPEED]
     return np.where(heights.min(axis=1) <= rise, speeds, 0.0)

@@ -39,10 +39,11 @@ while it stretches, and never below zero: it does not push. Hence S = min(r(t), 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
-from fem.lanes.choose import every, where
+from fem.lanes.choose import common, every, where
 
 GREEN, ENGINEERING, LOG, LINEAR = 0, 1, 2, 3
 MEASURES = {"GREEN": GREEN, "ENGINEERING": ENGINEERING, "LOG": LOG}
@@ -103,6 +104,11 @@ def measure(
 
 
 BILINEAR, TABLE, RIGID = 0, 1, 2
+
+
+def law_of(material: Any) -> tuple[int, float, float]:
+    """The law of bars of a material, and the two numbers that it reads beside the modulus."""
+    return RIGID if material.is_inextensible else BILINEAR, 0.0, 0.0
 
 
 @inner_kernel
@@ -219,3 +225,25 @@ def table_secant(x0: float, x1: float, first: int, count: int, table: Floats | N
         return 0.5 * (f0 + f1), 0.5 * slope1
     secant = (w1 - w0) / span
     return secant, (f1 - secant) / span
+
+
+@inner_kernel
+def law_point(
+    law: int, strain: float, x: float, volume: float, young: float, one: float, two: float, table: Floats | None
+) -> tuple[float, float]:
+    """Stress, and energy stored in the volume of a bar, of all laws but BILINEAR and RIGID.
+
+    x         elongation, strain times unstressed length
+    one, two  numbers of the law: of TABLE its first row in ``table`` and the count of its rows (the area is 1)
+    """
+    force, _, energy = table_point(x, int(common(one)), int(common(two)), table)
+    return force, energy
+
+
+@inner_kernel
+def law_secant(
+    law: int, e0: float, e1: float, length: float, young: float, one: float, two: float, table: Floats | None
+) -> tuple[float, float]:
+    """Secant stress of these laws and its derivative with respect to e1; for e1 = e0 the stress and half its slope."""
+    stress, slope = table_secant(e0 * length, e1 * length, int(common(one)), int(common(two)), table)
+    return stress, slope * length

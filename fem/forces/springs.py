@@ -72,7 +72,7 @@ def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats
         energy += stored
         if not secant:
             slope *= 2.0
-        if rate != 0.0:
+        if common(rate) != 0.0:
             lost = constants[s, DAMPING] * (rate * (x1 - x0) if secant else elongation(dofs, s, trial.v1))
             pull += lost
             slope += constants[s, DAMPING] * rate

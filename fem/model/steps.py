@@ -336,7 +336,8 @@ class Reach:
 
 
 def union(parts: Iterable[Ints]) -> Ints:
-    return distinct(np.concatenate([np.zeros(0, np.int64), *parts]))
+    some = [part for part in parts if len(part)]
+    return distinct(np.concatenate(some)) if some else np.zeros(0, np.int64)
 
 
 def reach_of(mesh: Mesh, steps: Iterable[Step]) -> Reach:

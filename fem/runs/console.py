@@ -20,7 +20,7 @@ from fem.runs.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
 WIDTH = 100
-KEPT = "\N{NO-BREAK SPACE}"
+KEPT = "\xa0"  # a no-break space
 """A space at which no line is broken."""
 SHOWN = 50
 """A terminal shows at most about so many increments of a step, and so many of its cut-backs; files have all."""

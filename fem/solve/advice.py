@@ -22,6 +22,10 @@ from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
 """Part of the contact width by which lines may sink into a bottom without a notice."""
+COARSE = 5e-4
+"""TIME ERROR of increments that follow tensions beside it."""
+SPARE = 1.2
+"""Increments that are advised over those that the rest of a step takes at the pace so far."""
 OUT_OF_RANGE = (
     "look for a modulus, an area, a density, a mass, a load, a velocity or a length that is far from all others"
 )
@@ -112,16 +116,20 @@ def out_of_increments(step: StepState, most: int) -> str:
     if not isinstance(clock, ErrorClock):
         return text
     damps = step.stage.limits[LIMIT.damps] > 0.0
+    controls, done = clock.controls, time - clock.start
+    enough = SPARE * most * (clock.end - clock.start) / done if done > 0.0 else 0.0
+    needed = f" (some {float(f'{enough:.2g}'):.0f} at this pace)" if enough else ""
+    follows = controls.tension_change is not None and (controls.time_error or 0.0) >= COARSE
+    fewer = "" if follows else f"TIME ERROR={COARSE:g} with TENSION CHANGE=0.3 has fewer, that follow tensions, "
     return (
-        f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
+        f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({controls.time_error:g}; the last one was "
         f"{clock.dt:.3g}); "
         + (
             "numerical damping is left the ringing of taut bars, not swings, nor what cables that go slack do"
             if damps
             else "the scheme damps nothing, so that all vibration is followed"
         )
-        + ": a larger INC= goes on with these, TIME ERROR=5e-4 with TENSION CHANGE=0.3 has fewer, "
-        "that follow tensions, DIRECT has equal ones, and "
+        + f": a larger INC={needed} goes on with these, {fewer}DIRECT with ENERGY MOMENTUM has equal ones, and "
         "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
     )
 

@@ -167,7 +167,9 @@ class Settling(Question):
             period, every = strobe(models[0], self.period)
         except Exception:  # its own run will report it
             return {}
-        numbers, samples, stage = gather([lasting(model, ROUND * period) for model in models])
+        procedure = models[0].steps[-1].procedure
+        alike = [number for number, model in enumerate(models) if model.steps[-1].procedure == procedure]
+        numbers, samples, stage = gather([lasting(models[number], ROUND * period) for number in alike])
         if stage is None or not (follow_one_curve(samples) and recurs(samples[0], period, every, self.cycles)):
             return {}
         going, found = np.arange(len(samples)), dict[int, Row]()
@@ -187,7 +189,7 @@ class Settling(Question):
                     samples[start] = samples[start]._replace(u=u[lane, -1].ravel(), v=v[lane, -1].ravel())
             points = np.concatenate([points, more], axis=1)
             done = self.settled(points, scale)
-            found |= {numbers[going[start]]: row for start, row in done.items() if good[start]}
+            found |= {alike[numbers[going[start]]]: row for start, row in done.items() if good[start]}
             good[list(done)] = False
             going, points = going[good], points[good]
         return found

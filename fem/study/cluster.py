@@ -14,11 +14,11 @@ from fem.errors import CommandError, FemError, lacks
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.question import Answer, Job
 from fem.study.workers import (
-    COMPILE_SECONDS,
     FEWEST,
     Block,
     LostWorker,
     blocks,
+    is_worth_compiling,
     likely_seconds,
     lost_by,
     spread,
@@ -96,7 +96,7 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
         with connected(scheduler, workers) as (team, count):
             seconds = likely_seconds(first.model)
             in_lanes = left >= FEWEST and not can_run_in_lanes(first.model)
-            pays = in_lanes and seconds * left > COMPILE_SECONDS * count
+            pays = in_lanes and is_worth_compiling(first.model, seconds * left, count)
             work = blocks(chain([first], jobs), left, count, seconds)
             yield from spread(team, (Block(part, in_lanes, pays) for part in work))
 

@@ -16,12 +16,14 @@ from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Frequency, Model, Perturbation
 from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
+from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, StepStart
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
 from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
+from fem.study.lanes.pack import OF_ITEMS
 from fem.study.lanes.run import march_together
 from fem.study.question import Question, Row
 
@@ -141,7 +143,7 @@ class Recorder:
                 self._indices = {**self._indices, name: int(np.flatnonzero(labels == label)[0])}
 
     def add(self, rows: Rows) -> None:
-        late = rows.time >= self._record.start
+        late = (rows.time >= self._record.start).reshape(len(rows.time), -1).any(axis=1)  # in some lane
         if not self._indices or not late.any():
             return
         values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
@@ -162,8 +164,10 @@ class Recorder:
         if self._times[name]:
             time, values = np.concatenate(self._times[name]), np.concatenate(self._values[name])
             for lane in np.ndindex(self._lanes):
-                series = Series(name, np.zeros(len(time)), time, values[(slice(None), *lane)])
-                if np.isfinite(series.values).all():
+                its = time[(slice(None), *lane)]
+                late = its >= self._record.start
+                series = Series(name, np.zeros(np.count_nonzero(late)), its[late], values[(slice(None), *lane)][late])
+                if late.any() and np.isfinite(series.values).all():
                     found[(slice(None), *lane)] = self._record.numbers(series)
         return found
 
@@ -242,13 +246,18 @@ def layout_of(model: Model, record: Record | None = None) -> Layout:
 
 
 def prints_alike(model: Model, other: Model) -> bool:
-    """Both have one mesh and, step by step, one procedure and one list of requests: their layouts are the same."""
+    """Both have the same nodes, elements and sets, and steps of the same kind and requests: one layout."""
     pairs = zip(model.steps, other.steps, strict=False)
     return (
-        model.mesh is other.mesh
+        all(getattr(model.mesh, name) is getattr(other.mesh, name) for name in OF_ITEMS)
         and len(model.steps) == len(other.steps)
-        and all(one.procedure is its.procedure and one.outputs is its.outputs for one, its in pairs)
+        and all(one.outputs is its.outputs and runs_alike(one.procedure, its.procedure) for one, its in pairs)
     )
+
+
+def runs_alike(one: Procedure, other: Procedure) -> bool:
+    """Procedures of one kind; of natural frequencies, the very same one."""
+    return one is other or (type(one) is type(other) and not isinstance(one, Frequency))
 
 
 class Watch:
@@ -343,8 +352,8 @@ def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
         recorder.begin(rows.step)
         recorder.add(rows)
         recorded.append(recorder.columns())
-    kept = np.concatenate([ends, largest[None], watch.columns(), *recorded])
+    kept = np.concatenate([rows.time[-1:], ends, largest[None], watch.columns(), *recorded])
     iterations = rows.iterations.sum(axis=0).ravel().tolist()
-    count, cutbacks, time = int(rows.increment[-1]), int(rows.cutbacks.sum()), float(rows.time[-1])
+    count, cutbacks = int(rows.increment[-1]), int(rows.cutbacks.sum())
     lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)
-    return [(count, spent, cutbacks, time, *numbers) for spent, numbers in lanes]
+    return [(count, spent, cutbacks, *numbers) for spent, numbers in lanes]

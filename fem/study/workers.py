@@ -35,7 +35,7 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
     """Solve some parameter sets of a deck, in order. Every worker calls this and nothing else.
 
     in_lanes     models that differ in numbers only march together, all others alone
-    may_compile  lanes of a shape that is not compiled yet are worth it
+    may_compile  lanes of a shape that is not compiled yet are worth it; else it marches model by model
     """
     together = march_block(jobs, may_compile) if in_lanes else {}
     return [together[job.point] if job.point in together else job.solve() for job in jobs]
@@ -232,10 +232,12 @@ BLOCKS_PER_WORKER = 4
 """Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
 """Guessed cost of a run, and of a bar in an increment: these decide where things run, never what comes out."""
-FEWEST = 64
-"""Runs that are worth marching together."""
-COMPILE_SECONDS = 10.0
-"""Compilation of the march of lanes, for every shape of model."""
+FEWEST, TRIAL = 64, 32
+"""Runs that are worth marching together; those that show how long that takes."""
+COMPILE_SECONDS, ELEMENT_COMPILE_SECONDS = 16.0, 0.4
+"""Processor seconds that the march of lanes takes to compile, for every shape of model, and for each element in it."""
+SAVED = 0.8
+"""Part of the time of runs that lanes spare at least."""
 DIED = LOST + ": its process died twice ({why})"
 MOST_LOSSES = 20
 """Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
@@ -256,7 +258,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     count = workers or os.cpu_count() or 1
     measured = 0.0
     if left >= FEWEST:
-        jobs, left, measured = yield from begin_in_lanes(jobs, left, count)
+        jobs, left, measured = yield from begin_together(jobs, left, count)
         if measured:
             work = blocks(jobs, left, count, measured)
             if min(count, left) > 1 and measured * left > START_UP:
@@ -279,36 +281,46 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         yield answers
 
 
-def begin_in_lanes(
+def begin_together(
     jobs: Iterator[Job], left: int, workers: int
 ) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
-    """Two points alone, then two blocks in lanes if that pays; the jobs left, and seconds of one in lanes (0: alone).
+    """Two points alone, then some together; the jobs left, and processor seconds of one together (0: all run alone).
 
-    It pays where the lanes are compiled already, or what they save is more than that takes.
+    Lanes that are not compiled are compiled where what they save is more than that takes.
     """
     first = next(jobs, None)
     if first is None or first.history or can_run_in_lanes(first.model):
         return chain([first] if first else [], jobs), left, 0.0
-    seconds = 0.0
+    seconds, is_together = 0.0, False
     for job in chain([first], islice(jobs, 1)):
-        began = time.perf_counter()
+        began = time.process_time()
         answers = solve_block([job])
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         left -= 1
         yield answers
-    block = list(islice(jobs, LARGEST_BLOCK))
-    together = march_block(block, seconds * left > COMPILE_SECONDS * min(workers, left))
-    if not together:
-        return chain(block, jobs), left, 0.0
-    yield list(together.values())
-    began = time.perf_counter()
-    rest = [job for job in block if job.point not in together]
-    block = [*rest, *islice(jobs, LARGEST_BLOCK)]
-    answers = solve_block(block, True)
-    seconds = (time.perf_counter() - began) / max(1, len(block))
-    left -= len(together) + len(block)
-    yield answers
-    return jobs, left, seconds
+    for size, may_compile in ((TRIAL, False), (TRIAL, True), (LARGEST_BLOCK, False)):
+        if may_compile and not is_worth_compiling(first.model, seconds * left, min(workers, left)):
+            break
+        block = list(islice(jobs, size))
+        began = time.process_time()
+        found = march_block(block, may_compile)
+        if not found:
+            jobs = chain(block, jobs)
+            continue
+        answers = [*found.values(), *solve_block([job for job in block if job.point not in found])]
+        seconds, is_together = (time.process_time() - began) / len(block), True
+        left -= len(block)
+        yield answers
+    return jobs, left, seconds if is_together else 0.0
+
+
+def is_worth_compiling(model: Model, work: float, workers: int) -> bool:
+    """The march of lanes for the shape of a model saves more of some processor seconds of work than it takes.
+
+    One process compiles, while ``workers`` of them could work: so it ends sooner, too.
+    """
+    takes = COMPILE_SECONDS + ELEMENT_COMPILE_SECONDS * len(model.mesh.element_labels)
+    return SAVED * work > takes * workers
 
 
 def likely_seconds(model: Model) -> float:

@@ -128,6 +128,24 @@ def test_only_the_first_sets_of_each_course_are_read(shaken, monkeypatch):
     assert len(readings) <= 4
 
 
+def test_places_of_nodes_follow_parameters(shaken, monkeypatch):
+    """Those between them that are generated, too; where two nodes would meet the deck is read, and refused."""
+    text = shaken.read_text().replace("2, 1, 0, 0\n", "11, <A>, 0, <C>\n*NGEN\n1, 11, 5\n")
+    shaken.write_text(
+        text.replace("1, 1, 2\n*MAT", "1, 1, 6\n2, 6, 11\n*MAT")
+        .replace("\n2, 3, -", "\n6, 3, -")
+        .replace("\n2, 1, <", "\n6, 1, <")
+    )
+    read = deck_reader(shaken, ["A"])
+    first = read({"A": 0.2})
+    monkeypatch.setattr(outline, "read_file", None)  # nothing is read any more
+    for a in (0.1, 0.3, 7.0):
+        model = read({"A": a})
+        assert model.mesh.coordinates.dtype == np.float64 and model.mesh.coordinates.flags.c_contiguous
+        assert model.mesh.coordinates == pytest.approx(np.outer([0.0, 1.0, 0.5], [a, 0.0, 1.0 / (a + 5.0)]))
+    assert first.mesh.coordinates[1, 0] == 0.2
+
+
 def test_what_an_outline_cannot_serve_is_read(shaken):
     read = deck_reader(shaken, ["A", "ratio"])
     for a in (0.1, 0.2, -0.3, -5.0, -6.0, 0.3):  # a signed number after a sign, division by zero, negative density

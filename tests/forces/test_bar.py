@@ -35,7 +35,7 @@ def one_bar(
     constants[bar.PLUS, 0], constants[bar.MINUS, 0] = plus, minus
     constants[bar.STRESS0, 0] = 3.0
     constants[bar.VISCOUS, 0] = eta
-    constants[bar.COUNT, 0] = len(TABLE_ROWS) if law == TABLE else 0
+    constants[bar.OF_LAW + 1, 0] = len(TABLE_ROWS) if law == TABLE else 0
     nodes = np.array([[0, 1]])
     empty = np.zeros(0)
     kinds = np.array([[kind, law]])

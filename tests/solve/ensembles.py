@@ -68,7 +68,7 @@ def chosen(rows: Rows, which: Ints) -> Rows:
     return replace(rows, **series)
 
 
-LANE_SERIES = [name for name in SERIES if name not in ("increment", "time", "dt", "cutbacks")]
+LANE_SERIES = [name for name in SERIES if name not in ("increment", "cutbacks")]
 """Fields of ``Rows`` that differ from lane to lane."""
 
 

@@ -146,6 +146,33 @@ def test_lanes_may_follow_curves_of_their_own():
         check_alike(result, model)
 
 
+def test_lanes_may_have_increments_of_their_own():
+    """Each as long as the shaking of its support asks for, the last one shorter; as many increments in all lanes."""
+    text = PENDULUM.replace("YOUNG = 1e5\n", "YOUNG = 1e5\ndt = 0.025/OMEGA\nend = 80.4*dt\n")
+    text = text.replace("0.005, 0.4\n", "<dt>, <end>\n")
+    models = [fem.parse_deck(text, {"OMEGA": omega, "HEIGHT": 0.05}) for omega in (3.0, 5.0, 5.0, 6.5, 9.0)]
+    results = run_ensemble(models, 10)
+    assert len({result.rows.time[-1] for result in results}) == 4 and results[0].rows.increment[-1] == 81
+    for result, model in zip(results, models, strict=True):
+        check_alike(result, model)
+    alone = run_ensemble(models[::-1], 10)
+    for result, other in zip(results, alone[::-1], strict=True):  # a lane does not depend on its place
+        assert np.array_equal(result.rows.kinetic, other.rows.kinetic)
+
+
+def test_lanes_of_damped_chains_may_have_increments_of_their_own():
+    text = CHAIN.replace("PULL = 1.\n", "PULL = 1.\ndt = 0.01\nend = 50*dt\n").replace("0.01, 0.5\n", "<dt>, <end>\n")
+    models = [fem.parse_deck(text, {"dt": 0.004 * k, "PULL": 1.0 + k}) for k in range(1, 5)]
+    for result, model in zip(run_ensemble(models, 7), models, strict=True):
+        check_alike(result, model, 7)
+
+
+def test_lanes_march_as_many_increments():
+    models = [fem.parse_deck(PENDULUM.replace("0.4\n", f"{end}\n")) for end in (0.4, 0.4, 0.2)]
+    results = run_ensemble(models, 10)
+    assert [result.in_lanes for result in results] == [True, True, False]
+
+
 def test_a_lane_that_fails_does_not_disturb_others():
     models = pendulums(ITERATIONS=[20, 1, 20, 20], HEIGHT=[0.01, 0.3, 0.3, 0.02])
     results = run_ensemble(models, 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import llvmlite
@@ -13,6 +14,7 @@ import pytest
 from fem.compiled import kernel, number_kernel
 from fem.compiled.choice import is_plain
 from fem.forces.bar import CONSTANTS, STORED, Bars, evaluate_bars
+from fem.forces.waves import foresee, sea_of
 from fem.solve.newton.evaluate import combine
 from tests.machine_code import assembly
 from tests.trials import trial
@@ -49,6 +51,19 @@ def test_evaluation_of_bars():
 @pytest.mark.skipif(OLD, reason="this LLVM does not see that the loop runs through memory in order")
 def test_sums_of_vectors():
     assert packed(combine, np.zeros((1, 3)), np.zeros((1, 1)), 0, np.zeros(3)) >= 4
+
+
+def test_sums_of_waves():
+    """Of all waves at once, what stands side by side: an index that may count from the end made gathers of loads."""
+    model = SimpleNamespace(
+        sea=np.ones((1, 6)),
+        mesh=SimpleNamespace(up=2),
+        water=SimpleNamespace(level=0.0, seabed=-9.0),
+        waves=[SimpleNamespace(stretching="WHEELER")],
+    )
+    sea = sea_of(model, np.zeros(1, np.int64), np.ones(1), 0)
+    its = assembly(foresee, trial(np.zeros(3)), sea)
+    assert len(PACKED.findall(its)) > 200 and "gather" not in its
 
 
 @number_kernel

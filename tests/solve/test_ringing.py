@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -173,3 +175,13 @@ def test_too_few_increments_are_not_a_lack_of_convergence():
     with pytest.raises(fem.NoConvergence, match=r"used up its 20 increments .* TIME ERROR .* DIRECT") as stopped:
         run_text(pendulum(inc=", INC=20"))
     assert stopped.value.verdict == "out of increments"
+    needed = int(re.search(r"INC= \(some (\d+) at this pace\)", str(stopped.value))[1])
+    assert len(run_text(pendulum(inc=f", INC={2 * needed}")).time) < 2 * needed
+
+
+def test_what_is_advised_is_not_advised_again():
+    """A net that has lost a cable came back with the same advice, followed."""
+    text = pendulum(inc=", INC=20", error="5e-4, TENSION CHANGE=0.3")
+    with pytest.raises(fem.NoConvergence, match="used up its 20 increments") as stopped:
+        run_text(text)
+    assert "TENSION CHANGE" not in str(stopped.value) and "ENERGY MOMENTUM" in str(stopped.value)

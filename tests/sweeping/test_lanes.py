@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import fem
 from fem.deck import parse_deck
+from fem.runs.run_record import COMPLETED
 from fem.study import workers
+from fem.study.points import make_grid
 from fem.study.question import Job
 from fem.study.row import layout_of
+from fem.study.sweep import make_plan, readable
 from fem.study.workers import march_block
 from tests.sweeping.swings import SWING, write_swing
 
@@ -29,7 +34,7 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
         marched.extend(found)
         return found
 
-    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     monkeypatch.setattr(workers, "march_block", counted)
     together = fem.sweep(deck, GRID, workers=1, record=record)
     assert len(marched) > 40
@@ -43,11 +48,94 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
         assert mine == pytest.approx(its, rel=1e-11, abs=1e-12 * size, nan_ok=not crosses), name
 
 
-def test_a_shape_that_is_not_worth_its_compilation_does_not_march():
-    text = SWING.replace("1, 0., 0., 0.\n", "1, 0., 0., 0.\n7, 3., 4., 5.\n")
-    model = parse_deck(text)
+@pytest.fixture
+def is_not_compiled(monkeypatch):
+    """The lanes of no shape are compiled."""
+    monkeypatch.setattr("fem.study.lanes.run.is_compiled", lambda *_: False)
+
+
+def test_a_shape_that_is_not_worth_its_compilation_marches_only_where_that_is_short(is_not_compiled, monkeypatch):
+    model = parse_deck(SWING)
     jobs = [Job(point, model, layout_of(model)) for point in range(3)]
+    assert len(march_block(jobs, may_compile=False)) == 3
+    monkeypatch.setattr("fem.study.lanes.single.first_chunk", lambda system: 19)  # of 20 increments
     assert march_block(jobs, may_compile=False) == {}
+
+
+SHAKEN = """*AMPLITUDE, NAME=SHAKE, DEFINITION=PERIODIC
+1, <omega>, 0., 0.
+0., 1.
+*STEP, NLGEOM"""
+PREPARED = {
+    "increments": ("", "", {"dt": np.linspace(0.001, 0.01, 12), "gravity": [1.0, 9.81]}),
+    "geometry": ("", "", {"length": [0.0, *np.linspace(0.5, 2.0, 10)], "gravity": [5.0, 9.81]}),
+    "supports": (
+        "*STEP, NLGEOM",
+        SHAKEN.replace("<omega>", "<length>"),
+        {"length": np.linspace(0.5, 2.0, 8), "dt": [0.01, 0.005]},
+    ),
+    "damping": (
+        "*DENSITY\n",
+        "*DAMPING, ALPHA=<length>, BETA=<beta>\n*DENSITY\n",
+        {"beta": [0.0, 0.001], "dt": [0.01, 0.005]},
+    ),
+    "drift": ("*DLOAD", "*CONTROLS, ENERGY DRIFT=1e-9\n*DLOAD", {"dt": np.linspace(0.001, 0.04, 12)}),
+}
+
+
+@pytest.mark.parametrize("case", PREPARED)
+def test_points_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path, is_not_compiled, case):
+    """To the last bit, in any order; what fails is left to a run of its own."""
+    old, new, grid = PREPARED[case]
+    deck = write_swing(tmp_path, old, new)
+    text = deck.read_text().replace("*PARAMETER\n", "*PARAMETER\nbeta = 0.\n")
+    if case == "supports":
+        text = text.replace("*DLOAD", "*BOUNDARY, AMPLITUDE=SHAKE\n1, 1, 1, 0.1\n*DLOAD")
+    deck.write_text(text)
+    plan = make_plan(deck, make_grid(grid), None, False, partial(layout_of, record=fem.Record("U2_n2", start=0.02)))
+    jobs = list(readable(plan, list(range(len(plan.grid)))))
+    alone = {job.point: job.solve() for job in jobs}
+    for order in (jobs, jobs[::-1], jobs[::2] + jobs[1::2]):
+        found = march_block(order, may_compile=False)
+        assert 2 * len(found) >= len(jobs) or case == "drift"
+        assert (len(found) < len(jobs)) == (case in ("drift", "damping"))
+        for point, answer in found.items():
+            assert alone[point].verdict == answer.verdict
+            assert np.array_equal(alone[point].row, answer.row, equal_nan=True), point
+
+
+def test_rods_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path, is_not_compiled):
+    deck = tmp_path / "rods.inp"
+    deck.write_text(RODS)
+    grid = make_grid({"speed": np.linspace(-2.0, 2.0, 6), "slip": [0.0, 0.1], "width": [0.1, 0.3]})
+    jobs = list(readable(make_plan(deck, grid, None, False), list(range(len(grid)))))
+    found = march_block(jobs, may_compile=False)
+    assert len(found) == 12  # without slip
+    for job in jobs:
+        alone = job.solve()
+        assert (alone.verdict == COMPLETED) == (job.point in found)
+        assert job.point not in found or alone.row == found[job.point].row
+
+
+def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tmp_path, is_not_compiled, monkeypatch):
+    deck, grid = write_swing(tmp_path), {"dt": np.linspace(0.001, 0.01, 90)}
+    whole = fem.sweep(deck, grid, workers=1, output=tmp_path / "whole")
+    blocks = []
+
+    def stops(jobs, may_compile):
+        blocks.append(len(jobs))
+        if len(blocks) > 1:
+            raise KeyboardInterrupt
+        return march_block(jobs, may_compile)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(workers, "march_block", stops)
+        fem.sweep(deck, grid, workers=1, output=tmp_path / "broken")
+    before = (tmp_path / "broken" / "sweep.csv").read_text().splitlines()
+    assert 1 < len(before) < 91
+    fem.sweep(deck, grid, workers=1, output=tmp_path / "broken")
+    assert (tmp_path / "broken" / "sweep.csv").read_bytes() == (tmp_path / "whole" / "sweep.csv").read_bytes()
+    assert whole["time_end"] == pytest.approx(20 * grid["dt"], rel=1e-12)
 
 
 def test_only_models_that_print_the_same_nodes_march_together(tmp_path, monkeypatch):
@@ -55,7 +143,7 @@ def test_only_models_that_print_the_same_nodes_march_together(tmp_path, monkeypa
     deck.write_text(deck.read_text().replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
     grid = {"tip": [2.0, 1.0], "gravity": np.linspace(1.0, 9.81, 40)}
     alone = fem.sweep(deck, grid, workers=1, history=True)
-    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     together = fem.sweep(deck, grid, workers=1)
     for name in ("U3_2_end", "U2_2_end", "U2_2_min"):
         assert np.isnan(together[name][40:]).all()
@@ -69,7 +157,7 @@ def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, m
     deck.write_text(text.replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
     grid = {"tip": [2.0, 7.0], "gravity": np.linspace(1.0, 9.81, 40)}
     alone = fem.sweep(deck, grid, workers=1, history=True)
-    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     together = fem.sweep(deck, grid, workers=1)
     assert np.isnan(alone["U2_2_end"][40:]).all() and not alone.failed.any()
     assert together["U2_2_end"] == pytest.approx(alone["U2_2_end"], rel=1e-12, nan_ok=True)
@@ -126,7 +214,7 @@ def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch):
     deck.write_text(RODS)
     grid = {"speed": np.linspace(-2.0, 2.0, 24), "slip": [0.0, 0.1], "width": [0.1, 0.3]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
-    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     marched = []
 
     def counted(jobs, may_compile):

@@ -27,7 +27,7 @@ from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
-from fem.solve.start import first_motion
+from fem.solve.start import initial_motion
 from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch
 from fem.study.lanes.march import OUTCOME, Packs, Start
 
@@ -36,6 +36,8 @@ OF_SYSTEM = tuple(
     + "seabeds cylinders equations".split()
 )
 """Fields of a model that its assembled arrays come from, with initial conditions that are no motion."""
+OF_ITEMS = ("node_labels", "blocks", "node_sets", "element_sets")
+"""Fields of a mesh that tell which nodes and elements there are: on no other do supports and loads depend."""
 OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
 """Fields of a step that loads and temperatures come from."""
 OF_SUPPORTS = ("boundaries", "amplitudes")
@@ -45,10 +47,13 @@ OF_SUPPORTS = ("boundaries", "amplitudes")
 class Sample(NamedTuple):
     """One model, ready to become a lane. Samples of one ensemble share the parts in which they do not differ.
 
-    initial: supports before the step; u, v (3n,) initial; limits as the march takes them; thermal (1 or k+1, m)
+    time (k+1,), dt (k,): its increments; initial: supports before the step; u, v (3n,) initial; limits as the march
+    takes them; thermal (1 or k+1, m)
     """
 
     model: Model
+    time: Floats
+    dt: Floats
     system: System
     bars: Bars
     initial: Supports
@@ -93,41 +98,55 @@ def has_same_loads(one: Model, other: Model) -> bool:
     return is_alike(step, its, OF_LOADS) and is_alike(one, other, ("amplitudes",))
 
 
-def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
+def sample(model: Model, known: Sample | None = None) -> Sample:
     """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
-    step = model.steps[0]
-    span = Span(0.0, float(time[-1]), ramps=step.ramps)
-    if known is not None and is_alike(model, known.model, OF_SYSTEM) and at_rest(model) == at_rest(known.model):
-        system, u, v = known.system, known.u, known.v
-        is_elsewhere = not is_alike(model, known.model, ("initial_conditions",))
-        if is_elsewhere or not is_alike(model, known.model, ("amplitudes",)):
-            system = replace(system, model=model)
-        if is_elsewhere:
-            u, v, *_ = first_motion(system)
-            held = known.supports.supported
-            is_elsewhere = not step.nlgeom or not all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
-        if not is_elsewhere and has_same_loads(model, known.model):
-            environment = known.environment
-            before = known.model.steps[0]
-            if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
-                initial = known.initial
-                if not is_alike(model, known.model, ("boundaries",)):
-                    initial = initial_supports(system, model, u)
-                environment = replace(environment, supports=advance_supports(system, initial, step, span, u, v))
-            limits = known.limits
-            if not is_alike(step, before, ("controls",)):
-                limits = limits_of(step.controls, known.bars)
-            return known._replace(model=model, system=system, environment=environment, u=u, v=v, limits=limits)
-    else:
+    if known is None or not is_alike(model.mesh, known.model.mesh, OF_ITEMS) or at_rest(model) != at_rest(known.model):
+        refuse_earlier(model)
+        return filled(model, assemble(model), None, *instants(model))
+    step, before, system, environment = model.steps[0], known.model.steps[0], known.system, known.environment
+    is_timed = same(step.procedure, before.procedure)
+    time, dt = (known.time, known.dt) if is_timed else instants(model)
+    is_built = is_alike(model, known.model, OF_SYSTEM)
+    is_started = is_alike(model, known.model, ("initial_conditions",))
+    if not is_built:
         refuse_earlier(model)
         system = assemble(model)
-        u, v, *_ = first_motion(system)
-    before_all = first_environment(system, u)
-    environment = next_environment(system, before_all, step, span, u, v, np.zeros_like(u))
+    elif not (is_started and is_alike(model, known.model, ("amplitudes",))):
+        system = replace(system, model=model)
+    u, v = (known.u, known.v) if is_started else initial_motion(system)
+    held = known.supports.supported
+    is_held_there = is_started or all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
+    stays = is_held_there and (is_started or step.nlgeom) and has_same_loads(model, known.model)
+    if not (stays and (is_timed or not (step.ramps or len(known.thermal) > 1))):
+        return filled(model, system, None, time, dt)
+    initial = known.initial
+    if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
+        if not is_alike(model, known.model, ("boundaries",)):
+            initial = initial_supports(system, model, u)
+        span = Span(0.0, float(time[-1]), ramps=step.ramps)
+        environment = replace(environment, supports=advance_supports(system, initial, step, span, u, v))
+    if not is_built:
+        return filled(model, system, (initial, environment), time, dt)
+    limits = known.limits
+    if not is_alike(step, before, ("controls",)):
+        limits = limits_of(step.controls, known.bars)
+    parts: dict[str, Any] = {"system": system, "initial": initial, "environment": environment, "limits": limits}
+    return known._replace(model=model, time=time, dt=dt, u=u, v=v, **parts)
+
+
+def filled(
+    model: Model, system: System, acting: tuple[Supports, Environment] | None, time: Floats, dt: Floats
+) -> Sample:
+    """A sample of a system; ``acting``: supports before the step and what acts in it, where that is known."""
+    step, (u, v) = model.steps[0], initial_motion(system)
+    if acting is None:
+        before_all, span = first_environment(system, u), Span(0.0, float(time[-1]), ramps=step.ramps)
+        environment = next_environment(system, before_all, step, span, u, v, np.zeros_like(u))
+        acting = before_all.supports, environment
     bars = system.bars if step.nlgeom else linearised(system.bars, u)
-    thermal = thermal_rows(system, environment, time)
-    loads, limits = load_set(system, environment), limits_of(step.controls, bars)
-    return Sample(model, system, bars, before_all.supports, environment, loads, u, v, limits, thermal)
+    thermal = thermal_rows(system, acting[1], time)
+    loads, limits = load_set(system, acting[1]), limits_of(step.controls, bars)
+    return Sample(model, time, dt, system, bars, *acting, loads, u, v, limits, thermal)
 
 
 WIDTH = 8
@@ -169,9 +188,7 @@ def per_dof(parts: Sequence[Floats]) -> Any:
     return packs
 
 
-def packs_of(
-    stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
-) -> Packs:
+def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: Ints, elements: Ints) -> Packs:
     """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
     blocks, size = -(-len(samples) // WIDTH), stage.system.size
     systems = [sample.system for sample in samples]
@@ -201,7 +218,7 @@ def packs_of(
     equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
     tree, equation = Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation)
     problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, equation)
-    limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, time, dt, start)
+    limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, start)
     outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
     return Packs(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)
 
@@ -222,11 +239,12 @@ def empty(array: Floats) -> Any:
     return zeros(*array.shape, WIDTH, known=array.ndim)
 
 
-def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
+def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> Any:
     """Loads and support motions of all increments; ``start`` gets what supports have at the start.
 
-    Where all models follow the same curves, only the numbers that multiply them are packed.
+    Where all models follow the same curves through the same instants, only the numbers that multiply them are packed.
     """
+    time, dt = samples[0].time, samples[0].dt
     supports = [sample.supports for sample in samples]
     first, blocks = supports[0], len(start.u.array)
     held = np.flatnonzero(first.supported)
@@ -251,23 +269,24 @@ def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Float
         factors = stage.loads.factors(time)[None]
         weighted = weigh(stage, factors[0])[None]
     else:
-        begins = [each.motion(held, time[:1], after=True) for each in supports]
+        begins = [each.motion(held, one.time[:1], after=True) for each, one in zip(supports, samples, strict=True)]
         for level, array in enumerate(starts, start=1):
             array[:, held] = pack([begin[level][0] for begin in begins]).array
         moving = [sample.supports.moving(sample.u) for sample in samples]
         dofs = np.unique(np.concatenate(moving))
-        exact = [
-            mean_accelerations(stage, [*each.motion(dofs, time[1:]), each.velocity_after(dofs, time[:-1])], dt[:, None])
-            for each in supports
-        ]
+        exact = [support_motion(stage, one, dofs) for one in samples]
         support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
-        each = [sample.loads.factors(time) for sample in samples]
+        each = [sample.loads.factors(sample.time) for sample in samples]
         factors, weighted = pack(each, known=1), pack([weigh(stage, part) for part in each], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
     thermal = pack([sample.thermal for sample in samples], known=1)
     thermal_mean = pack([thermal_mean_of(stage, sample.thermal) for sample in samples], known=1)
     gravity = fixed(stage.loads.is_gravity)
     u, v, a, after = support
+    if all(one.time is time for one in samples):
+        time, dt = time[None], dt[None]  # numbers: a tenth faster than packs
+    else:
+        time, dt = (pack([getattr(one, name) for one in samples], known=0) for name in ("time", "dt"))
     return Loading(dt, time, vectors, gravity, weighted, factors, fixed(dofs), u, v, a, after, thermal, thermal_mean)
 
 
@@ -285,6 +304,12 @@ def thermal_mean_of(stage: StepSystem, thermal: Floats) -> Floats:
     return 0.5 * (thermal[:-1] + thermal[1:]) if stage.scheme.secant else thermal[1:]
 
 
+def support_motion(stage: StepSystem, one: Sample, dofs: Ints) -> list[Floats]:
+    """u, v, a and v after the starts of increments (k, c) of supports of a model."""
+    exact = *one.supports.motion(dofs, one.time[1:]), one.supports.velocity_after(dofs, one.time[:-1])
+    return mean_accelerations(stage, list(exact), one.dt[:, None])
+
+
 def mean_accelerations(stage: StepSystem, motion: list[Floats], dt: Floats) -> list[Floats]:
     """u, v, a of supports and v after the starts of increments; a is that of the increment in secant schemes."""
     u, v, a, after = motion
@@ -292,11 +317,14 @@ def mean_accelerations(stage: StepSystem, motion: list[Floats], dt: Floats) -> l
 
 
 def follow_one_curve(samples: Sequence[Sample]) -> bool:
-    """All models have the same functions of time."""
+    """All models have the same functions of time at all instants: constant ones, or with the same instants."""
     first = samples[0]
     curves = tuple(case.curve for case in first.loads.cases)
+    moves = first.supports.groups + tuple((0, curve) for curve in curves)
+    is_constant = all(order == 0 and isinstance(curve, Constant) for order, curve in moves)
     return all(
-        (one.supports is first.supports or one.supports.groups == first.supports.groups)
+        (is_constant or one.time is first.time)
+        and (one.supports is first.supports or one.supports.groups == first.supports.groups)
         and (one.loads is first.loads or tuple(case.curve for case in one.loads.cases) == curves)
         for one in samples
     )

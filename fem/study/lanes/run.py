@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import compress
 from typing import Any
 
@@ -17,7 +17,7 @@ from fem.forces.bar import INV_LENGTH, Bars
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.lanes.arrays import Fixed
+from fem.lanes.arrays import Fixed, Lanes
 from fem.lanes.choose import local
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
@@ -31,16 +31,17 @@ from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints
 from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.mechanisms import hold_unrestrained
-from fem.solve.step_system import StepSystem, loading, prepare, record
+from fem.solve.step_system import StepSystem, loading_at, prepare, record
 from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
-from fem.study.lanes.pack import WIDTH, Sample, instants, is_alike, packs_of, sample
+from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, follow_one_curve, is_alike, packs_of, sample
+from fem.study.lanes.single import NUMBERS, is_short, march_singly
 
 BLOCKS_AT_ONCE = 64
 """Blocks that march before Python looks for Ctrl-C."""
-MOST_NUMBERS = 2**25
-"""Numbers that the lanes of one march may record: 256 MB."""
-NAMES = ("node_labels", "element_labels", "node_sets", "element_sets")
-"""Fields of a mesh that name nodes and elements."""
+MOST_NUMBERS, SINGLE_NUMBERS = 2**25, 2**19
+"""Numbers that the lanes of one march may record, 256 MB, and models that march one by one, 4 MB: in the cache."""
+OF_SCHEME = tuple(each.name for each in fields(Dynamic) if each.name not in ("dt", "period"))
+"""Fields of a procedure that lanes of one march share."""
 
 
 def can_run_in_lanes(model: Model) -> str:
@@ -93,7 +94,7 @@ def march_together(
 
     every        increments between two recorded rows; the energy watch looks at all increments
     record_all   rows carry every node and element, not only the printed ones
-    may_compile  False: none marches whose shape is not compiled yet
+    may_compile  False: lanes whose shape is not compiled yet march one by one, if that is short
     """
     numbers, samples, stage = gather(models)
     if stage is None:
@@ -105,23 +106,39 @@ def march_together(
 def march_samples(
     stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
-    """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves."""
-    time, dt = instants(samples[0].model)
-    schedule = Schedule(samples[0].model, 0, 0.0, len(dt), False)
-    count = len(stage.system.labels), len(stage.system.family)
-    probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
-    increments = np.array([*range(0, len(dt), every), len(dt)])
-    kept = len(increments) * numbers_in(record(stage, 1, probes, elements)) * WIDTH
-    at_once = MOST_NUMBERS // kept * WIDTH
+    """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
+
+    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded.
+    """
+    count = len(samples[0].dt)
+    schedule = Schedule(samples[0].model, 0, 0.0, count, False)
+    everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
+    probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
+    increments = np.array([*range(0, count, every), count])
+    kept = len(increments) * numbers_in(record(stage, 1, probes, elements))
+    if not follow_one_curve(samples):
+        kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
+    few = packs_of(stage, samples[:WIDTH], 1, probes, elements)
+    in_lanes = may_compile or is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
+    if not (in_lanes or (every == 1 and is_short(stage, count))):
+        return
+    at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
-        whole = packs_of(stage, part, time, dt, len(increments), probes, elements)
-        if not march_all(whole, stage, every, may_compile):
-            return
-        reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
-        rows = record_of_lanes(whole, increments, time, dt, probes, elements)
-        good = (reasons == DONE) & finite_lanes(rows)[: len(part)]
-        yield start, rows, good, whole.outcome.array[:, SOLVES].ravel().astype(np.int64)
+        if in_lanes:
+            whole = packs_of(stage, part, len(increments), probes, elements)
+            if not march_all(whole, stage, every, may_compile):
+                return
+            reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
+            done = reasons == DONE
+            both = whole.loading.time, whole.loading.dt
+            time, dt = (np.moveaxis(each.array if isinstance(each, Lanes) else each[..., None], 0, 1) for each in both)
+            found = whole.record._replace(**{name: getattr(whole.record, name).array for name in NUMBERS})
+        else:
+            found, done, solves = march_singly(stage, part, probes, elements)
+            time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
+        rows = record_of_lanes(found, increments, time, dt, (probes, elements))
+        yield start, rows, done & finite_lanes(rows)[: len(part)], solves.astype(np.int64)
 
 
 def finite_lanes(rows: Rows) -> Flags:
@@ -140,12 +157,10 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem
         if can_run_in_lanes(model) or not (known is None or has_same_march(model, known.model)):
             continue
         try:
-            if known is None:
-                time, _ = instants(model)
-            one = sample(model, time, known)
+            one = sample(model, known)
             if not keeps_lengths(one):
                 continue
-            stage = stage or template(one, time)
+            stage = stage or template(one)
         except FemError:  # its own run will report it
             continue
         if stage is not None and (known is None or has_same_shape(one, known)):
@@ -181,7 +196,7 @@ def keeps_lengths(one: Sample) -> bool:
     return bool(is_long.all() and stretching.max() <= SAME_RATE * np.abs(v).max())
 
 
-def template(first: Sample, time: Floats) -> StepSystem | None:
+def template(first: Sample) -> StepSystem | None:
     """A sample made ready to march, or None where it needs what lanes have not."""
     step = first.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
@@ -190,7 +205,7 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
     if stage.choice.solver not in CHAINS or len(first.system.pairs) or not first.system.is_passive:
         return None
     motion = first_motion(first.system)
-    evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
+    evaluate_start(stage, motion, loading_at(stage, motion, float(first.time[0])))
     if len(stage.bars.rods):
         if stage.scheme.secant or stage.coefficients.lags or LINEAR in stage.bars.kinds[stage.bars.rods, 0]:
             return None
@@ -200,10 +215,12 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
 
 
 def has_same_march(model: Model, first: Model) -> bool:
-    """Both march through the same instants by the same scheme and record the same."""
+    """Both march through as many increments by the same scheme and record the same."""
     step, its = model.steps[0], first.steps[0]
-    same_step = step.procedure == its.procedure and step.extrapolation == its.extrapolation
-    same_names = model.mesh is first.mesh or is_alike(model.mesh, first.mesh, NAMES)
+    assert isinstance(step.procedure, Dynamic) and isinstance(its.procedure, Dynamic)
+    same_step = is_alike(step.procedure, its.procedure, OF_SCHEME) and step.extrapolation == its.extrapolation
+    same_step = same_step and expected_increments(step.procedure) == expected_increments(its.procedure)
+    same_names = is_alike(model.mesh, first.mesh, OF_ITEMS)
     return same_step and same_names and step.nlgeom == its.nlgeom and step.outputs == its.outputs
 
 
@@ -233,8 +250,8 @@ def kinds_of(limits: Floats) -> Any:
     return np.append(limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] >= 0.0, limits[LIMIT.to_floor])
 
 
-def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) -> bool:
-    """March all blocks; False: it would have to be compiled and must not."""
+def arguments_of(whole: Packs, stage: StepSystem, every: int) -> tuple[Any, ...]:
+    """What ``march_blocks`` is called with, behind the numbers of blocks."""
     step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
@@ -242,9 +259,12 @@ def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) ->
     blocks: Any = whole.problem.bars.blocks
     is_symmetric = not (secant or np.any(blocks.array[:, 4]))
     numbers = [secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric]
-    options: Any = Fixed(np.array(numbers, np.int64))
-    row: Any = Fixed(np.array(stage.coefficients, float))
-    rest = every, options, row, whole
+    return every, Fixed(np.array(numbers, np.int64)), Fixed(np.array(stage.coefficients, float)), whole
+
+
+def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) -> bool:
+    """March all blocks; False: it would have to be compiled and must not."""
+    rest = arguments_of(whole, stage, every)
     if not (may_compile or is_compiled(march_blocks, 0, 1, *rest)):
         return False
     for first in range(0, whole.blocks, BLOCKS_AT_ONCE):
@@ -252,13 +272,17 @@ def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) ->
     return True
 
 
-def record_of_lanes(whole: Packs, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
-    """The record of all lanes, as ``Marched`` has it."""
-    packs = ((name, getattr(whole.record, name).array) for name in ("increments", "kinematics", "values"))
-    kept = whole.record._replace(**{name: np.moveaxis(array, 0, -2) for name, array in packs})
-    lengths = np.concatenate([[0.0], dt])[increments]
-    rows = np.arange(len(increments))
-    return rows_of(1, kept, rows, increments, time[increments], lengths, (probes, elements), True)
+def record_of_lanes(found: Record, increments: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints]) -> Rows:
+    """Rows of some increments, with two more axes of what is per lane: block and lane in the block.
+
+    found     the record; its arrays of numbers (``NUMBERS``) are (blocks, rows, ..., width);  of: nodes and elements
+    time, dt  (k+1, blocks, width), (k, ...) of all increments; one block where all lanes have the same
+    """
+    kept = found._replace(**{name: np.moveaxis(getattr(found, name), 0, -2) for name in NUMBERS})
+    shape = len(increments), *kept.increments.shape[-2:]
+    lengths = np.concatenate([np.zeros_like(dt[:1]), dt])
+    time, lengths = (np.broadcast_to(each[increments], shape) for each in (time, lengths))
+    return rows_of(1, kept, np.arange(len(increments)), increments, time, lengths, of, True)
 
 
 @inner_kernel
@@ -292,12 +316,12 @@ def of_block(b: int, problem: Problem) -> Problem:
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
-    curve = min(b, loading.factors.shape[0] - 1)
+    curve, clock = min(b, loading.factors.shape[0] - 1), min(b, loading.dt.shape[0] - 1)
     vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
     dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
-    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time
+    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time[clock]
     end, mean = at(loading.thermal_end, b), at(loading.thermal_mean, b)
-    return Loading(loading.dt, time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
+    return Loading(loading.dt[clock], time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
 
 
 @kernel

@@ -168,6 +168,10 @@ def test_stop_kill_and_two_tabs(open_tab, app):
         tab.until(lambda tab=tab: "increment" in tab.of("progress").inner_text())
     assert (one.of("angle-1").input_value(), other.of("angle-1").input_value()) == ("60", "30")
     assert one.of("angle-20").count() == 1 and other.of("angle-6").count() == 0
+    for when in ("x", "800"):  # what is typed while it runs does not offer another run
+        set_short(one, when)
+        one.until(lambda when=when: ("number" in one.of("wrong").inner_text()) == (when == "x"))
+    assert not one.of("run").is_enabled()
     one.of("stop").click()
     one.ends("interrupted")
     assert other.of("verdict").inner_text() == "running"

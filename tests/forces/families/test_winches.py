@@ -119,3 +119,20 @@ def test_a_restart_knows_where_the_winch_stands(tmp_path: Path, monkeypatch: pyt
     assert "from 0.1, where the winch stands, to 0" in Path("jumps/run.json").read_text()
     parsed = fem.parse_deck(decks["jumps"].replace("ELEMENTS", "LINE"))
     assert not [line for line in check(parsed).findings if "*WINCH" in line]
+
+
+def test_a_pendulum_that_is_hauled_in_keeps_its_action() -> None:
+    """Analytic: energy over frequency stays where length changes slowly (Landau and Lifshitz, Mechanics, 49), so that
+    the angle grows as length^(-3/4); what the winch does is in the balance, to round-off.
+    """
+    history = fem.run(Path(__file__).resolve().parents[3] / "inputs" / "winch_energy_momentum.inp")
+    times = np.asarray(history.time)
+    place = history.positions(2)
+    length, angle = np.sqrt((place**2).sum(axis=1)), np.abs(np.arctan2(place[:, 0], -place[:, 2]))
+    before, after = (times > 1.5) & (times < 8.0), times > 102.0
+    assert length[before].mean() / length[after].mean() == pytest.approx(4.0, abs=0.05)
+    for some in (before, after):  # slow: the first swing and the last
+        grown = 0.05 * (8.0 / length[some][angle[some].argmax()]) ** 0.75
+        assert angle[some].max() == pytest.approx(grown, rel=2e-3)
+    lifted = 500.0 * 9.81 * 6.0
+    assert np.abs(history.energy_error).max() < 2e-14 * lifted  # reached: 3e-15
