@@ -16,9 +16,8 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from fem.compiled import interpreted
 from fem.compiled.choice import PYTHON, is_plain, way
-from fem.compiled.interpreted import Asked, thread
+from fem.compiled.interpreted import Asked, call, inside, is_whole, takes, thread
 from fem.compiled.interpreted import Kind as Kind
 from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
@@ -170,7 +169,7 @@ class Kernel:
         if thread.is_python:
             if thread.depth == 0 or not self.inline:
                 self.note(arguments)
-            return interpreted.inside(self.function, arguments)
+            return inside(self.function, arguments)
         if self.inner:
             raise TypeError(f"{self.name} is an inner kernel, without an entry for Python: call it from a kernel")
         for variant in self.variants:
@@ -189,8 +188,8 @@ class Kernel:
         kinds = kinds_of(arguments)
         if not self.load(arguments, kinds):
             job, asked = (self.name, kinds), self.compiler if self.is_kept(kinds) else None
-            if interpreted.takes(job, asked, arguments):
-                return interpreted.call(job, asked, self.function, arguments)
+            if takes(job, asked, arguments):
+                return call(job, asked, self.function, arguments)
             if self.unit(kinds) is None:
                 return self.compiler.call(self, arguments)
             self.load(arguments, kinds)
@@ -198,7 +197,7 @@ class Kernel:
 
     def load(self, arguments: tuple[Any, ...], kinds: Kind) -> bool:
         """Have a variant for these arguments, if its machine code is there, with that of all it has called so far."""
-        unit = stored(self.name, kinds) if way() != PYTHON and interpreted.is_whole((self.name, kinds)) else None
+        unit = stored(self.name, kinds) if way() != PYTHON and is_whole((self.name, kinds)) else None
         if unit is None:
             return False
         assert self.compiler is not None
