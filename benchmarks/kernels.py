@@ -13,7 +13,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 
@@ -71,54 +72,68 @@ def deck(strain: str, increments: int) -> str:
     return text.replace("STRAIN=ENGINEERING", f"STRAIN={strain}")
 
 
+def trial(system: Any, u: Any, time: float = 0.0, secant: bool = False) -> Any:
+    """The state that forces of a model are asked in: displacements u (3n,), at rest, at a time."""
+    from fem.forces.protocol import Trial
+
+    rest, none, bars = np.zeros(system.size), np.zeros(0), np.zeros(len(system.bars.nodes))
+    place, state = system.coordinates.ravel(), system.state
+    return Trial(
+        secant, 1.0, 1.0, 1.0, 0.0, time, time, 0.1, u, rest, rest, u, rest, rest, bars, bars, place, state, state, none
+    )
+
+
 def evaluation() -> dict[str, float]:
     """Evaluation of all bars, by strain measure and by scheme."""
     import fem
     from fem.assembly.system import assemble
+    from fem.compiled import kernel
     from fem.forces.bar import STORED, evaluate_bars
+
+    @kernel
+    def evaluate(trial, bars, force, flow, bar_tangent):  # type: ignore[no-untyped-def]
+        return evaluate_bars(trial, bars, True, force, flow, bar_tangent)
 
     found = {}
     for strain in STRAINS:
-        system = assemble(fem.parse_deck(deck(strain, 1)))
-        bars, size = system.bars, system.size
-        u, v, force = 1e-3 * np.sin(np.arange(size)), np.zeros(size), np.zeros(size)
-        bar_tangent, thermal = np.zeros((STORED, BARS)), np.zeros(BARS)
+        system = assemble(fem.parse_deck(deck(strain, 1), name="chain"))
+        force, flow, bar_tangent = np.zeros(system.size), np.zeros(system.size), np.zeros((STORED, BARS))
         for name, secant in (("", False), (", secant", True)):
-            act = partial(evaluate_bars, secant, 1.0, 0.0, u, u, v, bars, thermal, np.zeros(BARS), force, bar_tangent)
+            state = trial(system, 1e-3 * np.sin(np.arange(system.size)), secant=secant)
+            act = partial(evaluate, state, system.bars, force, flow, bar_tangent)
             found[f"evaluate {strain}{name}"] = shortest(act)
     return found
 
 
 def seas() -> dict[str, float]:
-    """The water at the nodes of a line of 500 bars at a new instant, per node and wave."""
+    """The water at the nodes of a line of 500 bars, and of the lines of W7, at new instants, per node and wave."""
     import fem
+    from benchmarks import lines
+    from benchmarks.line_jobs import line_job
     from fem.assembly.system import assemble
     from fem.compiled import kernel
-    from fem.forces.protocol import Trial
     from fem.forces.waves import foresee
 
     @kernel
     def water(trial, sea):  # type: ignore[no-untyped-def]
         foresee(trial, sea)
 
-    def timed(how: str, top: float, bottom: float, waves: int) -> float:
-        system = assemble(fem.parse_deck(SEA.format(how=how, top=top, bottom=bottom, waves=waves)))
+    def timed(text: str) -> float:
+        system = assemble(fem.parse_deck(text, name="sea"))
         (sea,) = (group.sea for group in system.families if hasattr(group, "sea_nodes"))
-        rest, none, state, place = np.zeros(system.size), np.zeros(0), system.state, system.coordinates.ravel()
-        instant = count(1)
+        states = cycle([trial(system, np.zeros(system.size), 0.1 * number) for number in range(10)])
+        return shortest(lambda: water(next(states), sea), sea.nodes.size * sea.trains.shape[1])
 
-        def act() -> None:
-            time, still = 0.1 * next(instant), (rest,) * 6
-            water(Trial(False, 1.0, 1.0, 1.0, 0.0, time, time, 0.1, *still, none, none, place, state, state, none), sea)
-
-        return shortest(act, len(sea.nodes) * waves)
+    def line(how: str, top: float, bottom: float, waves: int = 200) -> float:
+        return timed(SEA.format(how=how, top=top, bottom=bottom, waves=waves))
 
     return {
-        "water, deep": timed("VERTICAL", -70.0, -150.0, 200),
-        "water, from surface down": timed("VERTICAL", 4.0, -150.0, 200),
-        "water, Wheeler": timed("WHEELER", 4.0, -150.0, 200),
-        "water, Wheeler, at the bottom": timed("WHEELER", -200.0, -200.0, 200),
-        "water, one wave": timed("VERTICAL", 4.0, -150.0, 1),
+        "water, deep": line("VERTICAL", -70.0, -150.0),
+        "water, from surface down": line("VERTICAL", 4.0, -150.0),
+        "water, Wheeler": line("WHEELER", 4.0, -150.0),
+        "water, Wheeler, at the bottom": line("WHEELER", -200.0, -200.0),
+        "water, one wave": line("VERTICAL", 4.0, -150.0, 1),
+        "water, W7": timed(lines.deck_text(line_job("sea:50:0.1:60"))),
     }
 
 
@@ -130,7 +145,7 @@ def marches() -> dict[str, float]:
     from fem.solve.loop import solve
 
     found = {}
-    inner, spent, iterations = step_run.march, 0.0, 0
+    inner, spent, iterations = step_run.Newton.march, 0.0, 0
 
     class Count(SilentSink):
         def rows(self, rows: Rows) -> None:
@@ -145,7 +160,7 @@ def marches() -> dict[str, float]:
         return int(reason)
 
     model = fem.parse_deck(deck("ENGINEERING", 20))
-    step_run.march = timed  # type: ignore[assignment]
+    step_run.Newton.march = timed  # type: ignore[assignment,method-assign]
     try:
         for solver in ("CHAIN", "BAND", "CG"):
             best = float("inf")
@@ -155,7 +170,7 @@ def marches() -> dict[str, float]:
                 best = min(best, spent / iterations)
             found[f"march, {solver.lower()}, an iteration"] = 1e9 * best / BARS
     finally:
-        step_run.march = inner
+        step_run.Newton.march = inner  # type: ignore[method-assign]
     return found
 
 

@@ -77,7 +77,9 @@ def answer(options: argparse.Namespace) -> int:
 
 
 def interrupted(error: KeyboardInterrupt) -> int:
-    """The message and the exit code where a signal has ended the command."""
+    """The message and the exit code where a signal has ended the command; what compiles for it ends, too."""
+    if background := sys.modules.get("fem.compiled.background"):
+        background.compiler.end()
     complain("; ".join(["fem: interrupted; everything finished so far is written", *notes_of(error)]))
     return error.exit_code if isinstance(error, Stopped) else 130
 
@@ -233,19 +235,18 @@ def run_command(options: argparse.Namespace) -> int:
     from fem.runner import run_to_files
 
     given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
-    run_to_files(**given, before=lambda: compile_first(not options.quiet))
+    tell_of_compiler(options)
+    run_to_files(**given)
     return 0
 
 
-def compile_first(is_told: bool) -> None:
-    """The first run after an installation or update compiles the solver before it starts."""
-    from fem.compiled.folder import is_first_start
+def tell_of_compiler(options: argparse.Namespace) -> None:
+    """A first run says what it begins with, and why."""
+    if not getattr(options, "quiet", False):
+        from fem.compiled.interpreted import work
+        from fem.runs.console import as_note, say
 
-    if is_first_start():
-        from fem.warmup import announced, compile_all
-
-        with announced(sys.stdout) if is_told else contextlib.nullcontext():
-            compile_all()
+        work.notify = lambda text: say(as_note(text))
 
 
 def check_command(options: argparse.Namespace) -> int:
@@ -290,6 +291,8 @@ def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], in
     def command(options: argparse.Namespace) -> int:
         from fem.runs.console import say
 
+        if place.startswith("fem.study."):
+            tell_of_compiler(options)
         found = at(place)(**values_of(options) | ({"say": say} if is_told else {}))
         return found if isinstance(found, int) else 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -92,7 +92,6 @@ def run_to_files(
     force: bool = False,
     goes_on: bool = False,
     earlier: str | Path | None = None,
-    before: Callable[[], None] | None = None,
 ) -> None:
     """Solve a deck and write its files as it goes (docs/reference/results.md): memory does not grow with increments.
 
@@ -100,7 +99,6 @@ def run_to_files(
     force    as in ``run``
     goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
     earlier  as in ``run``
-    before   called when all is ready for the solver
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -120,8 +118,6 @@ def run_to_files(
         if console is not None:
             for text in (*model.notices, *(sets_left_out(model.mesh) if vtk else ())):
                 console.notice(text)
-        if before is not None:
-            before()
         with contextlib.closing(files):
             try:
                 drive(model, requests, files, timing, guard, *([console] if console else []))

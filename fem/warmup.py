@@ -12,8 +12,8 @@ from typing import TextIO
 import numpy as np
 
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
-from fem.compiled.kernel import rehearsal
-from fem.compiled.workers import Job, build_all
+from fem.compiled.interpreted import Job, rehearsal
+from fem.compiled.workers import build_all
 from fem.deck import parse_deck
 from fem.files import turn
 from fem.runs.console import say

@@ -5,6 +5,7 @@ browser for all tests of a process.
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import signal
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ which are handed out one by one, fill the rest."""
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
 
+os.environ.setdefault("FEM_COMPILER", "wait")  # tests are of machine code, whether it is there yet or not
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from fem.compiled.choice import is_plain
 from fem.compiled.folder import cache_folder, is_first_start
-from fem.compiled.kernel import rehearsal
-from fem.compiled.workers import Job, build_all
+from fem.compiled.interpreted import Job, rehearsal
+from fem.compiled.workers import build_all
 from fem.deck import parse_deck
 from fem.files import turn
 from fem.runs.record import SilentSink

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fem
-from benchmarks import lanes, lines
+from benchmarks import kernels, lanes, lines
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
@@ -95,6 +95,13 @@ def test_peers_get_the_waves_of_our_sea(tmp_path):
     omega, real, imaginary = np.loadtxt(frequencies_text(waves).splitlines()).T
     sines = ((real + 1j * imaginary) * np.exp(1j * np.outer(time, omega))).imag.sum(axis=1)
     assert sines == pytest.approx(eta, abs=1e-10) and omega[0] == 0.0
+
+
+def test_kernels_can_be_asked(monkeypatch):
+    """What they are asked with is theirs today."""
+    monkeypatch.setattr(kernels, "CALLS", 1)
+    found = {**kernels.evaluation(), **kernels.seas(), **kernels.marches()}
+    assert len(found) == 15 and min(found.values()) > 0.0
 
 
 def test_ensembles_are_no_jobs():

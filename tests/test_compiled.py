@@ -18,7 +18,8 @@ from fem.compiled import store as units
 from fem.compiled.choice import is_plain
 from fem.compiled.compiler import LateCompiler
 from fem.compiled.digest import digest_of
-from fem.compiled.kernel import Kernel, rehearsal
+from fem.compiled.interpreted import rehearsal
+from fem.compiled.kernel import Kernel
 from fem.compiled.native import kind_of_type, type_of
 from fem.compiled.store import symbol_of
 from fem.compiled.translate import build
@@ -316,3 +317,50 @@ def test_a_run_needs_no_compiler_and_nothing_else_that_is_heavy(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment).returncode == 0
+
+
+class Inside(NamedTuple):
+    factor: float
+    x: np.ndarray
+
+
+class Outside(NamedTuple):
+    count: int
+    inside: Inside
+    is_on: bool
+
+
+class Made(NamedTuple):
+    shift: float
+    outside: Outside
+    x: np.ndarray
+
+
+@called_kernel
+def of_inside(inside: Inside, k: int) -> float:
+    return inside.factor * inside.x[k]
+
+
+@called_kernel
+def of_made(made: Made, k: int) -> float:
+    outside = made.outside
+    on = 1.0 if outside.is_on else 0.0
+    return made.shift + on * of_inside(outside.inside, k) + made.x[k] * outside.count
+
+
+@kernel
+def handed_over(outside: Outside, groups: tuple, k: int) -> float:
+    """Groups from outside, their members, groups made here, and groups out of a tuple."""
+    made = Made(0.25 * k, outside, outside.inside.x)
+    again = Made(of_made(made, k), groups[1], groups[0].x)
+    return of_made(again, k) + of_inside(groups[0], k) + of_inside(Inside(2.0, made.x), k)
+
+
+def test_groups_reach_kernels_that_are_called_as_they_are():
+    x = np.array([0.5, 1.5, 2.5])
+    outside, other = Outside(3, Inside(1.25, x), True), Outside(2, Inside(-1.0, 2.0 * x), False)
+    groups = (Inside(0.75, x + 1.0), other)
+    for k in range(3):
+        with rehearsal():
+            expected = handed_over(outside, groups, k)
+        assert handed_over(outside, groups, k) == expected

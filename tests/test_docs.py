@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.deck import KEYWORDS
 from fem.deck.reader import FOREIGN
 from tests.forces.families.magnet import PULL, WALL

@@ -20,8 +20,9 @@ import pytest
 from benchmarks.reliability import parts
 from benchmarks.reliability.trial import Trial
 from fem.cli import main
+from fem.compiled import workers
 from fem.compiled.choice import is_plain
-from fem.compiled.workers import hand_out
+from fem.compiled.workers import Compilation
 from fem.errors import MachineError, Stopped
 from fem.files import PART, ROOM, GrowingFile, Room, replace_file
 from fem.runs import write as run_files
@@ -119,16 +120,21 @@ def test_a_second_signal_changes_nothing() -> None:
     assert finished
 
 
-def test_ctrl_c_does_not_wait_for_compilers() -> None:
+def test_ctrl_c_does_not_wait_for_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that never answer stand for those that compile."""
     sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
-    workers = [subprocess.Popen(sleeper, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    monkeypatch.setattr(workers, "start_worker", lambda module: subprocess.Popen(sleeper, **pipes))
+    compilation = Compilation()
+    compilation.add([("fem.a:a", ()), ("fem.b:b", ())])
+    compilation.close()
     begun = time.monotonic()
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        hand_out([("fem.a:a", ()), ("fem.b:b", ())], workers)
+        compilation.run(2)
     assert time.monotonic() - begun < 300.0  # of the 600 that they sleep
-    for worker in workers:
+    assert len(compilation.workers) == 2
+    for worker in compilation.workers:
         assert worker.wait() == -signal.SIGKILL
         worker.communicate()
 

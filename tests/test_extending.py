@@ -249,6 +249,8 @@ SCRIPT = """
 import json, sys
 from dataclasses import replace
 import fem
+from fem.assembly.system import assemble
+from fem.errors import ModelError
 from fem.compiled.kernel import rehearsal
 from fem.runs.checkpoint import changed_parts, digests_of
 found = {}
@@ -275,6 +277,10 @@ for name, old, new in (
         fem.parse_deck(text.replace(old, new))
     except fem.DeckError as error:
         found[name] = str(error)
+try:
+    assemble(fem.parse_deck(text.replace("*BOUNDARY", "*INITIAL CONDITIONS, TYPE=STRESS\\nBAR, 1.\\n*BOUNDARY")))
+except ModelError as error:
+    found["stress"] = str(error)
 print(json.dumps(found))
 """
 
@@ -322,6 +328,7 @@ def test_the_keywords_are_read_written_compared_and_refused(found: Any) -> None:
     assert {"*LATERAL SOIL", "*CUBIC ELASTIC"} <= {*found["extensions"]}
     assert "there is no node set NONE" in found["set"]
     assert "*NO COMPRESSION beside *CUBIC ELASTIC in material M" in found["law"]
+    assert "element 1 has a law that takes no initial stress" in found["stress"]
     assert "*CUBIC ELASTIC beside *ELASTIC in material M" in found["two"]
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from fem.compiled.choice import is_plain
+from fem.compiled.choice import PYTHON, is_plain, way
 from fem.compiled.compiler import LateCompiler
+from fem.compiled.interpreted import thread
 from fem.compiled.kernel import Kernel, kinds_of
 from fem.compiled.store import stored
 
@@ -67,6 +68,8 @@ def number_kernel(function: Function) -> Function:
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
     """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
     called = cast(Kernel, function)
+    if thread.is_python or way() == PYTHON:
+        return False
     if is_plain():
         from fem.compiled.dispatchers import is_in_memory
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from fem.errors import CommandError, tell_once
 
 COMPILER = "FEM_COMPILER"
-PLAIN = "numba"
+PLAIN, WAIT, PYTHON = "numba", "wait", "python"
+"""Its values: plain numba; a run waits for its machine code; kernels stay Python functions. Empty: a run begins with
+Python functions, and goes on with machine code as soon as that is there."""
 OLDEST, NEWEST = (0, 60), (0, 68)
 """Versions of numba that our way, which uses parts of numba that change, was run with; as in ``pyproject.toml``."""
 SUITED = f"numba>={OLDEST[0]}.{OLDEST[1]},<{NEWEST[0]}.{NEWEST[1] + 1}"
@@ -27,15 +29,24 @@ ABSENT = "numba, which compiles the solver, cannot be imported ({reason}): pip i
 BROKEN = "numba, which compiles the solver, compiles nothing here ({reason}): pip install --force-reinstall '{suited}'"
 
 
+def way() -> str:
+    """What FEM_COMPILER asks for.
+
+    Raises CommandError where there is no such way.
+    """
+    asked = os.environ.get(COMPILER, "")
+    if asked not in ("", PLAIN, WAIT, PYTHON):
+        raise CommandError(f"{COMPILER} may be {PLAIN}, {WAIT}, {PYTHON} or empty, not {asked!r}")
+    return asked
+
+
 def is_plain() -> bool:
     """Plain numba compiles.
 
     Raises CommandError where FEM_COMPILER asks for what does not exist.
     """
-    asked = os.environ.get(COMPILER, "")
-    if asked not in ("", PLAIN):
-        raise CommandError(f"{COMPILER} may be {PLAIN} or empty, not {asked!r}")
-    return asked == PLAIN or not is_of_known_version()
+    asked = way()
+    return asked == PLAIN or (asked != PYTHON and not is_of_known_version())
 
 
 @cache

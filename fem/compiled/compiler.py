@@ -10,9 +10,10 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from fem.arrays import Floats
-from fem.compiled.choice import ABSENT, BROKEN, SUITED, in_short, is_plain, take_plain
+from fem.compiled.choice import ABSENT, BROKEN, SUITED, WAIT, in_short, is_plain, take_plain, way
+from fem.compiled.interpreted import Job
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.store import Unit, symbol_of
+from fem.compiled.store import Unit, stored, symbol_of
 from fem.errors import CommandError
 
 
@@ -41,12 +42,28 @@ class LateCompiler:
         from fem.compiled.digest import adopted
         from fem.compiled.workers import kernel_of
 
-        if "<locals>" not in name and (unit := adopted(kernel_of(name), kinds)):
-            return unit
+        if "<locals>" not in name:
+            if way() != WAIT and kernel_of(name).is_kept(kinds):
+                self.ask((name, kinds))
+                self.wait_for((name, kinds))
+            if unit := stored(name, kinds) or adopted(kernel_of(name), kinds):
+                return unit
         from fem.compiled.translate import NEEDS, build
 
         known = NEEDS.get(symbol_of(name, kinds))
         return build(known[0] if known else kernel_of(name), kinds)
+
+    def ask(self, job: Job) -> bool:
+        """Have a unit made in the background; whether that is the first one."""
+        from fem.compiled.background import compiler
+
+        return compiler.ask(job)
+
+    def wait_for(self, job: Job) -> None:
+        """Until a unit is there, or the process in the background has ended without it."""
+        from fem.compiled.background import compiler
+
+        compiler.wait_for(job)
 
     def complete(self) -> None:
         """numba brings functions that this system's library lacks."""

@@ -138,11 +138,9 @@ def is_usable(folder: Path) -> bool:
             return False
     except OSError:
         return False
-    if is_warm(folder):
-        with suppress(OSError):
-            os.utime(folder)
-        return True
-    return _is_writable(folder)
+    with suppress(OSError):
+        os.utime(folder)
+    return is_warm(folder) or _is_writable(folder)
 
 
 def make_cache(folder: Path) -> None:
@@ -150,6 +148,10 @@ def make_cache(folder: Path) -> None:
     if make_folder(folder):
         with suppress(OSError):  # a full disk: a folder without its mark is used, but never deleted
             write_file(folder / MARK, MARK_TEXT)
+
+
+private: set[Path] = set()
+"""The folder that this process deletes in the end, if any."""
 
 
 def _private_folder() -> Path:
@@ -160,6 +162,7 @@ def _private_folder() -> Path:
     except OSError:
         return Path(os.devnull)  # nothing can be kept there: code stays in memory
     owner = os.getpid()
+    private.add(base)
     atexit.register(lambda: shutil.rmtree(base, ignore_errors=True) if os.getpid() == owner else None)
     os.environ["FEM_CACHE_DIR"] = str(base)
     return base
@@ -176,18 +179,25 @@ def is_first_start() -> bool:
 
 
 def mark_warm() -> None:
-    """Everything is compiled: say so in the cache, and delete there what no version used for ``KEPT_DAYS``.
-
-    Every start renews the time of its folder, so none in use is deleted; nor is one that does not bear our mark.
-    """
+    """Everything is compiled: say so in the cache."""
     folder = cache_folder()
     with suppress(OSError):
         make_cache(folder)
         write_file(folder / (WARM_PLAIN if is_plain() else WARM), b"")
         if misfits:
             write_file(folder / MISFIT, misfits[0].encode(errors="backslashreplace"))
-        for other in folder.parent.glob("kernels-*"):
-            if other != folder and is_old_cache(other):
+    delete_old()
+
+
+def delete_old() -> None:
+    """Delete what no version used for ``KEPT_DAYS``.
+
+    Every start renews the time of its folder, so none in use is deleted; nor is one that does not bear our mark.
+    """
+    here = cache_folder()
+    with suppress(OSError):
+        for other in here.parent.glob("kernels-*"):
+            if other != here and is_old_cache(other):
                 shutil.rmtree(other, ignore_errors=True)
 
 

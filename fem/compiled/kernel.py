@@ -9,20 +9,18 @@ from __future__ import annotations
 import ctypes
 import inspect
 import struct
-import threading
-from collections.abc import Callable, Iterable, Iterator, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Set
 from functools import cached_property
 from itertools import count
 from typing import Any, Protocol, cast
 
 import numpy as np
 
-from fem.compiled.choice import is_plain
+from fem.compiled.choice import PYTHON, is_plain, way
+from fem.compiled.interpreted import Asked, call, inside, is_whole, takes, thread
+from fem.compiled.interpreted import Kind as Kind
 from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
-Kind = Any
-"""What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
 DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
 """Answers of machine code: it is done; it is not made for such arrays; a unit that it calls cannot be had."""
 Results = ctypes.c_int64 * 8
@@ -134,7 +132,7 @@ class Variant:
         return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
-class Compiler(Maker, Protocol):
+class Compiler(Maker, Asked, Protocol):
     """What a kernel asks for code that is not kept yet."""
 
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None: ...
@@ -168,8 +166,10 @@ class Kernel:
         """Run the machine code, after compiling it or taking it from disk; defaults are compiled in."""
         if named:
             arguments = self.signature.bind(*arguments, **named).args
-        if _rehearsal.wanted is not None:
-            return _rehearsal.play(self, arguments)
+        if thread.is_python:
+            if thread.depth == 0 or not self.inline:
+                self.note(arguments)
+            return inside(self.function, arguments)
         if self.inner:
             raise TypeError(f"{self.name} is an inner kernel, without an entry for Python: call it from a kernel")
         for variant in self.variants:
@@ -181,14 +181,38 @@ class Kernel:
         return self.call_other(arguments)
 
     def call_other(self, arguments: tuple[Any, ...]) -> Any:
-        """Run with arguments of kinds there is no variant for: by one from disk, or compiled now; or by plain numba."""
+        """Run with arguments of new kinds: machine code from disk, the Python function, or code compiled now."""
         assert self.compiler is not None
-        unit = None if is_plain() else self.unit(kinds_of(arguments))
-        if unit is None:
+        if is_plain():
             return self.compiler.call(self, arguments)
-        variant = Variant(unit, load(unit, self.compiler), arguments)
-        self.variants.insert(0, variant)
-        return variant.run(leaves_of(arguments))[1]
+        kinds = kinds_of(arguments)
+        if not self.load(arguments, kinds):
+            job, asked = (self.name, kinds), self.compiler if self.is_kept(kinds) else None
+            if takes(job, asked, arguments):
+                return call(job, asked, self.function, arguments)
+            if self.unit(kinds) is None:
+                return self.compiler.call(self, arguments)
+            self.load(arguments, kinds)
+        return self.variants[0].run(leaves_of(arguments))[1]
+
+    def load(self, arguments: tuple[Any, ...], kinds: Kind) -> bool:
+        """Have a variant for these arguments, if its machine code is there, with that of all it has called so far."""
+        unit = stored(self.name, kinds) if way() != PYTHON and is_whole((self.name, kinds)) else None
+        if unit is None:
+            return False
+        assert self.compiler is not None
+        self.variants.insert(0, Variant(unit, load(unit, self.compiler), arguments))
+        return True
+
+    def note(self, arguments: tuple[Any, ...]) -> None:
+        """Take note of a unit of its own that is called as a Python function."""
+        if thread.seen is not None:
+            key = self.name, *map(type, arguments)
+            if key in thread.seen:
+                return
+            thread.seen.add(key)
+        if thread.wanted is not None:
+            thread.wanted[self.name, self.kinds(arguments)] = None
 
     def kinds(self, arguments: tuple[Any, ...]) -> Kind:
         """Kinds of arguments; those of a call by another unit are all of them."""
@@ -198,42 +222,11 @@ class Kernel:
             arguments = bound.args
         return kinds_of(arguments)
 
+    def is_kept(self, kinds: Kind) -> bool:
+        """Its machine code may be kept on disk: nothing in it is of somebody else."""
+        return self.__module__.startswith("fem.") and not foreign(kinds)
+
     def unit(self, kinds: Kind) -> Unit | None:
         """The machine code for arguments of these kinds: from disk, else compiled now. None: plain numba does it."""
         assert self.compiler is not None
         return stored(self.name, kinds) or self.compiler.make(self, kinds)
-
-
-class _Rehearsal(threading.local):
-    """Kernels as the Python functions that they are, while somebody looks which of them are called with what."""
-
-    def __init__(self) -> None:
-        self.wanted: dict[tuple[str, Kind], None] | None = None
-        self.depth = 0
-
-    def play(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
-        """Call the function; where it is a unit of its own, note the kernel and the kinds of its arguments."""
-        assert self.wanted is not None
-        if self.depth == 0 or not kernel.inline:
-            self.wanted[kernel.name, kernel.kinds(arguments)] = None
-        self.depth += 1
-        try:
-            # numpy's numbers divide by zero as compiled ones do
-            return kernel.function(*[np.float64(one) if type(one) is float else one for one in arguments])
-        finally:
-            self.depth -= 1
-
-
-_rehearsal = _Rehearsal()
-
-
-@contextmanager
-def rehearsal() -> Iterator[dict[tuple[str, Kind], None]]:
-    """Run kernels of this thread as Python functions; collects which are called (name, kinds of the arguments)."""
-    wanted: dict[tuple[str, Kind], None] = {}
-    before, _rehearsal.wanted = _rehearsal.wanted, wanted
-    try:
-        with np.errstate(all="ignore"):
-            yield wanted
-    finally:
-        _rehearsal.wanted = before

@@ -24,6 +24,7 @@ from numba.core.imputils import Registry
 from numba.np.arrayobj import fix_integer_index
 from numba.np.numpy_support import as_dtype, from_dtype
 
+from fem.compiled.handover import ApartType, PlacedType, homeless, read, register, written
 from fem.compiled.kernel import DONE, FAILED, OTHER_ARRAYS, Kind
 from fem.compiled.store import FIND_LATE
 from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
@@ -44,7 +45,8 @@ def type_of(kind: Kind) -> Any:
     if what == "group":
         module, name, members = rest
         group = attrgetter(name)(importlib.import_module(module))
-        return types.BaseTuple.from_types([type_of(member) for member in members], group)
+        its = types.BaseTuple.from_types([type_of(member) for member in members], group)
+        return ApartType(its) if group is tuple and any(isinstance(one, types.NamedTuple) for one in its) else its
     if what == "lanes":
         return LanesType(*rest)
     if what == "fixed":
@@ -67,6 +69,8 @@ def kind_of_type(its: Any) -> Kind:
 
     Raises KeyError where there is none.
     """
+    if isinstance(its, ApartType):
+        return kind_of_type(its.its)
     if isinstance(its, types.Array) and its.layout == "C":
         return ("array", as_dtype(its.dtype).char, its.ndim)
     if is_tuple(its):
@@ -146,7 +150,9 @@ class Reader:
 def leaf_types(arguments: Any) -> Iterator[Any]:
     """Types of arguments, groups member by member."""
     for its in arguments:
-        if is_tuple(its):
+        if isinstance(its, ApartType):
+            yield from leaf_types(members(its.its))
+        elif is_tuple(its):
             yield from leaf_types(members(its))
         else:
             yield its
@@ -167,6 +173,8 @@ def check_arrays(reader: Reader, arguments: Any) -> None:
 def value_of(reader: Reader, its: Any) -> Any:
     """The next argument as numba holds it."""
     context, builder = reader.context, reader.builder
+    if isinstance(its, ApartType):
+        return written(context, builder, its.its, value_of(reader, its.its))
     if is_tuple(its):
         return context.make_tuple(builder, its, [value_of(reader, member) for member in members(its)])
     if its in (types.float64, types.boolean, types.int64):
@@ -205,19 +213,35 @@ def lanes_of(reader: Reader, its: Any) -> Any:
     return proxy._getvalue()
 
 
-def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults: Sequence[Any]) -> Any:
+def body_module(context: Any, library: Any, result: Any, description: Any) -> Any:
+    """LLVM code of the function that other units call: it takes groups by their places, as ``description`` has it."""
+    module = library.create_ir_module("body")
+    inside = context.declare_function(module, result.fndesc)
+    function = context.declare_function(module, description)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    given = context.get_arg_packer(description.argtypes).from_arguments(builder, function.args[2:])
+    values = [
+        read(context, builder, its.its, value) if isinstance(its, PlacedType) else value
+        for its, value in zip(description.argtypes, given, strict=True)
+    ]
+    packed = context.get_arg_packer(result.fndesc.argtypes).as_arguments(builder, values)
+    builder.ret(builder.call(inside, [*function.args[:2], *packed]))
+    return module
+
+
+def entry_module(context: Any, library: Any, description: Any, symbol: str, defaults: Sequence[Any]) -> Any:
     """LLVM code of the function ``symbol`` (objects, numbers, room for results): DONE, OTHER_ARRAYS or FAILED.
 
-    ``defaults``: values of the last arguments, which are not given.
+    description  of the function that it calls
+    defaults     values of the last arguments, which are not given
     """
-    description = result.fndesc
     module = library.create_ir_module("entry")
-    kind = context.call_conv.get_function_type(description.restype, description.argtypes)
-    inside = ir.Function(module, kind, description.llvm_func_name)
+    inside = context.declare_function(module, description)
     words = WORD.as_pointer()
     function = ir.Function(module, ir.FunctionType(HALF, [words, words, words]), symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    given = description.argtypes[: len(description.argtypes) - len(defaults)]
+    argument_types = [its.its if isinstance(its, PlacedType) else homeless(its) for its in description.argtypes]
+    given = argument_types[: len(argument_types) - len(defaults)]
     count = len(list(leaf_types(given)))
     reader = Reader(context, builder, function.args[:2], count)
     check_arrays(reader, given)
@@ -225,8 +249,13 @@ def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults:
         builder.ret(HALF(OTHER_ARRAYS))
     reader = Reader(context, builder, function.args[:2], count)
     values = [value_of(reader, its) for its in given]
-    for its, default in zip(description.argtypes[len(given) :], defaults, strict=True):
+    for its, default in zip(argument_types[len(given) :], defaults, strict=True):
         values.append(context.get_constant_generic(builder, its, default))
+    for k, its in enumerate(argument_types):
+        if isinstance(its, types.NamedTuple):
+            values[k] = written(context, builder, its, values[k])
+            if not isinstance(description.argtypes[k], PlacedType):
+                values[k] = read(context, builder, its, values[k])
     status, returned = context.call_conv.call_function(
         builder, inside, description.restype, description.argtypes, values
     )
@@ -282,9 +311,10 @@ class ArrayModel(models.StructModel):
 
 
 def data_models() -> Any:
-    """numba's data models, with ours of arrays."""
+    """numba's data models, with ours of arrays and groups."""
     manager = default_manager.copy()
     manager.register(types.Array, ArrayModel)
+    register(manager)
     return manager
 
 

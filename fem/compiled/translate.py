@@ -30,9 +30,11 @@ import fem.lanes.packs  # noqa: F401  what kernels may do with lanes
 from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
+from fem.compiled.handover import LOWERED, TYPED, homed, placed
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.native import (
     ITEMS,
+    body_module,
     data_models,
     entry_module,
     kind_of_type,
@@ -107,6 +109,7 @@ class Typing(BaseContext):
     def load_additional_registries(self) -> None:
         """Mathematical functions."""
         self.install_registry(mathdecl.registry)
+        self.install_registry(TYPED)
 
     def insert_global(self, gv: Any, gty: Any) -> None:
         """The type of a global value."""
@@ -145,6 +148,7 @@ class Context(cpu.CPUContext):
         """As numba does, with our arrays added."""
         super().refresh()
         self.install_registry(ITEMS)
+        self.install_registry(LOWERED)
 
     def post_lowering(self, mod: Any, library: Any) -> None:
         """As numba's, without its memory manager."""
@@ -168,6 +172,7 @@ class KernelType(types.Callable, types.Dummy):
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        self.keys: dict[Any, Any] = {}
         super().__init__(f"kernel({kernel.name})")
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
@@ -180,8 +185,9 @@ class KernelType(types.Callable, types.Dummy):
             lambda index, parameter, default: type_of_default(default),
             lambda index, parameter, values: types.StarArgTuple(values),
         )
-        result = callee(self.kernel, tuple(folded))[0]
-        return signature(result, *folded).replace(pysig=self.kernel.signature)
+        result, key, given = callee(self.kernel, tuple(folded))
+        self.keys[given] = key
+        return signature(result, *given).replace(pysig=self.kernel.signature)
 
     def get_call_signatures(self) -> Any:
         """Asked for by numba's error messages."""
@@ -189,7 +195,7 @@ class KernelType(types.Callable, types.Dummy):
 
     def get_impl_key(self, sig: Any) -> Any:
         """The key of its code."""
-        return callee(self.kernel, tuple(sig.args))[1]
+        return self.keys[sig.args]
 
 
 @typeof_impl.register(Kernel)
@@ -234,34 +240,36 @@ def as_target() -> Iterator[tuple[Any, Any]]:
 
 
 @cache
-def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return type and key of a kernel that another one calls with these types."""
+def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    """Return type and key of a kernel that another one calls with these types, and the types it is handed."""
     if not kernel.inline:
         try:
             kinds = tuple(kind_of_type(its) for its in arguments)
         except KeyError:  # packs of lanes: part of the kernel that calls it
             pass
         else:
-            return declared(kernel, arguments, kinds)
+            its = declared(kernel, arguments, kinds)
+            return its.restype, symbol_of(kernel.name, kinds), its.argtypes
     result = translated(kernel, arguments)
-    return result.signature.return_type, result.entry_point
+    return result.signature.return_type, result.entry_point, arguments
 
 
 NEEDS: dict[str, tuple[Kernel, Any, Any]] = {}
 """Units that those translated so far call, by their symbols: kernel, kinds of its arguments, descriptor."""
 
 
-def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[Any, Any]:
-    """Declare a unit that is called, not inlined: its return type and its key."""
+@cache
+def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> Any:
+    """The descriptor of a unit that is called, not inlined."""
     symbol = symbol_of(kernel.name, kinds)
-    result = returned(kernel.function)
-    its = {"modname": kernel.__module__, "qualname": kernel.__name__, "noalias": kernel.inner, "restype": result}
-    its |= {"args": list(kernel.signature.parameters), "argtypes": arguments, "unique_name": symbol}
+    its = {"modname": kernel.__module__, "qualname": kernel.__name__, "noalias": kernel.inner}
+    its |= {"restype": returned(kernel.function), "argtypes": tuple(map(placed, arguments))}
+    its |= {"args": list(kernel.signature.parameters), "unique_name": symbol}
     its |= {"native": True, "doc": "", "typemap": {}, "calltypes": {}, "kws": ()}
     description = funcdesc.FunctionDescriptor(**its, mangler=lambda *_, **__: symbol + BODY)
     NEEDS[symbol] = kernel, kinds, description
     contexts()[1].insert_user_function(symbol, description)
-    return result, symbol
+    return description
 
 
 NEEDLESS = (
@@ -312,7 +320,7 @@ def make(kernel: Kernel, kinds: Kind) -> Unit:
     """One unit."""
     symbol = symbol_of(kernel.name, kinds)
     with global_compiler_lock:
-        result = translated(kernel, argument_types(kernel, kinds))
+        result = translated(kernel, tuple(map(homed, argument_types(kernel, kinds))))
         needs, module = optimised(kernel, kinds, result)
         others, code = emit(module)
     letters = "" if kernel.inner else result_letters(result.signature.return_type)
@@ -336,18 +344,21 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> tuple[tuple[str, ...]
     _, target = contexts()
     symbol = symbol_of(kernel.name, kinds)
     library: Any = Part(target.codegen(), symbol)
+    own = result.fndesc
+    if not kernel.inline:
+        own = declared(kernel, argument_types(kernel, kinds), kinds)
+        if result.signature.return_type != own.restype:
+            raise TypeError(f"{kernel.name} returns {result.signature.return_type}, not {own.restype} as annotated")
+        library.add_ir_module(body_module(target, library, result, own))
     if not kernel.inner:
-        library.add_ir_module(entry_module(target, library, result, symbol, defaults_of(kernel, kinds)))
+        library.add_ir_module(entry_module(target, library, own, symbol, defaults_of(kernel, kinds)))
     library._final_module.link_in(result.library._final_module.clone())
     module = library._final_module
-    declared = (function.name.removesuffix(BODY) for function in module.functions if function.is_declaration)
-    needs = tuple(name for name in declared if name in NEEDS)
+    names = (function.name.removesuffix(BODY) for function in module.functions if function.is_declaration)
+    needs = tuple(name for name in names if name in NEEDS)
     library.add_ir_module(late_module(target, library, {name: NEEDS[name][2] for name in needs}))
     if not kernel.inline:
-        promised = returned(kernel.function)
-        if result.signature.return_type != promised:
-            raise TypeError(f"{kernel.name} returns {result.signature.return_type}, not {promised} as annotated")
-        module.get_function(result.fndesc.llvm_func_name).name = symbol + BODY
+        module.get_function(result.fndesc.llvm_func_name).add_function_attribute("alwaysinline")
     for function in module.functions:
         if not function.is_declaration:
             function.linkage = "external" if function.name in (symbol, symbol + BODY) else "internal"

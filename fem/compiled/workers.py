@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import pickle
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from operator import attrgetter
@@ -23,11 +22,10 @@ from typing import Any, TypeAlias
 from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted
 from fem.compiled.folder import cache_folder
-from fem.compiled.kernel import Kernel, Kind
+from fem.compiled.interpreted import Job
+from fem.compiled.kernel import Kernel
 from fem.compiled.store import find, is_kept, stored, symbol_of
 
-Job: TypeAlias = tuple[str, Kind]
-"""A unit to be made: name of the kernel, kinds of its arguments."""
 Worker: TypeAlias = "subprocess.Popen[bytes]"
 MOST = 8
 """Processes at once; each takes about 250 MB."""
@@ -37,15 +35,16 @@ def build_all(wanted: Collection[Job]) -> bool:
     """Make all units that are wanted and not there yet, and those that they call, on all processors.
 
     False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
-    ends, and those that have much in common side by side (``hand_out``).
+    ends, and those that have much in common side by side (``Compilation``).
     """
     if not is_plain():
         jobs = [(name, kinds) for name, kinds in wanted if not (stored(name, kinds) or adopted(kernel_of(name), kinds))]
         count = min(processors(), MOST, len(jobs))
         if count and cache_folder().is_dir():  # also with one processor: here Ctrl-C would wait for the end of a unit
-            with processes(count) as workers:
-                if workers:
-                    hand_out(jobs, workers)
+            compilation = Compilation()
+            compilation.add(jobs)
+            compilation.close()
+            compilation.run(count)
     for name, kinds in wanted:  # what no process of ours could do, if any
         if is_plain() or kernel_of(name).unit(kinds) is None:
             from fem.compiled.dispatchers import compile_plain
@@ -69,74 +68,88 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def hand_out(jobs: list[Job], workers: list[Worker]) -> None:
-    """Hand out jobs, and the jobs that come of them, until none is left.
+class Compilation:
+    """Units to be made, handed out to processes until none is left and no more can come.
 
     The first process takes them from the front, the others from the back: what units have in common is translated only
-    once in a process.
+    once in a process. A process is started when there is something for it.
     """
-    left = deque(jobs)
-    seen = {symbol_of(*job) for job in jobs}
-    change, busy = threading.Condition(), 0
 
-    def serve(number: int) -> None:
-        nonlocal busy
-        while True:
-            with change:
-                while busy and not left:
-                    change.wait()
-                if not left:
-                    return
-                job = left.popleft() if number == 0 else left.pop()
-                busy += 1
+    def __init__(self) -> None:
+        self.left: deque[Job] = deque()
+        self.seen: set[str] = set()
+        self.change, self.is_open = threading.Condition(), True
+        self.workers: list[Worker] = []
+
+    def add(self, jobs: Iterable[Job]) -> None:
+        """Units that are wanted, if they are new and not there."""
+        with self.change:
+            new = {symbol_of(*job): job for job in jobs}
+            self.left.extend(job for symbol, job in new.items() if symbol not in self.seen and not find(symbol))
+            self.seen.update(new)
+            self.change.notify_all()
+
+    def close(self) -> None:
+        """No more units come."""
+        with self.change:
+            self.is_open = False
+            self.change.notify_all()
+
+    def run(self, count: int) -> None:
+        """Make the units with at most ``count`` processes; returns when all is done, or no process can do more."""
+        with ThreadPoolExecutor(count) as pool:
             try:
-                for more in ask(workers[number], job):
-                    with change:
-                        new = {symbol_of(*each): each for each in more}
-                        left.extend(each for symbol, each in new.items() if symbol not in seen and not find(symbol))
-                        seen.update(new)
-                        change.notify_all()
-            except (OSError, EOFError, pickle.UnpicklingError):
-                return  # it has died: the others, or this process, go on
-            finally:
-                with change:
-                    busy -= 1
-                    change.notify_all()
+                list(pool.map(self._serve, range(count)))
+            except BaseException:  # Ctrl-C: the threads wait for answers that only the end of a process cuts short
+                self.close()
+                self.end()
+                raise
+        self.end()
 
-    with ThreadPoolExecutor(len(workers)) as pool:
-        try:
-            list(pool.map(serve, range(len(workers))))
-        except BaseException:  # Ctrl-C: the threads wait for answers that only the end of a process cuts short
-            for worker in workers:
-                worker.kill()
-            raise
-
-
-def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:
-    """Have a job done; yields the jobs that come of it."""
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    pickle.dump(job, worker.stdin)
-    worker.stdin.flush()
-    while (more := pickle.load(worker.stdout)) is not None:
-        yield more
-
-
-@contextlib.contextmanager
-def processes(count: int) -> Iterator[list[Worker]]:
-    environment = {**os.environ, "PYTHONPATH": python_path(), "FEM_CACHE_DIR": str(cache_folder().parent)}
-    command = [sys.executable, "-P", "-m", __name__]
-    streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    workers: list[Worker] = []
-    try:
-        with contextlib.suppress(OSError):  # no Python to start, or no room for another process
-            for _ in range(count):
-                workers.append(subprocess.Popen(command, env=environment, **streams))
-        yield workers
-    finally:
-        for worker in workers:
+    def end(self) -> None:
+        for worker in self.workers:
             worker.kill()
             worker.wait()
+
+    def _serve(self, number: int) -> None:
+        """Have jobs done by a process."""
+        worker: Worker | None = None
+        while job := self._next(number):
+            try:
+                worker = worker or self._started()
+                assert worker.stdin is not None and worker.stdout is not None
+                pickle.dump(job, worker.stdin)
+                worker.stdin.flush()
+                is_done = bool(worker.stdout.readline())
+            except OSError:
+                is_done = False
+            if not is_done:  # it has died, or there is none: the others, or this process, go on
+                self.lost()
+                return
+
+    def _next(self, number: int) -> Job | None:
+        """A job for a process; waits for one. None: there will be none."""
+        with self.change:
+            while not self.left:
+                if not self.is_open:
+                    return None
+                self.change.wait()
+            return self.left.popleft() if number == 0 else self.left.pop()
+
+    def lost(self) -> None:
+        """A process is lost, and the unit it was at."""
+
+    def _started(self) -> Worker:
+        worker = start_worker(__name__)
+        self.workers.append(worker)
+        return worker
+
+
+def start_worker(module: str) -> Worker:
+    """A process of our own that reads jobs. OSError: no Python to start, or no room for another process."""
+    environment = {**os.environ, "PYTHONPATH": python_path(), "FEM_CACHE_DIR": str(cache_folder().parent)}
+    streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen([sys.executable, "-P", "-m", module], env=environment, **streams)
 
 
 def python_path() -> str:
@@ -149,7 +162,7 @@ def python_path() -> str:
 
 
 def work() -> None:
-    """Make units until stdin ends; answer None to each.
+    """Make units until stdin ends; answer a line to each.
 
     Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more.
     """
@@ -158,10 +171,6 @@ def work() -> None:
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak there
-
-    def say(answer: list[Job] | None) -> None:
-        pickle.dump(answer, answers)
-        answers.flush()
 
     while True:
         try:
@@ -172,7 +181,8 @@ def work() -> None:
             make(kernel_of(name), kinds)
             if not is_kept(name, kinds):
                 return
-        say(None)
+        answers.write(b"\n")
+        answers.flush()
 
 
 if __name__ == "__main__":

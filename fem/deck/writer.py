@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
@@ -23,11 +23,17 @@ WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 
 def card(keyword: str, *flags: str, **parameters: str | int | float | None) -> str:
     """A keyword line; parameters that are None are left out."""
-    pieces = [f"*{keyword}", *flags]
-    for name, value in parameters.items():
-        text = number(value) if isinstance(value, float) else value if name in WORDS else quoted(value)
-        pieces += [] if value is None else [f"{name}={text}"]
-    return ", ".join(pieces)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    texts = {
+        name: number(value) if isinstance(value, float) else str(value) if name in WORDS else quoted(value)
+        for name, value in given.items()
+    }
+    return keyword_line(keyword, *flags, **texts)
+
+
+def table(rows: Iterable[Iterable[float]]) -> list[str]:
+    """Lines of numbers."""
+    return [", ".join(map(number, row)) for row in rows]
 
 
 def rows_of(entries: list[str], width: int) -> list[str]:
@@ -56,10 +62,8 @@ def write_deck(model: Model) -> str:
             lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
         if amplitude.definition == "SWEEP":
             ends = (amplitude.omega, amplitude.omega_end, amplitude.duration)
-            lines.append(", ".join(map(number, (*ends, amplitude.start, amplitude.mean))))
-        lines += [
-            f"{number(left)}, {number(right)}" for left, right in (*amplitude.points.tolist(), *amplitude.fourier)
-        ]
+            lines += table([(*ends, amplitude.start, amplitude.mean)])
+        lines += table((*amplitude.points.tolist(), *amplitude.fourier))
     for name, instants in model.time_points.items():
         lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
     for equation in model.equations:
@@ -110,8 +114,7 @@ def property_lines(model: Model) -> list[str]:
     for spring in model.springs:
         flags = ("NONLINEAR",) if spring.table else ()
         lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
-        table = [f"{number(force)}, {number(elongation)}" for force, elongation in spring.table]
-        lines += table or [number(spring.stiffness)]
+        lines += table(spring.table or [[spring.stiffness]])
     for dashpot in model.dashpots:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
     lines += MASS.written("MASS", *model.masses)
@@ -134,9 +137,9 @@ def rope_law_lines(material: Material) -> list[str]:
         lines.append(card("UNIAXIAL", **{"LARGEST STRESS": given.largest or None}))
         extrapolation = "LINEAR" if given.is_extended else None
         lines.append(card("LOADING DATA", TYPE=given.kind, EXTRAPOLATION=extrapolation))
-        lines += [f"{number(stress)}, {number(strain)}" for stress, strain in given.loading]
+        lines += table(given.loading)
         lines += [card("UNLOADING DATA", DEFINITION=given.definition)] if given.definition else []
-        lines += [f"{number(stress)}, {number(strain)}" for stress, strain in given.unloading]
+        lines += table(given.unloading)
     if (series := material.viscoelastic) is not None:
         lines.append(card("VISCOELASTIC", TIME=series.series))
         between = ", " if series.series == "KELVIN" else ", , "
@@ -147,7 +150,7 @@ def rope_law_lines(material: Material) -> list[str]:
 def expansion_lines(material: Material) -> list[str]:
     if (own := material.expansion) is None:
         return []
-    return [card("EXPANSION", ZERO=own.zero), *(f"{number(alpha)}, {number(warm)}" for alpha, warm in own.rows)]
+    return [card("EXPANSION", ZERO=own.zero), *table(own.rows)]
 
 
 PLAIN_MATERIAL = Material("")
@@ -322,24 +325,23 @@ def output_lines(request: OutputRequest) -> list[str]:
 def surroundings_lines(model: Model) -> list[str]:
     lines: list[str] = []
     if model.water is not None:
-        lines += ["*AQUA", AQUA.written(model.water), *(", ".join(map(number, row)) for row in model.water.current)]
+        lines += ["*AQUA", AQUA.written(model.water), *table(model.water.current)]
     if model.wind is not None:
         lines += ["*WIND", WIND.written(model.wind)]
     for wave in model.waves:
         lines += wave_lines(wave)
     for law in model.drag_laws.values():
-        lines.append(card("DRAG LAW", NAME=law.name))
-        lines += [f"{number(speed)}, {number(force)}" for speed, force in law.rows]
+        lines += [card("DRAG LAW", NAME=law.name), *table(law.rows)]
     for growth in model.growths:
         lines.append(keyword_line("MARINE GROWTH", **MARINE_GROWTH.written(growth)))
-        lines += [f"{number(t)}, {number(density)}, {number(z)}" for z, t, density in growth.rows]
+        lines += table((thickness, density, elevation) for elevation, thickness, density in growth.rows)
     return lines
 
 
 def wave_lines(wave: Airy | Jonswap) -> list[str]:
     if isinstance(wave, Airy):
         head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave)) + ", WAVE PERIOD" * wave.is_period
-        return [head, *(", ".join(map(number, row)) for row in wave.rows)]
+        return [head, *table(wave.rows)]
     return [keyword_line("WAVE", TYPE="JONSWAP", **OF_SEAS.written(wave), **OF_ALL.written(wave)), SEA.written(wave)]
 
 

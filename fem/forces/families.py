@@ -142,7 +142,8 @@ def _evaluate() -> Any:
     return asking_all(
         "evaluate_all(trial, springs, families, force, flow, tangent)",
         "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0",
-        "        energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
+        "        if families[{place}][0].shape[0] > 0:\n"
+        "            energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
         "    return energy",
     )
 
@@ -160,7 +161,7 @@ def _mass() -> Any:
     return asking_all(
         "masses_of_all(families, time, place, u, state, block)",
         "    for k in range(block.shape[0]):\n        for c in range(9): block[k, c] = 0.0",
-        "        mass_{place}(families[{place}], time, place, u, state, block)",
+        "        if families[{place}][0].shape[0] > 0: mass_{place}(families[{place}], time, place, u, state, block)",
         "    return None",
     )
 

@@ -9,9 +9,9 @@ alone, whatever was asked before.
 
 Phases are counted in turns: what is left of them after whole turns is exact. Sine, cosine and decay with depth are
 their Taylor series, to round-off, and nothing in the loops over regular waves is a call or a branch, or an index that
-might count from the end: they run on vectors, 2 to 3 ns for a wave and node, which are 68 multiplications and
-additions. Products that advance all terms from instant to instant, and series from place to place, would be 48 of them,
-and 32 bytes of memory for each wave and node that a run has to keep and renew: nothing is carried on.
+might count from the end: they run on vectors. 2 to 3 ns for a wave and node are 68 multiplications, most of them with
+an addition. Products that advance all terms from instant to instant, and series from place to place, would be 48, and
+32 bytes for each wave and node that a run has to keep and renew: nothing is carried on.
 """
 
 from __future__ import annotations

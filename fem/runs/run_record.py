@@ -16,6 +16,7 @@ import numpy as np
 import fem
 from fem.arrays import Floats
 from fem.compiled.choice import installed
+from fem.compiled.interpreted import work
 from fem.files import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
@@ -49,11 +50,12 @@ class Totals:
 
 class Timing:
     """Wall-clock seconds of the stages; ``write`` is time the solver spends on the console and waits for the
-    thread that writes files, taken off the others."""
+    thread that writes files, taken off the others; ``python`` is time of kernels as Python functions, part of these."""
 
     def __init__(self) -> None:
         self._begun = self._mark = time.perf_counter()
         self._seconds = dict.fromkeys(("read", "assemble", "solve", "write"), 0.0)
+        self._python = work.spent
 
     def mark(self, stage: str) -> None:
         """The time since the last mark belongs to this stage."""
@@ -65,7 +67,7 @@ class Timing:
         return time.perf_counter() - self._begun
 
     def block(self) -> dict[str, float]:
-        seconds = {**self._seconds, "total": self.total()}
+        seconds = {**self._seconds, "python": work.spent - self._python, "total": self.total()}
         return {stage: round(spent, 6) for stage, spent in seconds.items()}
 
 

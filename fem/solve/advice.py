@@ -24,6 +24,8 @@ SOFT = 0.1
 """Part of the contact width by which lines may sink into a bottom without a notice."""
 COARSE = 5e-4
 """TIME ERROR of increments that follow tensions beside it."""
+SPARE = 1.2
+"""Increments that are advised over those that the rest of a step takes at the pace so far."""
 OUT_OF_RANGE = (
     "look for a modulus, an area, a density, a mass, a load, a velocity or a length that is far from all others"
 )
@@ -115,8 +117,9 @@ def out_of_increments(step: StepState, most: int) -> str:
         return text
     damps = step.stage.limits[LIMIT.damps] > 0.0
     controls, done = clock.controls, time - clock.start
-    needed = f" (some {float(f'{most * (clock.end - clock.start) / done:.2g}'):.0f} at this pace)" if done > 0.0 else ""
-    follows = controls.tension_change is not None and clock.controls.time_error >= COARSE
+    enough = SPARE * most * (clock.end - clock.start) / done if done > 0.0 else 0.0
+    needed = f" (some {float(f'{enough:.2g}'):.0f} at this pace)" if enough else ""
+    follows = controls.tension_change is not None and (controls.time_error or 0.0) >= COARSE
     fewer = "" if follows else f"TIME ERROR={COARSE:g} with TENSION CHANGE=0.3 has fewer, that follow tensions, "
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({controls.time_error:g}; the last one was "

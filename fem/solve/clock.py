@@ -268,7 +268,10 @@ class ErrorClock(Clock):
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run is: the state, the increment of the step, total time."""
+    """Where a run is: the state, the increment of the step, total time.
+
+    chunk, few  increments of the next chunk, of one in which kernels are Python functions
+    """
 
     changing: ClassVar = ("increment", "time", "cutbacks")
 
@@ -277,6 +280,7 @@ class Progress:
     time: float = 0.0
     cutbacks: int = 0
     chunk: int = LONGEST_CHUNK
+    few: int = 1
 
     def pace(self, spent: float, is_full: bool) -> None:
         """Choose the next chunk after one that took ``spent`` seconds; is_full: it was as long as it could be."""
@@ -284,6 +288,10 @@ class Progress:
             self.chunk = min(4 * self.chunk, LONGEST_CHUNK)
         elif spent > 2.0 * CHUNK_SECONDS:
             self.chunk = max(1, self.chunk // 2)
+
+    def pace_python(self, spent: float) -> None:
+        """Choose the next chunk after one of Python functions in which an increment took ``spent`` seconds."""
+        self.few = self.chunk = max(1, min(4 * self.few, int(CHUNK_SECONDS / spent)))
 
 
 def first_chunk(system: System) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from fem.assembly.environment import (
     winches_at,
 )
 from fem.assembly.system import assemble
+from fem.compiled.interpreted import work
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.linear.choice import SOLVERS
 from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
@@ -44,6 +46,9 @@ from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import Newton, StepRun, stage_of
 from fem.solve.step_system import StepSystem, loading_at
 
+LARGE = 500
+"""Elements beyond which a model waits for its machine code: a band of so many takes seconds in Python."""
+
 
 def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
@@ -62,6 +67,7 @@ def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints:
     # glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
     # (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model.
     np.empty(4_000_000)
+    work.ahead = math.inf if len(model.mesh.element_labels) > LARGE else 0.0
     with errors_told(model):
         run = Run(model, sink, replace(requests, solver=requests.solver.upper()), checkpoints)
     run.run()

@@ -16,6 +16,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment, thermal_rows
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, assemble, linearised
+from fem.compiled import is_compiled
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
 from fem.runs.record import Requests, Sink, StepStart
@@ -114,6 +115,7 @@ class StepState:
     stage            ready to march; ropes that change their state take another one
     nodes, elements  recorded ones
     thermal          (m,) thermal strain of now
+    is_compiled      the Newton march runs as machine code
     """
 
     whole: RunState
@@ -133,6 +135,7 @@ class StepState:
     thermal: Floats
     notices: dict[str, None]
     has_begun: bool
+    is_compiled: bool
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -150,6 +153,9 @@ class StepState:
         stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
         through = stage.passage(chunk, motion, kept)
         through = through._replace(problem=through.problem._replace(ropes=ropes))
+        self.is_compiled = self.is_compiled or is_compiled(march, end, control, self.arc, through)
+        if not self.is_compiled:
+            end = min(end, int(control[CONTROL.increment]) + self.progress.few)
         while True:
             reason = march(end, control, self.arc, through)
             if reason != NEED_SOLVE:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import of_modes
+from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
@@ -182,14 +183,14 @@ class StepRun(StepState):
         self.thermal = np.zeros(len(run.system.bars.nodes))
         self.notices: dict[str, None] = {}
         self.has_begun = self.has_jumped = False
-        self.patience = Patience(self.notify)
+        self.patience, self.spent = Patience(self.notify), work.spent
         self.watch = EnergyWatch(ready[0], step)
         self.take(*ready)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
         """What the step goes on with."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
-        self.watch.stage = stage
+        self.watch.stage, self.is_compiled = stage, False
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
         stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
@@ -326,7 +327,7 @@ class StepRun(StepState):
                 self.advance(1 + int(rows[0]))
                 return
             self._accept(kept, due[:done], times, steps, chunk)
-            self.progress.pace(spent, done + BALANCES > self.progress.chunk)
+            self._pace(spent, done)
             if self.break_off(reached):
                 return
         if reason == groups.DRIFT:
@@ -335,6 +336,16 @@ class StepRun(StepState):
             reason, control = self._pass_events(times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
+
+    def _pace(self, spent: float, done: int) -> None:
+        """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
+        is_python = work.spent > self.spent and not self.is_compiled
+        work.ahead, self.spent = 0.0, work.spent
+        if is_python:
+            work.ahead = spent * (self.clock.end - self.progress.time) / (self.clock.dt * done)
+            self.progress.pace_python(spent / done)
+        else:
+            self.progress.pace(spent, done + BALANCES > self.progress.chunk)
 
     def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""

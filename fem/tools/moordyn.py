@@ -406,12 +406,13 @@ def floating(moorings: Moorings) -> list[str]:
     found = []
     for line in moorings.lines:
         made = moorings.types[line.type]
-        lift = (density * math.pi / 4.0 * made.diameter**2 - made.mass) * gravity * line.length
-        if lift > 0.0 and max(moorings.points[end].place[2] for end in (line.first, line.last)) > 0.0:
+        displaced = density * math.pi / 4.0 * made.diameter**2
+        if displaced > made.mass and max(moorings.points[end].place[2] for end in (line.first, line.last)) > 0.0:
             found.append(
                 f"line {line.label} ({made.name}) floats and reaches the surface: without its bending stiffness, EI = "
-                f"{made.bending:g}, it has no position of rest there; leave it out of the file, and give the point "
-                f"below it its mass and volume (it lifts up to {lift:.4g} N)"
+                f"{made.bending:g}, it has no position of rest there; leave it out of the file, and in the deck give "
+                "the node of the point below, at height z, a *SPRING to the ground (SPRING1, dof 3) of k = rho g A = "
+                f"{displaced * gravity:.5g} and the load -({made.mass * gravity * line.length:.5g} + k z) (*CLOAD)"
             )
     return found
 

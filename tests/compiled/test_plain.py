@@ -93,7 +93,7 @@ def run(code: str, folder: Path, compiler: str) -> subprocess.CompletedProcess[s
 
 def test_plain_numba_does_what_our_machine_code_does(tmp_path: Path) -> None:
     lanes = "lanes(*given); assert is_compiled(lanes, *given); print(store.array.tolist())"
-    answers = [run(KERNELS + CALLS + lanes, tmp_path, compiler) for compiler in ("", "numba")]
+    answers = [run(KERNELS + CALLS + lanes, tmp_path, compiler) for compiler in ("wait", "numba")]
     assert [(answer.returncode, answer.stderr) for answer in answers] == [(0, "")] * 2
     assert answers[0].stdout == answers[1].stdout and "[0.0, 0.0" in answers[0].stdout
 
@@ -112,7 +112,7 @@ assert len(dispatcher(several).overloads) == 1  # what was compiled ahead is wha
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("compiler", ["", "numba"])
+@pytest.mark.parametrize("compiler", ["wait", "numba"])
 def test_a_kernel_with_another_function_is_another_one_for_arguments_of_other_kinds(
     compiler: str, tmp_path: Path
 ) -> None:
@@ -132,7 +132,7 @@ assert asks(1) == 3
 
 @pytest.mark.parametrize("changed", SHIMS)
 def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(changed: str, tmp_path: Path) -> None:
-    answer = run(SHIMS[changed] + KERNELS + CALLS, tmp_path, "")
+    answer = run(SHIMS[changed] + KERNELS + CALLS, tmp_path, "wait")
     assert answer.returncode == 0, answer.stderr
     assert len(answer.stderr.splitlines()) == 1
     assert "does not fit the compiler of fem" in answer.stderr and choice.SUITED in answer.stderr
@@ -141,13 +141,13 @@ def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(change
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_numba_that_compiles_nothing_is_an_error_that_says_so(broken: str, tmp_path: Path) -> None:
     code = f"import numba.core.codegen as changed; {BROKEN[broken]}{KERNELS}{CALLS}"
-    answer = run(code, tmp_path, "")
+    answer = run(code, tmp_path, "wait")
     assert "CommandError: numba, which compiles the solver, compiles nothing here" in answer.stderr
 
 
 def test_a_fault_of_a_kernel_is_not_blamed_on_numba(tmp_path: Path) -> None:
     code = KERNELS + "\n@kernel\ndef wrong(x):\n    return x.nothing_of_that_name\nwrong(np.zeros(3))\n"
-    answer = run(code, tmp_path, "")
+    answer = run(code, tmp_path, "wait")
     assert answer.returncode == 1
     assert "nothing_of_that_name" in answer.stderr and "does not fit" not in answer.stderr
 
@@ -217,7 +217,7 @@ def test_the_versions_are_those_of_the_installation() -> None:
 
 def test_a_compiler_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEM_COMPILER", "gcc")
-    with pytest.raises(CommandError, match="FEM_COMPILER may be numba or empty, not 'gcc'"):
+    with pytest.raises(CommandError, match="FEM_COMPILER may be numba, wait, python or empty, not 'gcc'"):
         choice.is_plain()
 
 
@@ -254,3 +254,9 @@ def test_a_signal_while_numba_compiles_is_not_lost() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", SIGNALS], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_kernels_as_python_functions_do_the_same(tmp_path: Path) -> None:
+    answers = [run(KERNELS + CALLS, tmp_path, compiler) for compiler in ("wait", "python")]
+    assert [(answer.returncode, answer.stderr) for answer in answers] == [(0, "")] * 2
+    assert answers[0].stdout == answers[1].stdout

@@ -11,7 +11,7 @@ from fem.deck import KEYWORDS, conditions, fluids, parse_deck, sections, steps, 
 from fem.deck.materials import LAWS, strangers
 from fem.deck.table import NEEDED, STATEMENTS, Value
 from fem.errors import DeckError
-from fem.model import BarSection, Dynamic, PointMass, RigidBody, StopPlane
+from fem.model import PARTS, BarSection, Dynamic, PointMass, RigidBody, StopPlane
 from fem.model.steps import PARAMETERS
 from fem.model.surroundings import Airy, Jonswap, RigidCylinder, Seabed
 from fem.solve.schemes import SCHEMES
@@ -102,3 +102,10 @@ def test_defaults_of_rows_are_those_of_the_model(made: type, rows: Iterable[Valu
     for row in rows:
         own = defaults[row.field] if row.field else MISSING
         assert own is MISSING or row.default is NEEDED or row.default == own, row
+
+
+def test_cards_of_lists_fill_the_field_that_names_them() -> None:
+    """By that name a restart says what has changed."""
+    assert {name: PARTS[form.into] for name, form in sections.LISTED.items()} == {
+        name: name for name in sections.LISTED
+    }

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import fem
 from fem.assembly.system import assemble
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.errors import NoConvergence
 from fem.forces import rope_laws as bar
 from fem.linear.choice import find_tree

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
 from fem.linear import chain as linear_chain

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csc_array
 
 import fem
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.linear.band import solve_in_band
 from fem.linear.chain import invert
 from fem.linear.choice import find_tree

@@ -1,11 +1,11 @@
 """Statics of lines that Newton's method does not find by itself: it begins anew from the state of least energy.
 
-Cables with dead loads above planes have one equilibrium without friction (``lines/network.py``), which is
-found from any start. What a stream or water does to them is taken as a load at the place that was found last, until
-both agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. Where
-such a load changes, its node is drawn back to where it was found last, by the steepest slope seen: that leaves the
-place where both agree as it is, and shortens the way. All the rest is left to the march: what is laid is where it
-begins, not its answer; where it does not arrive from there, it begins from closer.
+Cables with dead loads above planes have one equilibrium without friction (``lines/network.py``), which is found from
+any start. What a stream, water or springs do to them is taken as a load at the place that was found last, until both
+agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. Where such a
+load changes, its node is drawn back to where it was found last, by the steepest slope seen: that leaves the place
+where both agree as it is, and shortens the way. All the rest is left to the march: what is laid is where it begins,
+not its answer; where it does not arrive from there, it begins from closer.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ LAID = (
 
 
 def may_be_laid(stage: StepSystem) -> bool:
-    """Statics of cables, fluid and planes alone."""
+    """Statics of cables, linear springs between dofs, fluid and planes alone."""
     bars, system = stage.bars, stage.system
     kinds = {(int(strain), int(law)) for strain, law in bars.kinds}
     known = {(strain, BILINEAR) for strain in (GREEN, ENGINEERING, LOG)}
@@ -70,7 +70,8 @@ def may_be_laid(stage: StepSystem) -> bool:
         and len(bars.nodes)
         and kinds <= known
         and not others
-        and not len(system.springs.dofs)
+        and (system.springs.constants[:, 0] >= 0.0).all()
+        and not system.springs.constants[:, 3].any()
         and not system.expansions
         and not constants[bar.STRESS0].any()
         and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[there].all()
@@ -191,11 +192,9 @@ def _standing(stage: StepSystem) -> Floats:
 
 
 def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> Floats:
-    """(n, 3) force of streams and water at the trial displacement."""
+    """(n, 3) force of streams, water and springs at the trial displacement."""
     owns = stage.system.families
-    if owns is None:
-        return np.zeros((len(stage.system.labels), 3))
-    apart = tuple(
+    apart = owns and tuple(
         own._replace(nodes=own.nodes[:0]) if family is SEABED else own
         for family, own in zip(FAMILIES, owns, strict=True)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.families import FAMILIES, registered
 from fem.forces.fluid import FLUID

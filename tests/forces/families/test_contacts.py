@@ -7,7 +7,7 @@ import pytest
 
 import fem
 from fem.assembly.system import assemble
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.forces.seabed import REMEMBERED
 from tests.forces.families.test_families import asked
 

@@ -12,7 +12,7 @@ import fem
 from fem.arrays import Floats
 from fem.assembly.system import assemble
 from fem.compiled import kernel
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.forces.families import FAMILIES, evaluate_others, write_masses
 from fem.forces.protocol import BOOKS, Tangent, Trial
 from fem.forces.springs import Springs

@@ -9,7 +9,7 @@ import fem
 from fem.assembly.cases import Span
 from fem.assembly.environment import first_environment, next_environment
 from fem.assembly.system import assemble
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.errors import ModelError, NoConvergence
 from fem.forces import running
 from fem.forces.families import in_step

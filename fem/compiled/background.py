@@ -1,0 +1,102 @@
+"""A process in the background that compiles what a run calls, while the run goes on with Python functions.
+
+``python -m fem.compiled.background`` is that process: it takes units to make from stdin, has them made by processes of
+its own at low priority, and ends when stdin is closed and all are made. So it outlives the run that began it, by what
+later runs will be glad of, and nothing else: where the run is ended by a signal, it ends, too.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+from fem.compiled.folder import cache_folder, delete_old, private
+from fem.compiled.interpreted import Job
+from fem.compiled.store import stored, symbol_of
+from fem.compiled.workers import MOST, Compilation, Worker, processors, start_worker
+from fem.files import turn
+
+NICENESS = 5
+"""A third of the weight of a run: it has its processor, what it leaves is for the compiler, also on a busy machine."""
+LOOK_EVERY = 0.05
+"""Seconds between two looks whether machine code is there."""
+
+
+class Background:
+    """The process of the background, as the run sees it."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+        self.process: Worker | None = None
+        self.lock = threading.Lock()
+
+    def ask(self, job: Job) -> bool:
+        """Have a unit made, once; whether that is the first one."""
+        symbol = symbol_of(*job)
+        with self.lock:
+            if symbol in self.asked:
+                return False
+            self.asked.add(symbol)
+            is_first = self.process is None
+            with contextlib.suppress(OSError):  # no process: ``wait_for`` finds none
+                if is_first:
+                    self.process = start_worker(__name__)
+                    if cache_folder().parent in private:
+                        atexit.register(self.end)
+                if self.process is not None and self.process.stdin is not None:
+                    pickle.dump(job, self.process.stdin)
+                    self.process.stdin.flush()
+            return is_first
+
+    def wait_for(self, job: Job) -> None:
+        """Until a unit is there, or the process has ended without it."""
+        while self.process is not None and self.process.poll() is None and not stored(*job):
+            time.sleep(LOOK_EVERY)
+
+    def end(self) -> None:
+        """Nobody wants machine code any more."""
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
+
+
+compiler = Background()
+
+
+def work() -> None:
+    """Make units as they come, until stdin is closed and all are made."""
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as at Ctrl-C, with its own processes
+    compilation = Awaited()
+    threading.Thread(target=take_jobs, args=(compilation, sys.stdin.buffer), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt), turn(cache_folder()):
+        compilation.run(min(processors(), MOST))
+        delete_old()
+
+
+class Awaited(Compilation):
+    """Units that the run may wait for: where one is lost, the run must not wait any more, but make it by itself."""
+
+    def lost(self) -> None:
+        with self.change:
+            self.left.clear()
+        self.close()
+
+
+def take_jobs(compilation: Compilation, stream: Any) -> None:
+    with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
+        while True:
+            compilation.add([pickle.load(stream)])
+    compilation.close()
+
+
+if __name__ == "__main__":
+    work()

@@ -1,0 +1,199 @@
+"""Kernels as the Python functions that they are: until their machine code is there, or to see which ones are called.
+
+A small model is done in less time than a compiler takes to begin. So a kernel without machine code runs as a Python
+function while a process in the background compiles it (``background.py``), and the next call after that runs the
+machine code: all state is data, it does not matter to a run in which way a chunk of increments is done. What would
+take Python long waits for the machine code.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Protocol
+
+import numpy as np
+
+from fem.compiled.choice import PYTHON, WAIT, way
+from fem.compiled.store import stored
+
+Kind = Any
+"""What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
+Job = tuple[str, Kind]
+"""A unit of machine code: name of the kernel, kinds of its arguments."""
+LONGEST = 10.0
+"""Seconds of work as Python functions, done and ahead, beyond which machine code is waited for."""
+ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a process to end."""
+STARTED = (
+    "the first run of its kind: it begins in Python while its machine code is compiled in the background; later runs "
+    "are faster"
+)
+WAITING = "in Python this would take long: waiting for the compiler, about half a minute"
+
+
+@dataclass(slots=True)
+class Work:
+    """Of this process: seconds spent in kernels as Python functions, seconds that are ahead of it in the same way.
+
+    notify  where the user is told of it, of each thing once
+    told    texts that were passed on
+    """
+
+    spent: float = 0.0
+    ahead: float = 0.0
+    notify: Callable[[str], None] | None = None
+    told: set[str] = field(default_factory=set)
+
+    def is_long(self) -> bool:
+        return self.spent + self.ahead > LONGEST
+
+    def say(self, text: str) -> None:
+        if self.notify is not None and text not in self.told:
+            self.told.add(text)
+            self.notify(text)
+
+
+work = Work()
+
+
+class _Thread(threading.local):
+    """Of a thread: kernels that it is in as Python functions, one in the other.
+
+    is_python  kernels that are called now are Python functions, too
+    wanted     units called so far, where that is asked
+    seen       functions and types of arguments in it; None: all calls are looked at
+    """
+
+    depth = 0
+    is_python = False
+    wanted: dict[Job, None] | None = None
+    seen: set[tuple[Any, ...]] | None = None
+
+
+thread = _Thread()
+parts: dict[Job, tuple[dict[Job, None], set[tuple[Any, ...]]]] = {}
+"""Units that a kernel has called as Python functions, as ``wanted`` and ``seen`` of a thread."""
+
+
+class Asked(Protocol):
+    """Who compiles while kernels are Python functions."""
+
+    def ask(self, job: Job) -> bool: ...
+    def wait_for(self, job: Job) -> None: ...
+
+
+def takes(job: Job, asked: Asked | None, arguments: tuple[Any, ...]) -> bool:
+    """Whether a kernel without machine code runs as a Python function now; its machine code is asked for.
+
+    asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone.
+    """
+    chosen = way()
+    if chosen == WAIT or has_lanes(arguments):
+        return False
+    if chosen == PYTHON:
+        return True
+    if asked and asked.ask(job):
+        work.say(STARTED)
+    if not work.is_long():
+        return True
+    if asked:
+        work.say(WAITING)
+        asked.wait_for(job)
+    return False
+
+
+def has_lanes(arguments: tuple[Any, ...]) -> bool:
+    return any(has_lanes(one) if isinstance(one, tuple) else hasattr(one, "kind") for one in arguments)
+
+
+def is_whole(job: Job) -> bool:
+    """The machine code of all units that a kernel has called so far is there."""
+    return job not in parts or all(stored(*part) for part in parts[job][0])
+
+
+def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a kernel as a Python function, from outside all kernels; machine code of units that it calls is asked for.
+
+    Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed.
+    """
+    began = time.perf_counter()
+    wanted, seen = parts.setdefault(job, ({}, set()))
+    known = len(wanted)
+    thread.is_python, thread.wanted, thread.seen = True, wanted, seen
+    try:
+        with signals_held(), np.errstate(all="ignore"):
+            return plain(inside(function, tuple(map(doubled, arguments))))
+    finally:
+        thread.is_python, thread.wanted, thread.seen = False, None, None
+        work.spent += time.perf_counter() - began
+        if asked and way() != PYTHON and len(wanted) > known:
+            for part in list(wanted)[known:]:
+                asked.ask(part)
+
+
+def inside(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a kernel as a Python function where all of them are.
+
+    numpy's numbers divide by zero as compiled ones do.
+    """
+    thread.depth += 1
+    try:
+        return function(*[np.float64(one) if type(one) is float else one for one in arguments])
+    finally:
+        thread.depth -= 1
+
+
+def doubled(value: Any) -> Any:
+    """An argument with numpy's numbers in place of Python's."""
+    if type(value) is float:
+        return np.float64(value)
+    if isinstance(value, tuple):
+        members = map(doubled, value)
+        return type(value)(*members) if hasattr(value, "_fields") else tuple(members)
+    return value
+
+
+def plain(result: Any) -> Any:
+    """What machine code returns: Python's numbers."""
+    if isinstance(result, tuple):
+        return tuple(map(plain, result))
+    return result.item() if isinstance(result, np.generic) else result
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Signals that end the process are handled at the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in ENDING}
+    asked = {number: handler for number, handler in before.items() if callable(handler)}
+    came: list[tuple[int, FrameType | None]] = []
+    for number in asked:
+        signal.signal(number, lambda *what: came.append(what))
+    try:
+        yield
+    finally:
+        for number, handler in asked.items():
+            signal.signal(number, handler)
+        for what in came[:1]:
+            asked[signal.Signals(what[0])](*what)
+
+
+@contextmanager
+def rehearsal() -> Iterator[dict[Job, None]]:
+    """Run kernels of this thread as Python functions; collects which are called (name, kinds of the arguments)."""
+    wanted: dict[Job, None] = {}
+    before = thread.wanted, thread.is_python, thread.seen
+    thread.wanted, thread.is_python, thread.seen = wanted, True, None
+    try:
+        with np.errstate(all="ignore"):
+            yield wanted
+    finally:
+        thread.wanted, thread.is_python, thread.seen = before

@@ -1,0 +1,234 @@
+"""Runs that begin as Python functions: their answers, where they change over, what is left of the compiler."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fem
+from fem.compiled import background, interpreted, kernel
+from fem.compiled.kernel import Kernel
+from fem.deck import parse_deck
+from fem.errors import Stopped
+from fem.runs.history import History
+
+ROOT = Path(__file__).resolve().parents[2]
+HANGING = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 2., 0., -0.3
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*ELASTIC
+1e5
+*DENSITY
+1.
+*SOLID SECTION, ELSET=BAR, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM
+*DYNAMIC{kind}
+*DLOAD
+BAR, GRAV, 9.81, 0., 0., -1.
+*END STEP
+"""
+KINDS = {
+    "trapezoidal": ", DIRECT\n0.01, 1.",
+    "automatic": "\n0.01, 1.\n*CONTROLS, TIME ERROR=1e-3",
+    "explicit": ", DIRECT, EXPLICIT\n1e-3, 0.5",
+    "dissipative": ", DIRECT, ALPHA=-0.1\n0.01, 1.",
+}
+DECKS = {name: HANGING.format(kind=kind) for name, kind in KINDS.items()} | {
+    name: (ROOT / "inputs" / f"{name}.inp").read_text() for name in ("sdnl100", "bouncing_ball", "ssnl114a")
+}
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels without machine code run as Python functions, and nothing compiles them."""
+    monkeypatch.setenv("FEM_COMPILER", "")
+    monkeypatch.setattr(background, "compiler", Nobody())
+    monkeypatch.setattr(interpreted, "work", interpreted.Work())
+
+
+class Nobody(background.Background):
+    def ask(self, job: Any) -> bool:
+        return False
+
+
+def history_of(name: str) -> History:
+    return fem.run(parse_deck(DECKS[name]))
+
+
+def assert_same(one: History, other: History) -> None:
+    assert one.iterations.tolist() == other.iterations.tolist()
+    for values, expected in ((one.u, other.u), (one.v, other.v)):
+        assert np.abs(values - expected).max() <= 1e-9 * np.abs(expected).max()
+    # strains of stiff bars are small differences
+    assert np.abs(one.elements - other.elements).max() <= 1e-8 * np.abs(other.elements).max()
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_python_functions_give_the_answers_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = history_of(name)
+    monkeypatch.setenv("FEM_COMPILER", "python")
+    monkeypatch.setattr(Kernel, "__call__", without_variants(Kernel.__call__, {}, 1))
+    before = interpreted.work.spent
+    assert_same(history_of(name), expected)
+    assert interpreted.work.spent > before
+
+
+@pytest.mark.parametrize("name", DECKS)
+@pytest.mark.parametrize("calls", [1, 3, 10])
+def test_a_run_changes_over_where_machine_code_appears(
+    name: str, calls: int, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After so many calls of each kernel."""
+    monkeypatch.setenv("FEM_COMPILER", "wait")
+    expected = history_of(name)
+    monkeypatch.setenv("FEM_COMPILER", "")
+    load, seen = Kernel.load, dict[str, int]()
+
+    def late(self: Kernel, *given: Any) -> bool:
+        seen[self.name] = seen.get(self.name, 0) + 1
+        return seen[self.name] > calls and load(self, *given)
+
+    monkeypatch.setattr(Kernel, "load", late)
+    monkeypatch.setattr(Kernel, "__call__", without_variants(Kernel.__call__, seen, calls))
+    assert_same(history_of(name), expected)
+    assert interpreted.work.spent > 0.0
+
+
+def without_variants(call: Any, seen: dict[str, int], calls: int) -> Any:
+    """Calls of kernels that have no machine code in memory until they have been called often enough."""
+
+    def called(self: Kernel, *arguments: Any, **named: Any) -> Any:
+        if seen.get(self.name, 0) <= calls:
+            self.variants.clear()
+        return call(self, *arguments, **named)
+
+    return called
+
+
+@kernel
+def ended(x: np.ndarray) -> float:
+    """What a signal comes to while it runs as a Python function."""
+    signal.raise_signal(signal.SIGTERM)
+    x[0] = 1.0
+    return 0.0
+
+
+def test_signals_wait_for_the_end_of_a_python_function(at_once: None) -> None:
+    from fem.commands.signals import stoppable
+
+    x = np.zeros(1)
+    with stoppable(), pytest.raises(Stopped):
+        ended(x)
+    assert x[0] == 1.0
+
+
+@kernel
+def halved(x: np.ndarray) -> float:
+    return 0.5 * x[0]
+
+
+def test_what_is_long_is_compiled(at_once: None) -> None:
+    """Here, where no process in the background can."""
+    assert halved(np.ones(1)) == 0.5 and not halved.variants
+    interpreted.work.ahead = 2.0 * interpreted.LONGEST
+    assert halved(np.ones(1)) == 0.5 and len(halved.variants) == 1
+
+
+def test_a_process_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(module: str) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(background, "start_worker", none)
+    compiler = background.Background()
+    assert compiler.ask(("fem.a:a", ()))
+    assert not compiler.ask(("fem.a:a", ()))
+    compiler.wait_for(("fem.a:a", ()))
+    gone = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    compiler.process = gone
+    gone.wait()
+    compiler.ask(("fem.b:b", ()))
+    compiler.wait_for(("fem.b:b", ()))
+    compiler.end()
+
+
+# ------------------------------------------------------------------------------------------ from outside
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+
+
+def fem_run(folder: Path, deck: str, *, wait: bool = True) -> subprocess.Popen[bytes]:
+    """``fem run`` of a deck in a folder, with a cache of its own there."""
+    (folder / "deck.inp").write_text(deck)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FEM_CACHE_DIR": str(folder / "cache"), "FEM_COMPILER": ""}
+    command = [sys.executable, "-m", "fem", "run", "deck.inp"]
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if wait:
+        process.wait()
+    return process
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Those with the cache of a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if str(folder / "cache").encode() in path.read_bytes() and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for_none(folder: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while processes_of(folder):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+@linux
+@pytest.mark.long
+def test_the_second_run_is_machine_code(tmp_path: Path) -> None:
+    """One after the other, two at once in between."""
+    runs = []
+    for number in range(2):
+        (tmp_path / "results").exists() and (tmp_path / "results").rename(tmp_path / f"results{number}")
+        process = fem_run(tmp_path, DECKS["trapezoidal"])
+        assert process.returncode == 0, process.stderr.read()
+        assert (b"in the background" in process.stdout.read()) == (number == 0)
+        wait_for_none(tmp_path, 600.0)
+        record = json.loads((tmp_path / "results/deck/run.json").read_text())
+        runs.append(np.genfromtxt(tmp_path / "results/deck/nodes.csv", delimiter=","))
+        assert (record["timing"]["python"] > 0.0) == (number == 0)
+    assert np.nanmax(np.abs(runs[1] - runs[0])) < 1e-9
+    assert not list((tmp_path / "cache").rglob("*.fem-part"))
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_compiler_too(number: signal.Signals, tmp_path: Path) -> None:
+    process = fem_run(tmp_path, DECKS["trapezoidal"].replace("0.01, 1.", "0.01, 1000."), wait=False)
+    end = time.monotonic() + 120.0
+    while len(processes_of(tmp_path)) < 3:  # the run, the process in the background, one that compiles
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    process.send_signal(number)
+    assert process.wait() == 128 + number
+    wait_for_none(tmp_path, 60.0)
+    assert (tmp_path / "results/deck/nodes.csv").read_bytes().endswith(b"\n")
