@@ -104,6 +104,16 @@ def test_points_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_pat
             assert np.array_equal(alone[point].row, answer.row, equal_nan=True), point
 
 
+def test_what_turns_out_to_be_another_shape_of_lanes_marches_one_by_one(tmp_path, monkeypatch):
+    """Some of the points look as if their lanes were compiled, all of them are not."""
+    monkeypatch.setattr("fem.study.lanes.run.is_compiled", lambda *_: True)
+    monkeypatch.setattr("fem.study.lanes.run.march_all", lambda *_: False)
+    grid = make_grid({"dt": [0.01, 0.02], "gravity": np.linspace(1.0, 9.81, 9)})
+    jobs = list(readable(make_plan(write_swing(tmp_path), grid, None, False), list(range(len(grid)))))
+    found = march_block(jobs, may_compile=False)
+    assert [found[job.point].row for job in jobs] == [job.solve().row for job in jobs]
+
+
 def test_rods_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path, is_not_compiled):
     deck = tmp_path / "rods.inp"
     deck.write_text(RODS)

@@ -118,25 +118,24 @@ def march_samples(
     kept = len(increments) * numbers_in(record(stage, 1, probes, elements))
     if not follow_one_curve(samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    few = packs_of(stage, samples[:WIDTH], 1, probes, elements)
+    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
     in_lanes = may_compile or is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
-    if not (in_lanes or (every == 1 and is_short(stage, count))):
-        return
+    may_be_single = every == 1 and is_short(stage, count)
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
-        if in_lanes:
-            whole = packs_of(stage, part, len(increments), probes, elements)
-            if not march_all(whole, stage, every, may_compile):
-                return
+        whole = packs_of(stage, part, len(increments), probes, elements) if in_lanes else None
+        if whole and march_all(whole, stage, every, may_compile):
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
             both = whole.loading.time, whole.loading.dt
             time, dt = (np.moveaxis(each.array if isinstance(each, Lanes) else each[..., None], 0, 1) for each in both)
             found = whole.record._replace(**{name: getattr(whole.record, name).array for name in NUMBERS})
-        else:
+        elif may_be_single:
             found, done, solves = march_singly(stage, part, probes, elements)
             time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
+        else:
+            return
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
         yield start, rows, done & finite_lanes(rows)[: len(part)], solves.astype(np.int64)
 
