@@ -1,6 +1,7 @@
 """``python -m benchmarks [W1 W2 W3 ...]``: run the jobs, print a table, write Markdown and CSV.
 
 ``python -m benchmarks kernels``: the kernels alone, in ns per bar.
+``python -m benchmarks first``: the first and the second time of commands, from an empty cache.
 ``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
 """
 
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import kernels, lanes, lines
+from benchmarks import first, kernels, lanes, lines
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -50,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["kernels"]:
         return kernels.main(words[1:])
+    if words[:1] == ["first"]:
+        return first.main(words[1:])
     if words[:1] == ["reliability"]:
         return parts.main(words[1:])
     options = parser().parse_args(words)

@@ -27,7 +27,7 @@ Kind = Any
 Job = tuple[str, Kind]
 """A unit of machine code: name of the kernel, kinds of its arguments."""
 LONGEST = 10.0
-"""Seconds of work as Python functions, done and ahead, beyond which machine code is waited for."""
+"""Processor seconds of work as Python functions, done and ahead, beyond which machine code is waited for."""
 ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a process to end."""
 STARTED = (
@@ -39,7 +39,7 @@ WAITING = "in Python this would take long: waiting for the compiler, about half 
 
 @dataclass(slots=True)
 class Work:
-    """Of this process: seconds spent in kernels as Python functions, seconds that are ahead of it in the same way.
+    """Of this process: processor seconds spent in kernels as Python functions, and those ahead of it in the same way.
 
     notify  where the user is told of it, of each thing once
     told    texts that were passed on
@@ -123,7 +123,7 @@ def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments:
 
     Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed.
     """
-    began = time.perf_counter()
+    began = time.thread_time()
     wanted, seen = parts.setdefault(job, ({}, set()))
     known = len(wanted)
     thread.is_python, thread.wanted, thread.seen = True, wanted, seen
@@ -132,7 +132,7 @@ def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments:
             return plain(inside(function, tuple(map(doubled, arguments))))
     finally:
         thread.is_python, thread.wanted, thread.seen = False, None, None
-        work.spent += time.perf_counter() - began
+        work.spent += time.thread_time() - began
         if asked and way() != PYTHON and len(wanted) > known:
             for part in list(wanted)[known:]:
                 asked.ask(part)

@@ -50,7 +50,8 @@ class Totals:
 
 class Timing:
     """Wall-clock seconds of the stages; ``write`` is time the solver spends on the console and waits for the
-    thread that writes files, taken off the others; ``python`` is time of kernels as Python functions, part of these."""
+    thread that writes files, taken off the others; ``python`` is processor time of kernels as Python
+    functions, part of these."""
 
     def __init__(self) -> None:
         self._begun = self._mark = time.perf_counter()

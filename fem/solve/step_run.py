@@ -28,7 +28,7 @@ from fem.solve.advice import (
     snap_notice,
     soft_bottom_notice,
 )
-from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, no_arc
@@ -65,6 +65,8 @@ from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, insta
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, Patience, StepSystem, loading, loading_at, prepare, record
 
+MEASURED = 0.5
+"""Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
 MOST_NAMED = 6
 """Nodes that a notice names."""
 
@@ -339,12 +341,13 @@ class StepRun(StepState):
 
     def _pace(self, spent: float, done: int) -> None:
         """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
-        is_python = work.spent > self.spent and not self.is_compiled
-        work.ahead, self.spent = 0.0, work.spent
-        if is_python:
-            work.ahead = spent * (self.clock.end - self.progress.time) / (self.clock.dt * done)
+        in_python, self.spent = work.spent - self.spent, work.spent
+        if in_python and not self.is_compiled:
+            if in_python > MEASURED * CHUNK_SECONDS:
+                work.ahead = in_python * (self.clock.end - self.progress.time) / (self.clock.dt * done)
             self.progress.pace_python(spent / done)
         else:
+            work.ahead = 0.0
             self.progress.pace(spent, done + BALANCES > self.progress.chunk)
 
     def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
