@@ -7,15 +7,18 @@ import sys
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TextIO
 
 import numpy as np
 
+from fem.commands.example import shipped
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.interpreted import Job, rehearsal
 from fem.compiled.workers import build_all
-from fem.deck import parse_deck
+from fem.deck import parse_deck, read_model
 from fem.files import turn
+from fem.model import Dynamic, Model, SteadyState
 from fem.runs.console import say
 from fem.runs.digits import NUMBER, lines
 from fem.runs.record import Requests, SilentSink
@@ -95,7 +98,7 @@ def compile_all() -> None:
 
 
 def wanted_units() -> Collection[Job]:
-    """What a few tiny decks call."""
+    """What a few tiny decks call, and the beginnings of those that come with the program."""
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
         for solver in ("AUTO", "DIRECT"):
@@ -104,7 +107,21 @@ def wanted_units() -> Collection[Job]:
             solve(parse_deck(text), SilentSink())
         for text in (DECK, ROPE):
             TangentGrowth(parse_deck(text), 1).follow()
+        for path in sorted((shipped() / "inputs").glob("*.inp")):
+            solve(shortened(read_model(path)), SilentSink())
     return wanted
+
+
+def shortened(model: Model) -> Model:
+    """A model with two increments of each dynamic step, and without responses over many frequencies."""
+    steps = []
+    for step in model.steps:
+        procedure = step.procedure
+        if isinstance(procedure, Dynamic):
+            procedure = replace(procedure, period=min(procedure.period, 2.0 * procedure.dt))
+        if not isinstance(procedure, SteadyState):
+            steps.append(replace(step, procedure=procedure))
+    return replace(model, steps=tuple(steps))
 
 
 def place_in_queue(job: Job) -> tuple[int, int]:
@@ -134,7 +151,7 @@ def warmup(stream: TextIO | None = None) -> None:
 def announced(stream: TextIO) -> Iterator[None]:
     """Say that the solver is being compiled: with the time spent, where somebody watches."""
     if not stream.isatty():
-        say(f"note: {FIRST_START}; this takes about half a minute", stream)
+        say(f"note: {FIRST_START}; this takes about a minute", stream)
         yield
         return
     from rich.console import Console

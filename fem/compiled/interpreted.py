@@ -94,13 +94,14 @@ def takes(job: Job, asked: Asked | None, arguments: tuple[Any, ...]) -> bool:
     asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone.
     """
     chosen = way()
-    if chosen == WAIT or has_lanes(arguments):
+    is_lanes = has_lanes(arguments)
+    if chosen == WAIT or (is_lanes and chosen == PYTHON):
         return False
     if chosen == PYTHON:
         return True
-    if asked and asked.ask(job):
+    if asked and asked.ask(job) and not is_lanes:
         work.say(STARTED)
-    if not work.is_long():
+    if not (is_lanes or work.is_long()):
         return True
     if asked:
         work.say(WAITING)

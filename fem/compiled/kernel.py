@@ -186,7 +186,7 @@ class Kernel:
         if is_plain():
             return self.compiler.call(self, arguments)
         kinds = kinds_of(arguments)
-        if not self.load(arguments, kinds):
+        if not (is_whole((self.name, kinds)) and self.load(arguments, kinds)):
             job, asked = (self.name, kinds), self.compiler if self.is_kept(kinds) else None
             if takes(job, asked, arguments):
                 return call(job, asked, self.function, arguments)
@@ -196,8 +196,8 @@ class Kernel:
         return self.variants[0].run(leaves_of(arguments))[1]
 
     def load(self, arguments: tuple[Any, ...], kinds: Kind) -> bool:
-        """Have a variant for these arguments, if its machine code is there, with that of all it has called so far."""
-        unit = stored(self.name, kinds) if way() != PYTHON and is_whole((self.name, kinds)) else None
+        """Have a variant for these arguments, if its machine code is there."""
+        unit = stored(self.name, kinds) if way() != PYTHON else None
         if unit is None:
             return False
         assert self.compiler is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -214,14 +215,15 @@ class Table:
     """One CSV file; the fourth column of ``nodes.csv`` and ``elements.csv`` is a label.
 
     A last line without an end (a run that was killed) is left out; a missing or empty file is a table without columns.
+    What a run that goes on adds later is left out, too: it may write faster than anybody reads.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        head = b""
+        head, self._end = b"", 0
         if path.is_file():
             with path.open("rb") as file:
-                head = file.readline()
+                head, self._end = file.readline(), os.fstat(file.fileno()).st_size
         self.columns = tuple(head.decode(errors="replace").strip().split(",")) if head.endswith(b"\n") else ()
         self._start = len(head)
         self._instants: dict[int, Floats] = {}
@@ -234,7 +236,7 @@ class Table:
         with self.path.open("rb") as file:
             file.seek(self._start)
             rest = b""
-            while piece := file.read(BLOCK):
+            while piece := file.read(min(BLOCK, self._end - file.tell())):
                 whole, newline, rest = (rest + piece).rpartition(b"\n")
                 if newline:
                     try:

@@ -16,7 +16,6 @@ import numpy as np
 
 import fem
 from fem.arrays import Columns, Flags, Floats
-from fem.compiled.folder import FIRST_START, is_first_start
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError
 from fem.model import Model
@@ -363,8 +362,6 @@ class SweepConsole:
         if finished:
             self._print(f"{finished} of them are finished from before")
         self._note(notices)
-        if is_first_start():
-            self._note([f"{FIRST_START}: half a minute"])
 
     def move(self, finished: int, failed: int) -> None:
         bad = f", {failed} failed" if failed else ""

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any, Protocol
 
-from fem.compiled.folder import is_first_start
+from fem.compiled.interpreted import work
 from fem.errors import FemError
 from fem.model import Model, Perturbation
 from fem.runs.run_record import COMPLETED
@@ -253,31 +253,31 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     left     how many jobs there are
     workers  at most so many processes; None: one per processor
 
-    The first point loads the kernels, or compiles them for all that come later; its own time is no measure.
+    The first point loads the kernels, or compiles them for all that come later; its own time is no measure. Nor is time
+    in kernels as Python functions: they soon are machine code.
     """
     count = workers or os.cpu_count() or 1
     measured = 0.0
     if left >= FEWEST:
         jobs, left, measured = yield from begin_together(jobs, left, count)
         if measured:
-            work = blocks(jobs, left, count, measured)
+            parts = blocks(jobs, left, count, measured)
             if min(count, left) > 1 and measured * left > START_UP:
                 with process_team(min(count, left)) as team:
-                    yield from spread(team, (Block(part, in_lanes=True) for part in work))
+                    yield from spread(team, (Block(part, in_lanes=True) for part in parts))
             else:
-                yield from (solve_block(part, True) for part in work)
+                yield from (solve_block(part, True) for part in parts)
             return
     for number, job in enumerate(jobs):
-        is_cold = number == 0 and is_first_start()
-        seconds = 0.0 if is_cold else measured or likely_seconds(job.model)
+        seconds = measured or likely_seconds(job.model)
         if min(count, left) > 1 and seconds * left > START_UP:
             with process_team(min(count, left)) as team:
                 yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
             return
-        began = time.perf_counter()
+        began = time.perf_counter() - work.spent
         answers = solve_block([job])
         left -= 1
-        measured = time.perf_counter() - began if number else 0.0
+        measured = time.perf_counter() - work.spent - began if number else 0.0
         yield answers
 
 
@@ -293,9 +293,9 @@ def begin_together(
         return chain([first] if first else [], jobs), left, 0.0
     seconds, is_together = 0.0, False
     for job in chain([first], islice(jobs, 1)):
-        began = time.process_time()
+        began = time.process_time() - work.spent
         answers = solve_block([job])
-        seconds = time.process_time() - began
+        seconds = max(0.0, time.process_time() - work.spent - began)
         left -= 1
         yield answers
     for size, may_compile in ((TRIAL, False), (TRIAL, True), (LARGEST_BLOCK, False)):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.compiled import background, interpreted, kernel
+from fem.compiled import background, called_kernel, interpreted, kernel
 from fem.compiled.kernel import Kernel
 from fem.deck import parse_deck
 from fem.errors import Stopped
@@ -142,6 +142,24 @@ def test_signals_wait_for_the_end_of_a_python_function(at_once: None) -> None:
 @kernel
 def halved(x: np.ndarray) -> float:
     return 0.5 * x[0]
+
+
+@called_kernel
+def third(x: float) -> float:
+    return x / 3.0
+
+
+@kernel
+def partly(x: np.ndarray) -> float:
+    return third(x[0]) if x[0] > 1.0 else x[0]
+
+
+def test_a_kernel_whose_parts_are_not_there_is_compiled_where_that_is_waited_for(at_once: None) -> None:
+    assert partly(np.full(1, 6.0)) == 2.0 and not partly.variants
+    assert any(name == third.name for wanted, _ in interpreted.parts.values() for name, _ in wanted)
+    interpreted.work.ahead = 2.0 * interpreted.LONGEST
+    assert partly(np.ones(1)) == 1.0 and len(partly.variants) == 1
+    assert partly(np.full(1, 6.0)) == 2.0
 
 
 def test_what_is_long_is_compiled(at_once: None) -> None:

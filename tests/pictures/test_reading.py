@@ -76,6 +76,18 @@ def test_blocks_of_any_size_give_the_same_table(tmp_path: Path, monkeypatch: pyt
         np.testing.assert_array_equal(read.read(["U1", "U2", "time"]), whole)
 
 
+def test_a_table_that_grows_faster_than_it_is_read_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page read a run of 20 links, and its table was longer whenever the reader came to its end."""
+    monkeypatch.setattr(folder, "BLOCK", 40)
+    path, line = tmp_path / "t.csv", "1,1,0.1,1,6,0\n"
+    read = table(path, HEAD + 10 * line)
+    for count, _ in enumerate(read.blocks(["U1"])):
+        assert count < 10
+        with path.open("a", encoding="utf-8") as file:
+            file.write(10 * line)
+    assert read.lines == 10
+
+
 def test_thinning_keeps_every_extreme_and_bounds_the_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).normal(size=5000)
     values[[1234, 4321]] = [99.0, -99.0]

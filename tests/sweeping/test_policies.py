@@ -47,7 +47,6 @@ def places(monkeypatch) -> dict[str, Any]:
     monkeypatch.setattr(workers, "spread", lambda team, work: ([] for _ in work))
     monkeypatch.setattr(workers, "solve_block", solve_block)
     monkeypatch.setattr(workers, "march_block", march_block)
-    monkeypatch.setattr(workers, "is_first_start", lambda: False)
     monkeypatch.setattr(workers, "likely_seconds", lambda model: found["seconds"])
     monkeypatch.setattr(workers, "time", SimpleNamespace(perf_counter=now, process_time=now))
     return found
