@@ -118,8 +118,10 @@ def march_samples(
     kept = len(increments) * numbers_in(record(stage, 1, probes, elements))
     if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
-    in_lanes = may_compile or is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
+    in_lanes = may_compile
+    if not in_lanes:
+        few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
+        in_lanes = is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
     may_be_single = every == 1 and is_short(stage, count)
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
