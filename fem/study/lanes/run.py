@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import compress
 from typing import Any
 
@@ -33,7 +33,7 @@ from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading_at, prepare, record
 from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
-from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, follow_one_curve, is_alike, packs_of, sample
+from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, is_alike, packs_of, sample
 from fem.study.lanes.single import NUMBERS, is_short, march_singly
 
 BLOCKS_AT_ONCE = 64
@@ -116,10 +116,12 @@ def march_samples(
     probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
     increments = np.array([*range(0, count, every), count])
     kept = len(increments) * numbers_in(record(stage, 1, probes, elements))
-    if not follow_one_curve(samples):
+    if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
-    in_lanes = may_compile or is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
+    in_lanes = may_compile
+    if not in_lanes:
+        few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
+        in_lanes = is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
     may_be_single = every == 1 and is_short(stage, count)
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
@@ -217,8 +219,11 @@ def has_same_march(model: Model, first: Model) -> bool:
     """Both march through as many increments by the same scheme and record the same."""
     step, its = model.steps[0], first.steps[0]
     assert isinstance(step.procedure, Dynamic) and isinstance(its.procedure, Dynamic)
-    same_step = is_alike(step.procedure, its.procedure, OF_SCHEME) and step.extrapolation == its.extrapolation
-    same_step = same_step and expected_increments(step.procedure) == expected_increments(its.procedure)
+    same_step = step.procedure is its.procedure or (
+        is_alike(step.procedure, its.procedure, OF_SCHEME)
+        and expected_increments(step.procedure) == expected_increments(its.procedure)
+    )
+    same_step = same_step and step.extrapolation == its.extrapolation
     same_names = is_alike(model.mesh, first.mesh, OF_ITEMS)
     return same_step and same_names and step.nlgeom == its.nlgeom and step.outputs == its.outputs
 
@@ -281,7 +286,8 @@ def record_of_lanes(found: Record, increments: Ints, time: Floats, dt: Floats, o
     shape = len(increments), *kept.increments.shape[-2:]
     lengths = np.concatenate([np.zeros_like(dt[:1]), dt])
     time, lengths = (np.broadcast_to(each[increments], shape) for each in (time, lengths))
-    return rows_of(1, kept, np.arange(len(increments)), increments, time, lengths, of, True)
+    rows = rows_of(1, kept, np.arange(len(increments)), increments, time[:, 0, 0], lengths[:, 0, 0], of, True)
+    return replace(rows, time=time, dt=lengths)
 
 
 @inner_kernel
