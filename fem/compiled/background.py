@@ -19,8 +19,10 @@ from typing import Any
 
 from fem.compiled.folder import cache_folder, delete_old, private
 from fem.compiled.interpreted import Job
+from fem.compiled.interpreted import work as ahead
 from fem.compiled.store import stored, symbol_of
 from fem.compiled.workers import MOST, Compilation, Worker, processors, start_worker
+from fem.errors import Stopped
 from fem.files import turn
 
 NICENESS = 5
@@ -56,8 +58,10 @@ class Background:
             return is_first
 
     def wait_for(self, job: Job) -> None:
-        """Until a unit is there, or the process has ended without it."""
+        """Until a unit is there, or the process has ended without it. Stopped: a signal has asked this one to end."""
         while self.process is not None and self.process.poll() is None and not stored(*job):
+            if ahead.signal:
+                raise Stopped(ahead.signal)
             time.sleep(LOOK_EVERY)
 
     def end(self) -> None:

@@ -43,12 +43,14 @@ class Work:
 
     notify  where the user is told of it, of each thing once
     told    texts that were passed on
+    signal  one that has asked the process to end, and is answered later: nothing more is waited for
     """
 
     spent: float = 0.0
     ahead: float = 0.0
     notify: Callable[[str], None] | None = None
     told: set[str] = field(default_factory=set)
+    signal: int = 0
 
     def is_long(self) -> bool:
         return self.spent + self.ahead > LONGEST

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from fem.commands.signals import handled_by, stop
+from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
 from fem.files import process
 from fem.model import Frequency, Model
@@ -288,6 +289,7 @@ class InterruptGuard:
 
     def watching(self) -> AbstractContextManager[None]:
         """It has the signals inside."""
+        work.signal = 0
         return handled_by(self._interrupt, (signal.default_int_handler, stop))
 
     def release(self) -> None:
@@ -302,7 +304,7 @@ class InterruptGuard:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self.is_busy or (self.is_patient and not self._pending):
-            self._pending = self._pending or number
+            self._pending = work.signal = self._pending or number
         else:
             self._stop(number)
 
