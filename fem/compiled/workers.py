@@ -177,6 +177,8 @@ def work() -> None:
             name, kinds = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
+        if not cache_folder().is_dir():
+            return  # somebody has deleted it
         if stored(name, kinds) is None and adopted(kernel_of(name), kinds) is None:
             make(kernel_of(name), kinds)
             if not is_kept(name, kinds):
