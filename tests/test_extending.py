@@ -251,7 +251,7 @@ from dataclasses import replace
 import fem
 from fem.assembly.system import assemble
 from fem.errors import ModelError
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.runs.checkpoint import changed_parts, digests_of
 found = {}
 for scheme in ("NEWMARK", "ENERGY MOMENTUM", "LINEAR ACCELERATION"):

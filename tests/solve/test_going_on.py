@@ -188,9 +188,9 @@ def test_a_full_disk_takes_nothing_but_time(
 
 
 # ------------------------------------------------------------------------------------------------- nothing is forgotten
-STEADY = {"work", "directed_mass", "ties", "whole", "sink", "_tangent", "opened", "opened_mass", "_kept"}
+STEADY = {"work", "directed_mass", "ties", "whole", "sink", "_tangent", "opened", "opened_mass", "_kept", "is_compiled"}
 """Attributes not looked into: scratch room, masses written anew before they are read, what belongs to the run, solvers
-(tested above)."""
+(tested above), whether machine code is there."""
 
 
 def leaves(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ row of numbers at a time. Whatever a run of its own would cut back, refuse or te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Ints
+from fem.compiled.interpreted import work
 from fem.errors import FemError
 from fem.forces.bar import VISCOUS
 from fem.model import Dynamic
@@ -55,6 +57,7 @@ def march_singly(
     empty = record(stage, len(samples[0].dt) + 1, probes, elements)
     parts = {name: np.zeros((len(samples), *getattr(empty, name).shape, 1)) for name in NUMBERS}
     motion, good = first_motion(stage.system), np.zeros(len(samples), np.bool_)
+    work.ahead = math.inf  # so many runs are worth waiting for machine code
     for number, one in enumerate(samples):
         if not has_same_forces(one, stage):
             continue

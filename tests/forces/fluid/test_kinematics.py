@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fem.compiled import kernel
-from fem.compiled.kernel import rehearsal
+from fem.compiled.interpreted import rehearsal
 from fem.forces.added_mass import AddedMass, mass
 from fem.forces.curves import gathered
 from fem.forces.protocol import Trial
