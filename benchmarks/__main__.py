@@ -49,6 +49,7 @@ def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> list[
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0, or 1 when an answer of ours is wrong or missing."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    os.environ.setdefault("FEM_COMPILER", "wait")  # what is timed is machine code
     if words[:1] == ["kernels"]:
         return kernels.main(words[1:])
     if words[:1] == ["first"]:
