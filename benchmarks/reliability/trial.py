@@ -65,7 +65,7 @@ def command(*words: str | Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Ours, with this program on the path; the bytes of one run are those of another where both wait for machine code."""
+    """Ours, with this program on the path; runs wait for machine code: their bytes are compared."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "FEM_COMPILER": os.environ.get("FEM_COMPILER", "wait")}
 
 
