@@ -76,7 +76,7 @@ compiler = Background()
 
 def work() -> None:
     """Make units as they come, until stdin is closed and all are made."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # Windows has none
         os.nice(NICENESS)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as at Ctrl-C, with its own processes
     compilation = Awaited()

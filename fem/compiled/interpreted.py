@@ -117,7 +117,7 @@ def has_lanes(arguments: tuple[Any, ...]) -> bool:
 
 def is_whole(job: Job) -> bool:
     """The machine code of all units that a kernel has called so far is there."""
-    return job not in parts or all(stored(*part) for part in parts[job][0])
+    return job not in parts or all(stored(*part) for part in list(parts[job][0]))
 
 
 def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

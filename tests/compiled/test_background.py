@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import fem
+from fem.cli import main
 from fem.compiled import background, called_kernel, interpreted, kernel
 from fem.compiled.interpreted import rehearsal
 from fem.compiled.kernel import Kernel
@@ -254,6 +255,33 @@ def test_the_second_run_is_machine_code(tmp_path: Path) -> None:
             tables[name] = np.genfromtxt(tmp_path / name / "results/deck/nodes.csv", delimiter=",")
     assert np.nanmax(np.abs(tables["later"] - tables["one"])) < 1e-9
     assert not list((tmp_path / "cache").rglob("*.fem-part"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+def test_machine_code_goes_on_from_what_python_functions_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is ended in Python and continued is the run in one."""
+    deck = DECKS["trapezoidal"].replace("*DLOAD", "*RESTART, WRITE, FREQUENCY=10\n*NODE PRINT\nU\n*DLOAD")
+    (tmp_path / "deck.inp").write_text(deck)
+    monkeypatch.chdir(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FEM_COMPILER": "python"}
+    command = [sys.executable, "-m", "fem", "run", "deck.inp", "--output", "parts"]
+    run = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert run.stdout is not None
+    for line in run.stdout:
+        if line.split()[:2] == [b"1", b"20"]:
+            break
+    run.send_signal(signal.SIGTERM)
+    run.communicate()
+    assert run.returncode == 143
+    assert main(["run", "deck.inp", "--output", "parts", "--continue", "--quiet"]) == 0
+    assert main(["run", "deck.inp", "--output", "whole", "--quiet"]) == 0
+    found, expected = (np.genfromtxt(f"{name}/nodes.csv", delimiter=",", names=True) for name in ("parts", "whole"))
+    for name in ("U1", "U3"):
+        assert np.abs(found[name] - expected[name]).max() <= 1e-9
+    counts = [
+        np.genfromtxt(f"{name}/increments.csv", delimiter=",", names=True)["iterations"] for name in ("parts", "whole")
+    ]
+    assert counts[0].tolist() == counts[1].tolist()
 
 
 @linux
