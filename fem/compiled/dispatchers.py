@@ -122,7 +122,8 @@ def compile_plain(kernel: Kernel, kinds: Kind) -> None:
 def types_of(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
     """numba's types of arguments; those that are left out are compiled in, as their defaults."""
     left_out = list(kernel.signature.parameters.values())[len(kinds) :]
-    return (*map(type_of, kinds), *(types.Omitted(parameter.default) for parameter in left_out))
+    given = (type_of(kind, apart=lambda its: its) for kind in kinds)
+    return (*given, *(types.Omitted(parameter.default) for parameter in left_out))
 
 
 def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:

@@ -167,7 +167,7 @@ class Kernel:
         if named:
             arguments = self.signature.bind(*arguments, **named).args
         if thread.is_python:
-            if thread.depth == 0 or not self.inline:
+            if thread.depth == 0 or not (self.inline or is_plain()):
                 self.note(arguments)
             return inside(self.function, arguments)
         if self.inner:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -35,8 +35,8 @@ KINDS = {its: kind for kind, its in PLAIN.items()}
 LETTERS = {types.boolean: "?", types.int64: "q", types.float64: "d"}
 
 
-def type_of(kind: Kind) -> Any:
-    """numba's type of arguments of a kind."""
+def type_of(kind: Kind, apart: Callable[[Any], Any] = ApartType) -> Any:
+    """numba's type of arguments of a kind. apart: of tuples of groups."""
     if isinstance(kind, str):
         return PLAIN[kind]
     what, *rest = kind
@@ -45,14 +45,14 @@ def type_of(kind: Kind) -> Any:
     if what == "group":
         module, name, members = rest
         group = attrgetter(name)(importlib.import_module(module))
-        its = types.BaseTuple.from_types([type_of(member) for member in members], group)
-        return ApartType(its) if group is tuple and any(isinstance(one, types.NamedTuple) for one in its) else its
+        its = types.BaseTuple.from_types([type_of(member, apart) for member in members], group)
+        return apart(its) if group is tuple and any(isinstance(one, types.NamedTuple) for one in its) else its
     if what == "lanes":
         return LanesType(*rest)
     if what == "fixed":
         return FixedType(from_dtype(np.dtype(rest[0])), *rest[1:])
     assert what == "driven"
-    return DrivenType(type_of(rest[0]))
+    return DrivenType(type_of(rest[0], apart))
 
 
 def members(its: Any) -> tuple[Any, ...]:
