@@ -298,7 +298,7 @@ def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     flags: Any = compiler.Flags()
     flags.error_model = "numpy"
     flags.fastmath = FastMathOptions(set(kernel.fast))
-    flags.forceinline = kernel.inline
+    flags.forceinline = True  # into kernels that call it, or into what other units call
     flags.release_gil = True
     flags.nrt = False
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
@@ -357,8 +357,6 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> tuple[tuple[str, ...]
     names = (function.name.removesuffix(BODY) for function in module.functions if function.is_declaration)
     needs = tuple(name for name in names if name in NEEDS)
     library.add_ir_module(late_module(target, library, {name: NEEDS[name][2] for name in needs}))
-    if not kernel.inline:
-        module.get_function(result.fndesc.llvm_func_name).add_function_attribute("alwaysinline")
     for function in module.functions:
         if not function.is_declaration:
             function.linkage = "external" if function.name in (symbol, symbol + BODY) else "internal"
