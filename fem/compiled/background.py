@@ -89,10 +89,7 @@ def work() -> None:
 class Awaited(Compilation):
     """Units that the run may wait for: where one is lost, the run must not wait any more, but make it by itself."""
 
-    def lost(self) -> None:
-        with self.change:
-            self.left.clear()
-        self.close()
+    lost = Compilation.abandon
 
 
 def take_jobs(compilation: Compilation, stream: Any) -> None:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from fem.arrays import Floats
 from fem.compiled.choice import ABSENT, BROKEN, SUITED, WAIT, in_short, is_plain, take_plain, way
-from fem.compiled.interpreted import Job
-from fem.compiled.kernel import Kernel, Kind
+from fem.compiled.interpreted import Job, Kind
+from fem.compiled.kernel import Kernel
 from fem.compiled.store import Unit, stored, symbol_of
 from fem.errors import CommandError
 
@@ -43,7 +43,7 @@ class LateCompiler:
         from fem.compiled.workers import kernel_of
 
         if "<locals>" not in name:
-            if way() != WAIT and kernel_of(name).is_kept(kinds):
+            if way() != WAIT and kernel_of(name).may_be_kept(kinds):
                 self.ask((name, kinds))
                 self.wait_for((name, kinds))
             if unit := stored(name, kinds) or adopted(kernel_of(name), kinds):

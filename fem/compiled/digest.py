@@ -20,7 +20,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fem.compiled.folder import cache_folder, surroundings
-from fem.compiled.kernel import Kernel, Kind
+from fem.compiled.interpreted import Kind, has_lanes
+from fem.compiled.kernel import Kernel
 from fem.compiled.store import Unit, keep, read_unit, symbol_of
 from fem.files import is_safe_folder
 
@@ -65,13 +66,6 @@ def fields_in(kinds: Kind) -> Iterator[str]:
     if isinstance(kinds, tuple):
         for kind in kinds:
             yield from fields_in(kind)
-
-
-def has_lanes(kinds: Kind) -> bool:
-    """Packs of lanes are among arguments of these kinds: all kernels they are handed to are inlined."""
-    return isinstance(kinds, tuple) and (
-        kinds[:1] in (("lanes",), ("fixed",), ("driven",)) or any(map(has_lanes, kinds))
-    )
 
 
 def traces_of(kernel: Kernel, whole: bool, seen: set[str]) -> Iterator[str]:

@@ -7,7 +7,6 @@ as numba has to be imported, and calls are slower. So it is what remains where t
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,12 +20,11 @@ from numba.core import types
 from numba.extending import typeof_impl
 
 from fem.compiled.folder import cache_folder
-from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
+from fem.compiled.interpreted import Handler, Kind, signals_to
+from fem.compiled.kernel import Kernel, foreign, kinds_of
 from fem.compiled.native import type_of
 
 CONFIG: Any = numba.config
-ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that ask a process to end."""
 
 
 @contextmanager
@@ -64,13 +62,10 @@ def nothing_lost() -> Iterator[None]:
     numba would stumble over what they left undone.
     """
     raised: list[BaseException] = []
-    is_main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in ENDING} if is_main else {}
-    asked = {number: handler for number, handler in before.items() if callable(handler)}
 
-    def noted(number: int, frame: FrameType | None) -> None:
+    def noted(its: Handler, number: int, frame: FrameType | None) -> None:
         try:
-            asked[signal.Signals(number)](number, frame)
+            its(number, frame)
         except BaseException as error:
             raised.append(error)
             raise
@@ -79,15 +74,14 @@ def nothing_lost() -> Iterator[None]:
         if found.exc_value not in raised:
             printed(found)
 
-    for number in asked:
-        signal.signal(number, noted)
-    printed, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
-        yield
+        with signals_to(noted):
+            printed, sys.unraisablehook = sys.unraisablehook, unraisable
+            try:
+                yield
+            finally:
+                sys.unraisablehook = printed
     finally:
-        sys.unraisablehook = printed
-        for number, handler in asked.items():
-            signal.signal(number, handler)
         if raised:
             raise raised[0]
 

@@ -50,7 +50,7 @@ MARK_TEXT = b"""Signature: 8a477f597d28d172789f06886806bc55
 KEPT_DAYS = 30
 """Compiled code of other versions is kept so long after its last use."""
 FIRST_START = "the solver is compiled once after every installation or update"
-"""What to say then; it takes about half a minute."""
+"""What ``fem warmup`` says."""
 FOREIGN = "{folder} belongs to another user, or others may write in it: code that lies there is not run"
 NOWHERE = (
     "compiled code cannot be kept, and every start compiles anew: there is no folder for it; "

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any, Protocol
 
@@ -90,17 +91,14 @@ class Asked(Protocol):
     def wait_for(self, job: Job) -> None: ...
 
 
-def takes(job: Job, asked: Asked | None, arguments: tuple[Any, ...]) -> bool:
+def takes(job: Job, asked: Asked | None) -> bool:
     """Whether a kernel without machine code runs as a Python function now; its machine code is asked for.
 
     asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone.
     """
-    chosen = way()
-    is_lanes = has_lanes(arguments)
-    if chosen == WAIT or (is_lanes and chosen == PYTHON):
-        return False
-    if chosen == PYTHON:
-        return True
+    chosen, is_lanes = way(), has_lanes(job[1])
+    if chosen in (WAIT, PYTHON):
+        return chosen == PYTHON and not is_lanes
     if asked and asked.ask(job) and not is_lanes:
         work.say(STARTED)
     if not (is_lanes or work.is_long()):
@@ -111,8 +109,11 @@ def takes(job: Job, asked: Asked | None, arguments: tuple[Any, ...]) -> bool:
     return False
 
 
-def has_lanes(arguments: tuple[Any, ...]) -> bool:
-    return any(has_lanes(one) if isinstance(one, tuple) else hasattr(one, "kind") for one in arguments)
+def has_lanes(kinds: Kind) -> bool:
+    """Packs of lanes are among arguments of these kinds: all kernels they are handed to are inlined."""
+    return isinstance(kinds, tuple) and (
+        kinds[:1] in (("lanes",), ("fixed",), ("driven",)) or any(map(has_lanes, kinds))
+    )
 
 
 def is_whole(job: Job) -> bool:
@@ -135,7 +136,7 @@ def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments:
     finally:
         thread.is_python, thread.wanted, thread.seen = False, None, None
         work.spent += time.thread_time() - began
-        if asked and way() != PYTHON and len(wanted) > known:
+        if asked:
             for part in list(wanted)[known:]:
                 asked.ask(part)
 
@@ -169,24 +170,34 @@ def plain(result: Any) -> Any:
     return result.item() if isinstance(result, np.generic) else result
 
 
+Handler = Callable[[int, FrameType | None], Any]
+
+
 @contextmanager
-def signals_held() -> Iterator[None]:
-    """Signals that end the process are handled at the end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in ENDING}
-    asked = {number: handler for number, handler in before.items() if callable(handler)}
-    came: list[tuple[int, FrameType | None]] = []
-    for number in asked:
-        signal.signal(number, lambda *what: came.append(what))
+def signals_to(handler: Callable[[Handler, int, FrameType | None], None]) -> Iterator[None]:
+    """Signals that end the process go to ``handler``, with whose they were; only those of the main thread."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in ENDING} if is_main else {}
+    asked = {number: its for number, its in before.items() if callable(its)}
+    for number, its in asked.items():
+        signal.signal(number, partial(handler, its))
     try:
         yield
     finally:
-        for number, handler in asked.items():
-            signal.signal(number, handler)
-        for what in came[:1]:
-            asked[signal.Signals(what[0])](*what)
+        for number, its in asked.items():
+            signal.signal(number, its)
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Signals that end the process are handled at the end."""
+    came: list[tuple[Handler, int, FrameType | None]] = []
+    try:
+        with signals_to(lambda *what: came.append(what)):
+            yield
+    finally:
+        for its, number, frame in came[:1]:
+            its(number, frame)
 
 
 @contextmanager

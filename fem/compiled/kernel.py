@@ -17,8 +17,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from fem.compiled.choice import PYTHON, is_plain, way
-from fem.compiled.interpreted import Asked, call, inside, is_whole, takes, thread
-from fem.compiled.interpreted import Kind as Kind
+from fem.compiled.interpreted import Asked, Kind, call, inside, is_whole, takes, thread
 from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
 DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
@@ -186,9 +185,10 @@ class Kernel:
         if is_plain():
             return self.compiler.call(self, arguments)
         kinds = kinds_of(arguments)
-        if not (is_whole((self.name, kinds)) and self.load(arguments, kinds)):
-            job, asked = (self.name, kinds), self.compiler if self.is_kept(kinds) else None
-            if takes(job, asked, arguments):
+        job = self.name, kinds
+        if not (is_whole(job) and self.load(arguments, kinds)):
+            asked = self.compiler if self.may_be_kept(kinds) and way() != PYTHON else None
+            if takes(job, asked):
                 return call(job, asked, self.function, arguments)
             if self.unit(kinds) is None:
                 return self.compiler.call(self, arguments)
@@ -222,7 +222,7 @@ class Kernel:
             arguments = bound.args
         return kinds_of(arguments)
 
-    def is_kept(self, kinds: Kind) -> bool:
+    def may_be_kept(self, kinds: Kind) -> bool:
         """Its machine code may be kept on disk: nothing in it is of somebody else."""
         return self.__module__.startswith("fem.") and not foreign(kinds)
 

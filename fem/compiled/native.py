@@ -25,7 +25,8 @@ from numba.np.arrayobj import fix_integer_index
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from fem.compiled.handover import ApartType, PlacedType, homeless, read, register, written
-from fem.compiled.kernel import DONE, FAILED, OTHER_ARRAYS, Kind
+from fem.compiled.interpreted import Kind
+from fem.compiled.kernel import DONE, FAILED, OTHER_ARRAYS
 from fem.compiled.store import FIND_LATE
 from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
 

@@ -31,7 +31,8 @@ from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
 from fem.compiled.handover import LOWERED, TYPED, homed, placed
-from fem.compiled.kernel import Kernel, Kind, foreign
+from fem.compiled.interpreted import Kind
+from fem.compiled.kernel import Kernel
 from fem.compiled.native import (
     ITEMS,
     body_module,
@@ -326,7 +327,7 @@ def make(kernel: Kernel, kinds: Kind) -> Unit:
     letters = "" if kernel.inner else result_letters(result.signature.return_type)
     called = json.dumps([(NEEDS[symbol][0].name, NEEDS[symbol][1]) for symbol in needs])
     unit = Unit(symbol, letters, needs, called, others, digest_of(kernel, kinds), code)
-    keep(unit, on_disk=kernel.__module__.startswith("fem.") and not foreign(kinds))
+    keep(unit, on_disk=kernel.may_be_kept(kinds))
     return unit
 
 

@@ -32,7 +32,7 @@ MOST = 8
 
 
 def build_all(wanted: Collection[Job]) -> bool:
-    """Make all units that are wanted and not there yet, and those that they call, on all processors.
+    """Make all units that are wanted and not there yet, on all processors.
 
     False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
     ends, and those that have much in common side by side (``Compilation``).
@@ -95,13 +95,19 @@ class Compilation:
             self.is_open = False
             self.change.notify_all()
 
+    def abandon(self) -> None:
+        """Make nothing more than what is begun."""
+        with self.change:
+            self.left.clear()
+        self.close()
+
     def run(self, count: int) -> None:
         """Make the units with at most ``count`` processes; returns when all is done, or no process can do more."""
         with ThreadPoolExecutor(count) as pool:
             try:
                 list(pool.map(self._serve, range(count)))
             except BaseException:  # Ctrl-C: the threads wait for answers that only the end of a process cuts short
-                self.close()
+                self.abandon()
                 self.end()
                 raise
         self.end()
