@@ -118,11 +118,19 @@ def angles_of(links: Links, down: Floats, across: Floats | None) -> tuple[Floats
     return angle, None if rate is None else (rate @ across * b - a * (rate @ down)) / (a * a + b * b)
 
 
+def angles_shown(results: Results, links: Links) -> tuple[Floats, Floats | None, Floats | None, str, str]:
+    """Angle and rate in degrees where the deck says degrees, else in radians; across, name of down, unit."""
+    down, across, name = frame_of(results)
+    angle, rate = angles_of(links, down, across)
+    if not results.says_degrees:
+        return angle, rate, across, name, "rad"
+    return np.degrees(angle), None if rate is None else np.degrees(rate), across, name, "degrees"
+
+
 def angles(results: Results) -> Figure:
     """Angle of each link from the vertical, and its angular speed."""
     found = read_links(results)
-    down, across, name = frame_of(results)
-    angle, speed = angles_of(found, down, across)
+    angle, speed, across, name, unit = angles_shown(results, found)
     what = f"angle from {name}" if across is not None else f"inclination from {name}"
     title = f"Angles of the links{style.part_of(found.labels, found.every)}"
     figure, rows = style.panels(1 if speed is None else 2, title, height=2.5)
@@ -130,9 +138,9 @@ def angles(results: Results) -> Figure:
         style.curve(rows[0][0], found.time, angle[:, place], place, f"link {label}")
         if speed is not None:
             style.curve(rows[1][0], found.time, speed[:, place], place)
-    rows[0][0].set_ylabel(f"{what}\n[rad]")
+    rows[0][0].set_ylabel(f"{what}\n[{unit}]")
     if speed is not None:
-        rows[1][0].set_ylabel(f"angular speed\n[rad/{results.unit('time')}]")
+        rows[1][0].set_ylabel(f"angular speed\n[{unit}/{results.unit('time')}]")
     style.finish(results, rows)
     figure.set_label(found.source)
     return figure
@@ -434,15 +442,14 @@ def moving_support(results: Results) -> int | None:
 def phase_angles(results: Results) -> Figure:
     """(theta, theta') of links of a chain in a plane."""
     links = read_links(results, most=MOST_ORBITS)
-    down, across, name = frame_of(results)
-    angle, speed = angles_of(links, down, across)
+    angle, speed, across, name, unit = angles_shown(results, links)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
     figure, (panel,) = orbit_panels(1, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
         orbit(panel, angle[:, place], speed[:, place], place, f"link {label}")
-    panel.set_xlabel(f"angle from {name} [rad]")
-    panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
+    panel.set_xlabel(f"angle from {name} [{unit}]")
+    panel.set_ylabel(f"angular speed [{unit}/{results.unit('time')}]")
     finish_planes([panel])
     figure.set_label(links.source)
     return figure
