@@ -78,7 +78,8 @@ export default {
         </template>
         <label v-if="moves && magnifies">displacements <select class="fem-scale" v-model.number="scale" @change="magnify">
           <option v-for="each in scales" :value="each">{{ each }}×</option></select></label>
-        <label v-if="colours_of.length">colour <select class="fem-colour" v-model="colour" @change="draw">
+        <label v-if="colours_of.length"
+          title="T: force along the bar. N: stress times area, differs from T where strains are large. E: strain.">colour <select class="fem-colour" v-model="colour" @change="draw">
           <option value="">none</option>
           <option v-for="[name, words] in colours_of" :value="name">{{ words }}</option></select></label>
         <button type="button" v-if="turned" @click="reset" title="the view as it was">reset view</button>

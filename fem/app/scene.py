@@ -43,7 +43,7 @@ from fem.show.style import AXES, moving, some_of
 MOST_NUMBERS = 3_000_000
 """Coordinates that are sent to the browser: 12 MB."""
 MOST_FRAMES, LEAST_FRAMES = 1_000, 20
-VALUES = {"T": ("T", "force", "tension T"), "N": ("N", "force", "stress · area N"), "E": ("strain", "", "strain E")}
+VALUES = {"T": ("T", "force", "tension T"), "N": ("N", "force", "normal force N"), "E": ("strain", "", "strain E")}
 """What colours bars: name -> array of the fields, formula of its unit, words."""
 NOISE = 1e-12
 """Largest strain that is rounding of lengths; components of vectors are, over the largest of all, at ``MOVES``."""
@@ -457,7 +457,8 @@ def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quan
         lines = tuple((f"{kind} {label}", points(rows[label][:, 2], rows[label][:, place + 3])) for label in labels)
         lines = tuple((name, part) for name, part in lines if np.abs(part[:, 1]).max(initial=0.0) > noise[of.name])
         if lines:
-            shown = column if of.field == column else f"{of.field} {column}"
+            word = "tension" if of.field == "T2" else of.field
+            shown = VALUES[column][2] if column in VALUES else f"{word} {column}"
             panels.append(Panel(shown, results.unit(of.unit) if of.unit else "", lines))
     return panels
 
