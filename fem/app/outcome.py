@@ -266,7 +266,8 @@ class Outcome:
         self._downloads.show(self._folders[0], deck)
         self._tell()
         if self.is_running:  # once the page has it, the picture comes into view
-            ui.run_javascript(f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)")
+            script = f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)"
+            self._all.client.run_javascript(script)
 
     def _leave(self) -> None:
         """What is being read is no longer wanted: its reader ends."""

@@ -126,13 +126,13 @@ def accelerations_of(
 ) -> tuple[Floats, Floats] | None:
     """Times (k,) and angular accelerations (k, p) in a plane; None in space, or without A.
 
-    theta'' = (d.h'' d.g - d.h d.g'')/d^2 - 2 theta' (d.d')/d^2, with ENERGY MOMENTUM in the middle of increments, where
-    its accelerations are: d and d' of there follow from those of the end.
+    theta'' = (d''.h d.g - d.h d''.g)/d^2 - 2 theta' (d.d')/d^2. ENERGY MOMENTUM has accelerations of the
+    middle of an increment, (v1 - v)/dt: there d and d' are the means of both ends, which follow from those of the end.
     """
     if across is None or links.rate is None or links.second is None:
         return None
     half = half_increments(results, links.time)[:, None, None]
-    d = links.direction - half * links.rate + 0.5 * half**2 * links.second
+    d = links.direction - half * links.rate + half**2 * links.second
     rate, a = links.rate - half * links.second, links.second
 
     def over_square(x: Floats, y: Floats) -> Floats:
