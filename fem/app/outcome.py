@@ -101,6 +101,9 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY, FAINT = "#8a8f94", "rgba(138,143,148,0.25)"
 SHORT = "value => value && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3) ? value.toExponential() : String(value)"
 
+END = "range => Math.max(range.max, Number(range.max.toPrecision(3)))"
+"""Of the axis along: 4 where accelerations end half an increment before."""
+
 
 def chart(panel: Panel, unit: str, over: str = "time") -> Any:
     """One panel; what it is over, with its unit."""
@@ -124,7 +127,7 @@ def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
                    "textStyle": {"color": GREY, "fontSize": 11}, "pageTextStyle": {"color": GREY}},
         "tooltip": {"trigger": "axis", "order": "valueDesc", "confine": True, "textStyle": {"fontSize": 11}},
         "xAxis": {"type": "value", "name": f"{over} [{per}]" if per else over, "nameLocation": "middle",
-                  "nameGap": 24, "max": "dataMax", **axis, "splitLine": {"show": False}},
+                  "nameGap": 24, ":max": END, **axis, "splitLine": {"show": False}},
         "yAxis": {"type": "log" if panel.is_log else "value", "scale": True, **axis},
         "series": [*map(series_of, panel.curves), now()],
     }  # fmt: skip

@@ -20,13 +20,17 @@ from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum, deck_text
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
-BODIES = {"bar": "slender bars, m L²/12", "point": "point masses on massless rods"}
+BODIES = {"bar": "slender bars", "point": "point masses"}
+ABOUT = {
+    "bar": "Slender bars: moment of inertia m L²/12 about the centre.",
+    "point": "Point masses at the lower ends of massless rods.",
+}
 INTEGRATORS = {
-    INTEGRATOR: "Keeps energy and momentum to round-off, whatever the increment: the choice for long runs.",
-    "NEWMARK": "Trapezoidal rule, second order, no numerical damping; when increments are long, the energy may drift.",
-    "GENERALIZED ALPHA": "Second order; damps vibrations that the increment cannot resolve, slow motion very little.",
-    "HHT": "Second order; damps what the increment cannot resolve, slow motion more than GENERALIZED ALPHA does.",
-    "BACKWARD EULER": "First order, strong numerical damping: it finds the position of rest, not the motion.",
+    INTEGRATOR: "keeps energy and momentum to round-off with any increment: the choice for long runs.",
+    "NEWMARK": "is the trapezoidal rule, second order, no numerical damping; when increments are long, the energy may drift.",
+    "GENERALIZED ALPHA": "is of second order; it damps vibrations that the increment cannot resolve, slow motion very little.",
+    "HHT": "is of second order; it damps what the increment cannot resolve, slow motion more than GENERALIZED ALPHA does.",
+    "BACKWARD EULER": "is of first order with strong numerical damping: it finds the position of rest, not the motion.",
 }
 DRAG = "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
 FORMS = "Numbers may be formulas: 1,5 or 3/2 or sqrt(2). In degrees, pi means 180: pi/2 is 90°."
@@ -86,7 +90,7 @@ class PendulumPlace:
             self._time = NumberField("time", "10", check=positive, unit="s", **given)
             self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
             self._integrator = ui.select(list(INTEGRATORS), value=INTEGRATOR, label="integrator", **given)
-            self._integrator.props("dense outlined")
+            self._integrator.props("dense outlined").classes("fem-wide")
         self._help = ui.label().classes("fem-quiet").props("data-testid=integrator-help")
 
     def _build_run(self) -> None:
@@ -211,7 +215,10 @@ class PendulumPlace:
         """Say what is wrong, and draw what can be drawn."""
         if self._is_filling:
             return
-        self._help.text = INTEGRATORS[str(self._integrator.value)] + (DAMPING if self._damping.value else "")
+        body, integrator = str(self._body.value), str(self._integrator.value)
+        self._help.text = (
+            f"{ABOUT[body]} {integrator} {INTEGRATORS[integrator]}{DAMPING if self._damping.value else ''}"
+        )
         lengths, angles = self._numbers("length"), self._numbers("angle")
         if lengths and angles:
             bobs = self._numbers("mass") if self._body.value == "point" else None

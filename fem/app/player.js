@@ -316,7 +316,7 @@ export default {
       for (let i = 0; i < n; i++) seen.set(see(...between(i)), 2 * i);
       this.trails(pen, scene, see, x, at, seen);
       const colours = this.colours(scene), values = colours && colours.scale;
-      const few = n <= 60, thick = n > 400 ? 1.6 : n > 100 ? 2.2 : n > 60 ? 3.2 : n > 25 ? 4.5 : 7;
+      const few = n <= 60, thick = n > 400 ? 1.6 : n > 100 ? 2.2 : n > 60 ? 3.2 : scene.links.length ? 7 : 4;
       const own = this.colour === EACH && scene.links.map((k) => OWN[k % OWN.length]);
       for (let e = scene.ends.length / 2 - 1; e >= 0; e--) {
         const [a, b] = [scene.ends[2 * e], scene.ends[2 * e + 1]], bar = e < scene.bars;

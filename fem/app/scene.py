@@ -222,7 +222,7 @@ def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -
         names = [name for name in VALUES if name in table.columns]
         found = table_values(table, names, labels, motion.keys) if names else None
         values = {} if found is None else {name: found[:, :, place] for place, name in enumerate(names)}
-    if {"T", "N"} <= set(values) and np.allclose(values["T"], values["N"], 1e-9, 0.0, equal_nan=True):
+    if {"T", "N"} <= set(values) and is_same(values["T"], values["N"]):
         del values["N"]
     if "E" in values and not np.nanmax(np.abs(values["E"]), initial=0.0) > NOISE:
         del values["E"]
@@ -373,7 +373,7 @@ def energies(results: Results) -> list[Panel]:
     panel = Panel("energy", unit, tuple((name, points(time, values)) for _, name, values in found))
     largest, size = np.nanmax(np.abs(error), initial=0.0), max(np.ptp(values) for *_, values in found)
     if largest <= MOVES * size:
-        return [replace(panel, title=f"energy (error at most {largest:.0e}{f' {unit}' * bool(unit)})")]
+        return [replace(panel, title=f"energy, balanced to {largest:.0e}")]
     return [panel, Panel("energy error", unit, (("error", points(time, error)),))]
 
 
@@ -440,6 +440,11 @@ def elements(results: Results) -> list[Panel]:
     return printed(results, results.elements, "element", ELEMENTAL[::-1])
 
 
+def is_same(one: Floats, other: Floats) -> bool:
+    """To rounding; of unknown values in the same places."""
+    return np.allclose(one, other, 1e-9, MOVES * np.nanmax(np.abs(one), initial=0.0), equal_nan=True)
+
+
 def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quantity]) -> list[Panel]:
     """Columns of a table, of some of its labels; none that are rounding. Missing: nothing is printed over time."""
     labels = [label for label, lines in table.lines_of.items() if lines > 1]
@@ -448,12 +453,14 @@ def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quan
     if not labels or not found:
         raise Missing(f"no {kind} is printed over time: request *{'NODE' if kind == 'node' else 'EL'} PRINT")
     rows = table.curves([column for column, _ in found], labels)
-    largest = np.nanmax(np.abs(np.concatenate([*rows.values()])[:, 3:]), axis=0, initial=0.0)
+    columns = dict(zip([column for column, _ in found], np.concatenate([*rows.values()])[:, 3:].T, strict=True))
     noise = {of.name: 0.0 if of.unit else NOISE for _, of in found}
-    for (_, of), size in zip(found, largest, strict=True):
-        noise[of.name] = max(noise[of.name], MOVES * size)
+    for column, of in found:
+        noise[of.name] = max(noise[of.name], MOVES * np.nanmax(np.abs(columns[column]), initial=0.0))
     panels = []
     for place, (column, of) in enumerate(found):
+        if column == "N" and "T" in columns and is_same(columns["T"], columns["N"]):
+            continue
         lines = tuple((f"{kind} {label}", points(rows[label][:, 2], rows[label][:, place + 3])) for label in labels)
         lines = tuple((name, part) for name, part in lines if np.abs(part[:, 1]).max(initial=0.0) > noise[of.name])
         if lines:
@@ -495,7 +502,7 @@ class Parting:
         unit = f" {length}" if length else ""
         text = f"distance of the two runs: {first:.3g}{unit} at the start, {last:.3g}{unit} at most"
         if not math.isfinite(self.rate) or self.rate <= 0.0:
-            return f"{text}; it does not grow"
+            return f"{text}; it has not grown tenfold"
         return f"{text}; it grows tenfold in {math.log(10.0) / self.rate:.3g} {time}".rstrip()
 
 
