@@ -228,7 +228,7 @@ class Outcome:
     def _build(self) -> None:
         with ui.row().classes("w-full items-center gap-x-3 gap-y-1"):
             self._verdict = ui.label().classes("text-weight-medium").props("data-testid=verdict")
-            self._said = ui.label().classes("fem-quiet grow").props("data-testid=progress")
+            self._said = ui.label().classes("fem-quiet grow max-sm:order-last").props("data-testid=progress")
             self._stop = ui.button("Stop", icon="stop", color="negative", on_click=self.stop)
             self._stop.props("outline dense no-caps data-testid=stop")
             up = ui.button("Top", icon="arrow_upward", on_click=lambda: ui.run_javascript("scrollTo({top: 0})"))

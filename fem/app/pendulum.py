@@ -27,14 +27,14 @@ ABOUT = {
 }
 INTEGRATORS = {
     INTEGRATOR: "keeps energy and momentum to round-off with any increment: the choice for long runs.",
-    "NEWMARK": "is the trapezoidal rule, second order, no numerical damping; when increments are long, the energy may drift.",
-    "GENERALIZED ALPHA": "is of second order; it damps vibrations that the increment cannot resolve, slow motion very little.",
-    "HHT": "is of second order; it damps what the increment cannot resolve, slow motion more than GENERALIZED ALPHA does.",
-    "BACKWARD EULER": "is of first order with strong numerical damping: it finds the position of rest, not the motion.",
+    "NEWMARK": "is the trapezoidal rule, without numerical damping; when increments are long, the energy may drift.",
+    "GENERALIZED ALPHA": "damps vibrations that the increment cannot resolve, and slow motion very little.",
+    "HHT": "damps what the increment cannot resolve, and slow motion more than GENERALIZED ALPHA does.",
+    "BACKWARD EULER": "has strong numerical damping: it finds the position of rest, not the motion.",
 }
 DRAG = "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
 FORMS = "Numbers may be formulas: 1,5 or 3/2 or sqrt(2). In degrees, pi means 180: pi/2 is 90°."
-DAMPING = """ Damping is drag of the air, linear in the velocity v: a force damping · m · v on every mass m. One point \
+DAMPING = """Damping is drag of the air, linear in the velocity v: a force damping · m · v on every mass m. One point \
 mass: θ″ + damping · θ′ + (g/L) sin θ = 0. Joints have no friction."""
 ANGLES = {False: "from the previous link", True: "from the vertical"}
 
@@ -216,9 +216,8 @@ class PendulumPlace:
         if self._is_filling:
             return
         body, integrator = str(self._body.value), str(self._integrator.value)
-        self._help.text = (
-            f"{ABOUT[body]} {integrator} {INTEGRATORS[integrator]}{DAMPING if self._damping.value else ''}"
-        )
+        texts = ABOUT[body], integrator, INTEGRATORS[integrator], DAMPING if self._damping.value else ""
+        self._help.text = " ".join(texts)
         lengths, angles = self._numbers("length"), self._numbers("angle")
         if lengths and angles:
             bobs = self._numbers("mass") if self._body.value == "point" else None
