@@ -464,7 +464,7 @@ def lyapunov(
 ) -> Exponents:
     """The largest Lyapunov exponents of the last step of a deck, with error bars; arguments as in ``Lyapunov``.
 
-    The error bars are those of the means; ``again="dt"`` takes three times as long and shows what dt does to them.
+    The error bars cover sampling only; ``again="dt"`` takes three times as long and shows the effect of dt.
 
     >>> found = lyapunov("inputs/string_pendulum_rigid.inp", time=500.0)
     >>> found.is_chaotic
