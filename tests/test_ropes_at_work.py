@@ -137,7 +137,7 @@ def test_friction_of_the_wheel_is_a_rolling_resistance():
     lost = (
         0.5
         * RIDER
-        * (math.hypot(*slide(start, 0.0, 18.0).sol(14.77)[2:]) ** 2 - math.hypot(*motion.sol(arrival)[2:]) ** 2)
+        * (math.hypot(*slide(start, 0.0, 18.0).sol(14.79)[2:]) ** 2 - math.hypot(*motion.sol(arrival)[2:]) ** 2)
     )
     assert lost == pytest.approx(0.02 * RIDER * G * 130, rel=0.05)
 
