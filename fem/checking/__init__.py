@@ -44,7 +44,7 @@ class Report:
 
 
 def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None) -> Report:
-    """Report on a deck: what it describes, what looks wrong.
+    """Describe the model of a deck and list what looks wrong.
 
     deck        path of the ``.inp``, or a ``Model``
     parameters  values that override the deck's ``*PARAMETER``
@@ -52,7 +52,7 @@ def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = 
     Raises
     ------
     CommandError  there is no such file.
-    DeckError     the deck cannot be understood.
+    DeckError     the deck has errors.
 
     >>> found = check("inputs/sdnl100.inp")
     >>> print(found.findings[0][:51])

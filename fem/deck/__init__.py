@@ -105,13 +105,13 @@ def read_deck(
     """Read an input deck.
 
     parameters  values that replace those of ``*PARAMETER`` lines, by name (``--set``)
-    earlier     the deck of an earlier run and its parameters: its model is that of a deck of further steps alone
+    earlier     the deck of an earlier run and its parameters: a deck that contains only further steps uses its model
                 (``*RESTART, READ``)
 
     Raises
     ------
-    DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
-    CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
+    DeckError     all errors of the deck, in its order, at most ``MAX_PROBLEMS``
+    CommandError  a name in ``parameters`` is no ``*PARAMETER`` of the deck, or its value is not a finite number
 
     >>> len(fem.read_deck("inputs/chain_modes.inp", {"links": 20}).mesh.node_labels)
     21
@@ -151,7 +151,7 @@ def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[
 def parse_deck(
     text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
 ) -> Model:
-    """As ``read_deck`` for a deck given as text; ``folder`` is where ``*INCLUDE`` looks.
+    """Like ``read_deck``, for a deck given as text; ``*INCLUDE`` reads files in ``folder``.
 
     >>> fem.parse_deck(open("inputs/sdnl100.inp").read()).mesh.node_labels.tolist()
     [1, 2]

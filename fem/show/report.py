@@ -43,12 +43,12 @@ RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validati
 def report(
     folder: str | Path, output: str | Path | None = None, *, force: bool = False, say: Say = lambda text: None
 ) -> Path:
-    """Write the report of a run, a sweep, exponents, sections or a validation. The file that was written.
+    """Write the report of a run, a sweep, exponents, sections or a validation. Returns the file written.
 
-    folder  of the results
+    folder  results folder
     output  file of the page; None: ``report.html`` in the folder
-    force   write over a file that is not ours
-    say     is told what is written
+    force   overwrite a file that the program did not write
+    say     function that receives messages: what is written
 
     Raises
     ------

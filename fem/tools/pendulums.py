@@ -34,22 +34,23 @@ def pendulum(
     output: str | Path | None = None,
     force: bool = False,
 ) -> Path:
-    """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and the others; its numbers are ``*PARAMETER``.
+    """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and others; its numbers are ``*PARAMETER``.
 
     length, mass  of the links: one number for all, or one for each
-    angles        at the start [degrees]: the first from the downward vertical, each other from the previous link
-    speeds        rates of these angles at the start [degrees per unit of time]; none: at rest
-    absolute      angles and speeds are those from the vertical
-    body          ``bar``: uniform slender bars without stretch; ``point``: point masses on massless rods;
-                  ``centre``: masses at the centres of these; ``elastic:EA``, ``point:EA``, ``centre:EA``: with stretch
+    angles        initial angles [degrees]: the first from the downward vertical, the others from the previous link
+    speeds        initial rates of these angles [degrees per unit of time]; none: at rest
+    absolute      angles and speeds are measured from the vertical
+    body          ``bar``: uniform slender rods; ``point``: point masses on massless rods;
+                  ``centre``: masses at the centres of massless rods;
+                  ``elastic:EA``, ``point:EA``, ``centre:EA``: elastic bars of this stiffness
     time, dt      duration and increment
     integrator    TIME INTEGRATOR of the deck; empty: ENERGY MOMENTUM
     output        file of the deck; None: ``pendulum_<links>.inp`` in the current folder
-    force         write over a file that holds something else
+    force         overwrite a file with other content
 
     Raises
     ------
-    CommandError  numbers out of their range, or the file exists and holds something else.
+    CommandError  a number is out of range, or the file exists and has other content.
 
     >>> deck = pendulum(2, angles=[90, 0], time=0.1)
     >>> len(fem.run(deck))
