@@ -128,8 +128,12 @@ def others_of(own: Statement) -> str:
     text = ""
     if own.ignores:
         text += f"Accepted, but ignored: {', '.join(f'`{name}`' for name in own.ignores)}.\n\n"
-    if own.refused:
-        text += "Refused: " + "; ".join(f"`{name}` {reason}" for name, reason in own.refused.items()) + ".\n\n"
+    reasons: dict[str, list[str]] = {}
+    for name, reason in own.refused.items():
+        reasons.setdefault(reason.removeprefix("is not supported").removeprefix(": "), []).append(f"`{name}`")
+    if reasons:
+        entries = [", ".join(names) + f" ({reason})" * bool(reason) for reason, names in reasons.items()]
+        text += f"Not supported: {'; '.join(entries)}.\n\n"
     return text
 
 
