@@ -146,7 +146,7 @@ def sweep_command(options: argparse.Namespace) -> int:
     if options.record is None:
         if window != (None, float("-inf"), None, None) or options.occurrences:
             raise CommandError("--step, --from, --slope, --constant and --occurrences are about numbers of --record")
-        return run_sweep(options, draw=partial(write_seeds, is_quiet=options.quiet))
+        return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
     record = Record(options.record, *window)
     if options.occurrences:
         if record.slope is None:

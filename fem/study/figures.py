@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from fem.arrays import Flags, Floats
 from fem.runs.frames import si_unit, unit_of
 from fem.show.style import OKABE_ITO, TITLE, curve, legend_below, panels, tidy
-from fem.study.row import is_seed
+from fem.study.points import is_seed
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins

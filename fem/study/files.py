@@ -82,7 +82,7 @@ def write_extremes(
         print(f"           and {', '.join(written)}")
         for life in lives:
             print(life)
-    write_seeds(sweep, folder, plan, is_quiet)
+    write_seeds(sweep, sweep.names, folder, is_quiet)
 
 
 ROWS = 200

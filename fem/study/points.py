@@ -293,3 +293,8 @@ def number(text: str, whole: str) -> float:
     if value is None:
         raise CommandError(f"{text.strip()!r} in {whole!r} is not a finite number")
     return value
+
+
+def is_seed(name: str) -> bool:
+    """A parameter of this name makes samples of what is otherwise the same."""
+    return name.upper() == "SEED"

@@ -176,14 +176,8 @@ TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
 EXTREMES, SCATTER, LIFE, SEEDS = "extremes.png", "scatter.csv", "fatigue.csv", "seeds.csv"
 """What is made of recorded numbers, and over seeds, beside the table."""
-SEED = "SEED"
-"""A parameter of this name makes samples of what is otherwise the same."""
 KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
 """What is kept of the motion of printed nodes and elements."""
-
-
-def is_seed(name: str) -> bool:
-    return name.upper() == SEED
 
 
 @dataclass(frozen=True, slots=True)

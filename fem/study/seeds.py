@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,9 @@ from fem.arrays import Columns, Floats
 from fem.errors import ModelError
 from fem.files import lines_of, replace_file
 from fem.runs.run_record import COMPLETED
-from fem.study.row import SEEDS, is_seed
+from fem.study.points import is_seed
+from fem.study.row import SEEDS
 from fem.study.table import cells_of
-
-if TYPE_CHECKING:
-    from fem.study.sweep import Plan, Sweep
 
 EXTREME = {"min": -1.0, "max": 1.0}
 KEPT = (*EXTREME, "mean", "std", "Tz", "damage", "rate")
@@ -72,16 +69,16 @@ def statistics_of(values: Floats, sign: float | None) -> list[float]:
     return [*mean_of(values), sign * location, scale, sign * fractile, *bounds]
 
 
-def over_seeds(sweep: Sweep) -> Columns | None:
-    """Statistics over the seeds of a sweep; None where it varies none, or has only one of each.
+def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:
+    """Statistics over the seeds of a sweep over parameters ``names``; None where it has only one seed of each state.
 
     Rows: for each set of the other parameters, each extreme, mean, damage ... of the table. Columns: those parameters,
     ``number``, ``seeds`` (completed runs), and ``COLUMNS``; NaN for fewer than two seeds.
     """
-    seeds = [name for name in sweep.names if is_seed(name)]
-    others = {name: sweep[name] for name in sweep.names if name not in seeds}
+    seeds = [name for name in names if is_seed(name)]
+    others = {name: sweep[name] for name in names if name not in seeds}
     numbers = [name for name in sweep if name.rpartition("_")[2] in KEPT and name.rpartition("_")[0]]
-    table = np.column_stack([*others.values(), np.zeros(len(sweep.failed))])
+    table = np.column_stack([*others.values(), np.zeros(len(sweep["verdict"]))])
     states, place = np.unique(table, axis=0, return_inverse=True)
     if not seeds or len(states) == len(table):
         return None
@@ -109,9 +106,9 @@ def line_of(row: Mapping[str, float | str | int], others: list[str]) -> str:
 MOST_LINES = 12
 
 
-def write_seeds(sweep: Sweep, folder: Path, plan: Plan, is_quiet: bool) -> None:
-    """``seeds.csv`` of a sweep over seeds, and on the console the rows of tensions and of what was recorded."""
-    found = over_seeds(sweep)
+def write_seeds(sweep: Columns, names: Sequence[str], folder: Path, is_quiet: bool) -> None:
+    """``seeds.csv`` of a sweep over seeds, and on the console the rows of tensions, or of all without these."""
+    found = over_seeds(sweep, names)
     if found is None:
         return
     cells = [column.tolist() for column in found.values()]
@@ -122,7 +119,7 @@ def write_seeds(sweep: Sweep, folder: Path, plan: Plan, is_quiet: bool) -> None:
     if is_quiet:
         return
     print(f"           and {SEEDS}")
-    others = [name for name in found if name in sweep.names]
+    others = [name for name in found if name in names]
     rows = [dict(zip(found, row, strict=True)) for row in zip(*cells, strict=True)]
     shown = [row for row in rows if str(row["number"]).startswith("T_") and str(row["number"]).endswith("max")] or rows
     for row in shown[:MOST_LINES]:

@@ -102,7 +102,7 @@ class Sweep(Columns):
         """
         from fem.study.seeds import over_seeds
 
-        return over_seeds(self)
+        return over_seeds(self, self.names)
 
     @property
     def failed(self) -> Flags:
