@@ -131,7 +131,7 @@ def test_files_of_whole_decks(path: Path, tmp_path: Path) -> None:
         assert_same(tmp_path / "run", tmp_path / f"driven{detour}")
 
 
-CRANE = ROOT / "inputs" / "crane.inp"
+CRANE = ROOT / "inputs" / "driven_crane.inp"
 
 
 def pulled(dt: float = 0.01, period: float = 1.0, **step: object) -> Model:
