@@ -20,10 +20,11 @@ from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum, deck_text
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
-BODIES = {"bar": "slender bars", "point": "point masses"}
+BODIES = {"bar": "slender bars", "point": "point masses", "centre": "masses at centres"}
 ABOUT = {
     "bar": "Slender bars: moment of inertia m L²/12 about the centre.",
     "point": "Point masses at the lower ends of massless rods.",
+    "centre": "Point masses at the centres of massless rods.",
 }
 INTEGRATORS = {
     INTEGRATOR: "keeps energy and momentum to round-off with any increment: the choice for long runs.",
@@ -118,8 +119,9 @@ class PendulumPlace:
         columns = zip(QUANTITIES, (preset.lengths, preset.masses, preset.angles, preset.speeds), strict=True)
         self._texts = {quantity: [f"{value:g}" for value in values] for quantity, values in columns}
         self._links.set(str(preset.links))
-        self._absolute.value, self._body.value, self._integrator.value = False, preset.body, INTEGRATOR
-        self._stiffness.set("")
+        self._absolute.value, self._body.value = False, preset.body
+        self._integrator.value = preset.integrator or INTEGRATOR
+        self._stiffness.set("" if preset.stiffness is None else f"{preset.stiffness:g}")
         self._damping.set("")
         self._gravity.set("9.81")
         self._time.set(f"{preset.time:g}")
