@@ -175,11 +175,6 @@ def says_si(heading: Iterable[str]) -> bool:
     return any(re.search(r"\bSI\b", str(line)) for line in heading)
 
 
-def says_degrees(heading: Iterable[str]) -> bool:
-    """As for units: a heading with the word degrees says that angles are given, and shown, in degrees."""
-    return any(re.search(r"\bdegrees\b", str(line)) for line in heading)
-
-
 def unit_of(formula: str, is_si: bool) -> str:
     """``length/time`` as such, or with SI symbols."""
     return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if is_si else formula

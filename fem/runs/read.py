@@ -29,7 +29,7 @@ from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows
 from fem.runs.energy_error import energy_error_text, exchanged
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
-from fem.runs.frames import says_degrees, says_si, unit_of
+from fem.runs.frames import says_si, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.record import Acting, Event, Modes, Response, from_record
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, stem_of
@@ -90,11 +90,6 @@ class Results:
     def symbol(self, formula: str) -> str:
         """Of a unit where the heading says which there are, else nothing."""
         return self.unit(formula) if self.is_si else ""
-
-    @cached_property
-    def says_degrees(self) -> bool:
-        """The heading says that the deck gives its angles in degrees."""
-        return says_degrees(self.settings.get("heading") or [])
 
     @property
     def energy_error_text(self) -> str:
@@ -337,19 +332,20 @@ def extremes(rows: Floats, size: int) -> Floats:
 
 
 def load(folder: str | Path, *, output_every: int = 1) -> History:
-    """The motion of a run from its folder of results, also of a run that goes on or has failed: what ``fem.run`` gives.
+    """Read the results folder of a run as a ``History``, like that of ``fem.run``.
 
-    Rows are all increments in any of the tables. What was not written is NaN: quantities of nodes and elements that are
-    neither printed nor in the fields at that time, energies where ``*ENERGY PRINT`` leaves increments out (counts are 0
-    there, and a notice says so). The model is that of the deck, where that is still as it was when it ran; else the
-    mesh of the fields, and a notice says so. Harmonic responses are what tables say: to round-off, as amplitude and
-    phase are written, and NaN of what is not printed.
+    The run may still be in progress, or may have failed.
+    The rows are all increments in any of the tables. Values that were not written are NaN: quantities that are neither
+    printed nor in the fields at that time, and energies of increments that ``*ENERGY PRINT`` omits (counts are 0 there,
+    with a notice). The model is that of the deck if the deck is unchanged; otherwise only the mesh of the fields, with
+    a notice. Harmonic responses agree with the run to round-off, since amplitude and phase were written; NaN if not
+    printed.
 
-    output_every  rows of every k-th increment; the first and the last of a step always
+    output_every  read every k-th increment, and the first and last of each step
 
     Raises
     ------
-    CommandError  the folder holds no results of a run, what is in it is not readable, or it is too much for memory.
+    CommandError  the folder holds no results of a run, its files are unreadable, or they do not fit into memory.
 
     >>> history = fem.run("inputs/sdnl100.inp", output="results/kept")
     >>> again = fem.load("results/kept")

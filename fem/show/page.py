@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from fem.errors import CommandError, lacks
 from fem.runs.frames import as_svg
 
 LARGEST_SVG = 300_000
@@ -91,11 +90,9 @@ class Page:
             self.sections.append(Section(title, kept))
 
     def html(self) -> str:
-        """The text of the file. CommandError: jinja2 is not installed."""
-        try:
-            from jinja2 import Environment, FileSystemLoader, StrictUndefined
-        except ImportError:
-            raise CommandError(f"a report needs jinja2: {lacks('jinja2', 'report')}") from None
+        """The text of the file."""
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
         loader = FileSystemLoader(Path(__file__).parent)
         environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
         return environment.get_template("page.html.jinja").render(page=self)

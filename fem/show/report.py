@@ -35,7 +35,7 @@ from fem.show.page import Facts, Grid, Page, Section, Words, drawn, facts, grid,
 from fem.show.plot import WHAT
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.shapes import draw_bars, dress, members_of, shapes
-from fem.show.style import MOST_CURVES, curve, legend_beside, panels, some_of, tidy
+from fem.show.style import MOST_CURVES, curve, legend_below, panels, some_of, tidy
 
 RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")
 
@@ -52,19 +52,18 @@ def report(
     force: bool = False,
     say: Say = lambda text: None,
 ) -> Path:
-    """Write the report of a run, a sweep, exponents, sections or a validation. The file that was written.
+    """Write the report of a run, a sweep, exponents, sections or a validation. Returns the file written.
 
-    folder    of the results
+    folder    results folder
     output    file of the page; None: ``report.html`` in the folder
     title, author, note, date  of the title block; title: else the heading of the deck; date: else that of today
     strength  of a run: element set (empty: all bars) -> breaking load, for the utilisation beside that of *FAILURE
-    force     write over a file that is not ours
-    say       is told what is written
+    force     overwrite a file that the program did not write
+    say       function that receives messages: what is written
 
     Raises
     ------
-    CommandError  no results, no such element set, jinja2 is not installed (extra ``report``), or a file that is not
-                  ours is in the way.
+    CommandError  no results, no such element set, or a file that is not ours is in the way.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/told")
     >>> fem.report("results/told").name
@@ -505,7 +504,7 @@ def sweep_figure(table: Columns, names: list[str]) -> Any:
         panel.set_ylabel(column.replace("_", " "))
         tidy(panel)
     axes[-1][0].set_xlabel(across)
-    legend_beside(axes[0][0])
+    legend_below(axes[0][0])
     where = ", ".join(f"{name} = {table[name][0]:g}" for name in others[1:])
     return picture(figure, f"At {where}." if where else "")
 

@@ -65,5 +65,5 @@ def sags(line: Any) -> Figure:
     axes[1][0].set_xlabel(f"temperature [{line.units['temperature']}]")
     for (panel,) in axes:
         style.tidy(panel)
-    style.legend_beside(axes[0][0])
+    style.legend_below(axes[0][0])
     return figure
