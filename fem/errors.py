@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 MAX_PROBLEMS = 50
@@ -128,7 +129,9 @@ def from_system(error: OSError, what: str = "") -> FemError:
 
 def lacks(package: str, extra: str) -> str:
     """What to do about a package that is not installed, of one of the extras of ``pyproject.toml``."""
-    return f"the package {package} is not installed: pip install -e '.[{extra}]' in the clone of fem"
+    is_wheel = Path(__file__).with_name("shipped").is_dir()
+    how = f'pip install "fem-cables[{extra}]"' if is_wheel else f"pip install -e '.[{extra}]' in the clone of fem"
+    return f"the package {package} is not installed: {how}"
 
 
 def unknown(what: str, name: object, known: Iterable[object]) -> KeyError:

@@ -8,7 +8,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.pendulums import Pendulum, body_of, deck_text, per_link
+from fem.tools.pendulums import BODIES, Pendulum, body_of, deck_text, per_link
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}
@@ -27,7 +27,7 @@ def initial_velocities(model):
     return found
 
 
-@pytest.mark.parametrize("body", ["bar", "point"])
+@pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("absolute", [False, True])
 def test_joints_and_velocities_are_those_of_the_links(body, absolute):
     model = elastic(body=body, absolute=absolute)
@@ -52,6 +52,7 @@ def test_masses_of_bars_and_points(masses):
     given = [mass.mass for mass in points.masses]
     assert given * (3 if len(given) == 1 else 1) == pytest.approx(masses)
     assert all(points.materials[section.material].density == 0 for section in points.sections)
+    assert {section.mass_rule for section in elastic(masses=masses, body="centre").sections} == {"ONE POINT"}
 
 
 def test_alike_links_share_their_parameters():
@@ -72,7 +73,7 @@ def test_everything_that_figures_need_is_printed():
     assert set(requests["EL PRINT", "LINKS"]) == {"E", "S", "N", "T"}
 
 
-@pytest.mark.parametrize("body", ["bar", "point"])
+@pytest.mark.parametrize("body", BODIES)
 def test_decks_of_rods_say_so(body):
     text = deck_text(Pendulum(**UNEQUAL, body=body))
     assert "*INEXTENSIBLE" in text and "*ELASTIC" not in text and "STRAIN=" not in text
@@ -82,11 +83,24 @@ def test_decks_of_rods_say_so(body):
     assert fem.parse_deck(known).mesh == elastic(body=body).mesh
 
 
-@pytest.mark.parametrize("body", ["bar", "point"])
+@pytest.mark.parametrize("body", BODIES)
 def test_decks_of_rods_are_read(body):
     model = fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))
     assert all(model.materials[section.material].is_inextensible for section in model.sections)
     assert model.mesh == elastic(body=body).mesh
+
+
+@pytest.mark.parametrize(("body", "square"), [("point", 9.81), ("bar", 1.5 * 9.81)])
+def test_damping_is_that_of_the_linear_equation(body, square, tmp_path):
+    """theta'' + c theta' + square theta = 0 of small swings, solved by hand; what is lost is dissipated."""
+    deck = fem.pendulum(1, angles=0.5, body=body, damping=0.8, time=2.0, dt=2e-3, output=tmp_path / "damped.inp")
+    history = fem.run(deck)
+    angle, omega = np.arcsin(history.positions(2)[:, 0]), np.sqrt(square - 0.4**2)
+    swing = np.cos(omega * history.time) + 0.4 / omega * np.sin(omega * history.time)
+    expected = np.radians(0.5) * np.exp(-0.4 * history.time) * swing
+    assert angle == pytest.approx(expected, abs=2e-4 * np.radians(0.5))
+    assert np.abs(history.energy_error).max() < 1e-12 * history.of_energy("dissipated")[-1] + 1e-14
+    assert "damping = 0.8" in deck.read_text() and "DAMPING" not in deck_text(Pendulum((1.0,), (1.0,), (0.5,)))
 
 
 def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkeypatch, capsys):
@@ -112,6 +126,7 @@ def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkey
         (["--links", "2", "--angles", "30,a"], "'a' is not a number"),
         (["--links", "2", "--angles", "30,,30"], "'' is not a number"),
         (["--links", "2", "--mass", "1,inf"], "'inf' is not a finite number"),
+        (["--links", "2", "--damping", "-1"], "is not a number of at least zero"),
     ],
 )
 def test_what_is_no_number_is_exit_2(arguments, message, capsys):
@@ -130,7 +145,10 @@ def test_what_is_no_number_is_exit_2(arguments, message, capsys):
         (["--links", "2", "--mass", "0"], "a mass must be positive, got 0"),
         (["--links", "2", "--dt", "0"], "the increment must be positive"),
         (["--links", "2", "--dt", "2", "--time", "1"], "at most the time"),
-        (["--links", "2", "--body", "beam"], "unknown body 'beam'; known are bar, point, elastic:EA and point:EA"),
+        (
+            ["--links", "2", "--body", "beam"],
+            "unknown body 'beam'; known are bar, point, centre, elastic:EA, point:EA and centre:EA",
+        ),
         (["--links", "2", "--body", "elastic"], "unknown body 'elastic'"),
         (["--links", "2", "--body", "elastic:soft"], "EA in 'elastic:soft' must be a positive number"),
         (["--links", "2", "--output", "."], "is a folder"),
@@ -162,5 +180,6 @@ def test_lists_and_bodies():
     assert body_of("bar") == ("bar", None)
     assert body_of("Elastic:1e6") == ("bar", 1e6)
     assert body_of("point:5") == ("point", 5.0)
+    assert body_of("centre") == ("centre", None)
     with pytest.raises(CommandError, match="3 of length, 2 of mass"):
         Pendulum(LENGTHS, (1.0, 1.0), ANGLES)

@@ -152,7 +152,7 @@ def failure_of(code: int, said: str) -> str:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        text = f"the solver was ended from outside ({name}); what it wrote until then is shown"
+        text = f"the solver was killed ({name}); the results written until then are shown"
         return f"{text}\n{said}" if said else text
     return said or f"the solver ended with exit code {code}"
 
@@ -164,7 +164,7 @@ def verdict_of(progress: Progress | None, run: Solver | None) -> str:
     if progress is None:
         return "ended without results" if run is not None else "no results"
     if progress.verdict == RUNNING:
-        return "ended from outside" if run is not None else "going on, or killed"
+        return "killed" if run is not None else "running, or killed"
     return progress.verdict
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fem.commands.arguments import add_force, add_list, number, positive_count
+from fem.commands.arguments import add_force, add_list, not_negative, number, positive_count
 from fem.errors import CommandError
 from fem.files import write_new
 
@@ -31,6 +31,7 @@ def pendulum(
     time: float = 10.0,
     dt: float = 1e-3,
     integrator: str = "",
+    damping: float = 0.0,
     output: str | Path | None = None,
     force: bool = False,
 ) -> Path:
@@ -41,9 +42,11 @@ def pendulum(
     speeds        initial rates of these angles [degrees per unit of time]; none: at rest
     absolute      angles and speeds are measured from the vertical
     body          ``bar``: uniform slender rods; ``point``: point masses on massless rods;
-                  ``elastic:EA``, ``point:EA``: elastic bars of this stiffness
+                  ``centre``: masses at the centres of massless rods;
+                  ``elastic:EA``, ``point:EA``, ``centre:EA``: elastic bars of this stiffness
     time, dt      duration and increment
     integrator    TIME INTEGRATOR of the deck; empty: ENERGY MOMENTUM
+    damping       drag of the air, linear in the velocity: force damping m v on every mass m [1/time]
     output        file of the deck; None: ``pendulum_<links>.inp`` in the current folder
     force         overwrite a file with other content
 
@@ -58,7 +61,7 @@ def pendulum(
     form, stiffness = body_of(body)
     given = {"length": length, "mass": mass, "angles": angles, "speeds": speeds}
     lengths, masses, turns, rates = (per_link(values, links, name) for name, values in given.items())
-    found = Pendulum(lengths, masses, turns, rates, absolute, form, stiffness, gravity, time, dt, integrator)
+    found = Pendulum(lengths, masses, turns, rates, absolute, form, stiffness, gravity, time, dt, integrator, damping)
     target = Path(f"pendulum_{links}.inp") if output is None else Path(output)
     return write_new(target, deck_text(found).encode(), force)
 
@@ -123,7 +126,9 @@ def parameter_lines(pendulum: Pendulum) -> list[str]:
     lines = ["*PARAMETER", *(f"{name} = {float(value)!r}" for name, value in given.items())]
     if pendulum.stiffness is not None:
         lines.append(f"EA = {float(pendulum.stiffness)!r}")
-    if pendulum.body == "bar":
+    if pendulum.damping:
+        lines += ["** drag of the air: a force damping*m*v on every mass m", f"damping = {float(pendulum.damping)!r}"]
+    if pendulum.body != "point":
         lines.append("** mass per length")
         pairs = dict.fromkeys(zip(density_names(pendulum), mass, length, strict=True))
         lines += [f"{density} = {m}/{of}" for density, m, of in pairs]
@@ -172,15 +177,18 @@ def property_lines(pendulum: Pendulum) -> list[str]:
     """Materials, sections (area 1: E A and the mass per length are given) and point masses."""
     is_rigid = pendulum.stiffness is None
     law, strain = (["*INEXTENSIBLE"], "") if is_rigid else (["*ELASTIC", "<EA>"], ", STRAIN=ENGINEERING")
-    if pendulum.body == "bar":
+    drag = ", ALPHA=<damping>" if pendulum.damping else ""
+    if pendulum.body != "point":
+        law += [f"*DAMPING{drag}"] if drag else []
         lines: list[str] = []
+        rule = "ONE POINT" if pendulum.body == "centre" else "CONSISTENT"
         for density, name, cards in groups(density_names(pendulum), "LINKS", "LINK", 0):
             lines += [*cards, f"*MATERIAL, NAME={name}", *law, "*DENSITY", f"<{density}>"]
-            lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, MASS=CONSISTENT{strain}", "1."]
+            lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, MASS={rule}{strain}", "1."]
         return lines
     lines = ["*MATERIAL, NAME=MASSLESS", *law, "*SOLID SECTION, ELSET=LINKS, MATERIAL=MASSLESS" + strain, "1."]
     for mass, name, cards in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
-        lines += [*cards, f"*MASS, ELSET={name}", f"<{mass}>"]
+        lines += [*cards, f"*MASS, ELSET={name}{drag}", f"<{mass}>"]
     return lines
 
 
@@ -208,7 +216,11 @@ def step_lines(pendulum: Pendulum) -> list[str]:
     return STEP.format(integrator=pendulum.integrator or INTEGRATOR, elements=elements).splitlines()
 
 
-BODIES = {"bar": "uniform slender bars", "point": "point masses at the ends of massless bars"}
+BODIES = {
+    "bar": "uniform slender bars",
+    "point": "point masses at the ends of massless bars",
+    "centre": "masses at the centres of massless bars",
+}
 QUANTITIES = ("length", "mass", "angle", "speed")
 
 
@@ -220,10 +232,12 @@ class Pendulum:
     angles           (N,)  at t = 0 [degrees], counter-clockwise from the downward vertical; of the second link on
                            from the direction of the previous link, unless ``absolute``
     speeds           (N,)  rates of ``angles`` [degrees per unit of time]; empty: at rest
-    body             ``bar``: uniform slender bars (m L^2/12 about their centre);  ``point``: all mass at the lower ends
+    body             ``bar``: uniform slender bars (m L^2/12 about their centre);  ``point``: at the lower ends;
+                     ``centre``: at the centres, as in Code_Aster's SDNL100
     stiffness        axial stiffness E A of every link; None: rods without stretch
     time, dt         duration and increment
     integrator       name in the deck; empty: the one that suits the body
+    damping          force damping m v on every mass m [1/time]: mass-proportional damping, ALPHA of the deck
 
     Raises CommandError on lists of different lengths and numbers out of their range.
     """
@@ -239,6 +253,7 @@ class Pendulum:
     time: float = 10.0
     dt: float = 1e-3
     integrator: str = ""
+    damping: float = 0.0
 
     def __post_init__(self) -> None:
         counts = [len(values) for values in (self.lengths, self.masses, self.angles, self.speeds or self.angles)]
@@ -252,6 +267,8 @@ class Pendulum:
             for value in values:
                 if value <= 0.0:
                     raise CommandError(f"a {name} must be positive, got {value:g}")
+        if not self.damping >= 0.0:
+            raise CommandError(f"the damping must not be negative, got {self.damping:g}")
         if not 0.0 < self.dt <= self.time:
             message = f"the increment must be positive and at most the time, got {self.dt:g} and {self.time:g}"
             raise CommandError(message)
@@ -273,20 +290,23 @@ def per_link(values: float | Sequence[float], links: int, name: str) -> tuple[fl
 
 
 def body_of(text: str) -> tuple[str, float | None]:
-    """``bar``, ``point``, ``elastic:EA``, ``point:EA`` as body and axial stiffness. Raises CommandError."""
+    """``bar``, ``point``, ``centre``, ``elastic:EA``... as body and axial stiffness. Raises CommandError."""
     kind, colon, number = text.strip().lower().partition(":")
     if kind not in (*BODIES, "elastic") or (kind == "elastic" and not colon):
-        raise CommandError(f"unknown body {text!r}; known are bar, point, elastic:EA and point:EA")
+        raise CommandError(f"unknown body {text!r}; known are bar, point, centre, elastic:EA, point:EA and centre:EA")
     try:
         stiffness = float(number) if colon else None
     except ValueError:
         stiffness = math.nan
     if stiffness is not None and not 0.0 < stiffness < math.inf:
         raise CommandError(f"the axial stiffness EA in {text!r} must be a positive number")
-    return "point" if kind == "point" else "bar", stiffness
+    return "bar" if kind == "elastic" else kind, stiffness
 
 
-BODY = "bar: slender bars without stretch (default); point: masses on massless rods; elastic:EA, point:EA: with stretch"
+BODY = (
+    "bar: slender bars without stretch (default); point: masses on massless rods; centre: masses at their centres; "
+    "elastic:EA, point:EA, centre:EA: with stretch"
+)
 ANGLES = "at the start [degrees]: the first from the downward vertical, each other from the previous link (default: 30)"
 SPEEDS = "rates of these angles at the start [degrees per second] (default: at rest)"
 
@@ -303,6 +323,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--time", metavar="T", type=number, help="duration [s] (default: 10)")
     command.add_argument("--dt", metavar="DT", type=number, help="increment [s] (default: 1e-3)")
     command.add_argument("--integrator", metavar="NAME", help="TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)")
+    drag = "drag of the air: a force C m v on every mass m [1/s] (default: 0)"
+    command.add_argument("--damping", metavar="C", type=not_negative, help=drag)
     where = "deck to write (default: pendulum_<N>.inp)"
     command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
     add_force(command)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fem
 from fem.app.deck_text import (
     PRESETS,
     ROUNDING,
@@ -76,6 +78,14 @@ def test_presets_are_pendulums_that_can_be_run(name):
     assert not [found for found in judge(deck_text(preset)).findings if found.is_error]
 
 
+def test_the_example_sdnl100_is_sdnl100():
+    """The tip where Code_Aster's deck has it, increment by increment."""
+    mine = fem.run(parse_deck(deck_text(PRESETS["SDNL100"])))
+    published = fem.run(Path(__file__).parents[2] / "inputs" / "sdnl100.inp")
+    assert mine.time == pytest.approx(published.time, rel=1e-12)
+    assert mine.of_node(2) == pytest.approx(published.of_node(2), abs=1e-4)
+
+
 DECK = "*HEADING\nx = 1\n*PARAMETER\n** y = 2\nlength = 1.5D-1\narea=2\nboth = length*area\n*NODE\n1, 0.\n"
 
 
@@ -100,6 +110,31 @@ def test_a_parameter_that_is_not_there():
 
 
 GOOD = deck_text(Pendulum((1.0,), (1.0,), (30.0,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [("1,5", "", 1.5), ("-1.5e-3", "", -1.5e-3), ("pi/2", "m", math.pi / 2), ("pi/2", "°/s", 90.0),
+     (" 3/2*sqrt(4) ", "", 3.0), ("0,125", "", 0.125), ("1.5D1", "", 15.0)],
+)  # fmt: skip
+def test_numbers_of_forms_may_be_formulas(text, unit, value):
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
+    from fem.app.outcome import read_number
+
+    assert read_number(text, unit=unit) == (pytest.approx(value, rel=1e-15), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("1,000", "may be 1000 or 1.000"), ("1,000,000", "not a number"), ("2x", "not a number"), ("1/0", "by zero"),
+     ("many", "unknown name"), ("1e999", "too large"), ("", "missing")],
+)  # fmt: skip
+def test_what_is_no_number_is_not_guessed(text, said):
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
+    from fem.app.outcome import read_number
+
+    number, wrong = read_number(text)
+    assert number is None and said in wrong
 
 
 def test_a_deck_is_judged_line_by_line():
