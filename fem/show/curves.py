@@ -56,6 +56,7 @@ def energies(results: Results) -> Figure:
     else:
         lower.text(0.5, 0.5, "zero throughout", ha="center", va="center", transform=lower.transAxes)
         lower.set_yticks([])
+    lower.set_title(f"energy error {results.energy_error_text}", loc="left", fontsize=style.SMALL)
     lower.set_ylabel(f"|energy error| [{results.unit('energy')}]" if results.is_si else "|energy error|")
     style.finish(results, [[upper], [lower]])
     return figure
