@@ -102,7 +102,7 @@ class CommandError(FemError):
     ...     fem.plot("inputs")
     ... except fem.CommandError as error:
     ...     print(error)
-    inputs holds no results of a run: there is no run.json in it
+    inputs contains no results of a run: there is no run.json in it
     """
 
     exit_code = 2

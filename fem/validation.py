@@ -152,7 +152,7 @@ def find_root() -> Path:
     for root in (Path.cwd(), shipped()):
         if (root / "validation" / "cases").is_dir():
             return root
-    raise CommandError(f"no folder validation/cases in {Path.cwd()} or {shipped()}: the installation is not whole")
+    raise CommandError(f"no folder validation/cases in {Path.cwd()} or {shipped()}: the installation is incomplete")
 
 
 def available(root: Path) -> list[str]:

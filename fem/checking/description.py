@@ -75,12 +75,12 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
             area = 0.25 * np.pi * (load.diameter + 2.0 * thickness) ** 2
             weight = weight - np.where(wet, load.magnitude * water.density * water.gravity * area, 0.0)
     weight = np.where(np.abs(weight) < NOTHING * bars.density[chosen] * bars.area[chosen] * gravity, 0.0, weight)
-    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in all"
+    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in total"
     if drag.kind == "PB":
         return text
     height = model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up]
     speed, waves = _fastest(model, drag, height), _orbital(model, drag, height)
-    text += f"; stream up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
+    text += f"; flow speed up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
     speed += waves
     if isinstance(drag.coefficient, str):
         law = model.drag_laws[drag.coefficient].rows
@@ -94,7 +94,7 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
         force = constant * speed**2
         if np.all(constant > 0.0):
             terminal = np.sign(weight) * np.sqrt(np.abs(weight) / constant)
-            text += f"; {'falls' if is_wind else 'sinks'} across itself at {_range(terminal)}"
+            text += f"; {'falls' if is_wind else 'sinks'} broadside at {_range(terminal)}"
     if np.all(weight != 0.0):
         text += f"; drag over weight up to {np.max(force / np.abs(weight)):.4g}"
     return text
@@ -197,7 +197,7 @@ def _stiffest_lines(bars: Bars) -> list[str]:
     if stiffest is None:
         return ["stiffest    no elastic bar has mass of its own"]
     rule = bars.rule[stiffest]
-    held = ", one end held" if rule == "ONE POINT" else ""
+    held = ", one end fixed" if rule == "ONE POINT" else ""
     lines = [f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})"]
     slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
     if slack.size:

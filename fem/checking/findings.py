@@ -33,7 +33,7 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
     """Nodes of no element and no equation; nodes in one place that nothing joins."""
     labels, links = model.mesh.node_names, _links(model)
     used = np.isin(np.arange(len(labels)), links)
-    found = [] if used.all() else [f"nodes attached to nothing: {some(labels[~used])}"]
+    found = [] if used.all() else [f"nodes without elements: {some(labels[~used])}"]
     first: dict[tuple[float, ...], int] = {}
     joined = {frozenset(link) for link in links}
     twins = []
@@ -42,7 +42,7 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
         if other != k and frozenset((k, other)) not in joined:
             twins.append(f"{labels[other]} and {labels[k]}")
     if twins:
-        found.append(f"nodes in the same place, joined by nothing: {'; '.join(twins[:LISTED])}")
+        found.append(f"nodes at the same point, not connected: {'; '.join(twins[:LISTED])}")
     return found
 
 
@@ -66,7 +66,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
         short, long = first_least(bars.length0), first_least(-bars.length0)
         found.append(
             f"bar {bars.labels[long]} is {bars.length0[long] / bars.length0[short]:.3g} times as long as bar "
-            f"{bars.labels[short]}: coordinates in two units, or nodes that should be one?"
+            f"{bars.labels[short]}: mixed units, or two nodes that should be one?"
         )
     section = np.zeros(len(model.mesh.element_labels), np.int64)
     for number, each in enumerate(model.sections):
@@ -75,7 +75,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
     for label, pair, own in zip(bars.labels, bars.connectivity.tolist(), section[bars.elements].tolist(), strict=True):
         other = seen.setdefault((frozenset(pair), own), label)
         if other != label:
-            found.append(f"bars {other} and {label}, of one section, join the same two nodes")
+            found.append(f"bars {other} and {label}, of the same section, connect the same two nodes")
     return found[:LISTED]
 
 
@@ -91,7 +91,7 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     linked = distinct(np.array(links, np.int64).ravel())
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
     parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
-    return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
+    return [f"a free body without supports: nodes {some(labels)}" for labels in parts][:LISTED]
 
 
 def _parts(count: int, links: list[tuple[int, int]]) -> Ints:
@@ -145,8 +145,8 @@ def increments(model: Model, bars: Bars) -> list[str]:
         if light.size and procedure.dt > bounce[light].min():
             shortest = int(light[bounce[light].argmin()])
             found.append(
-                f"{where}: dt = {procedure.dt:g} is longer than masses need to bounce on bar {bars.labels[shortest]} "
-                f"when it becomes taut ({bounce[shortest]:.3g}): the snap is not resolved"
+                f"{where}: dt = {procedure.dt:g} is longer than the masses need to rebound on bar "
+                f"{bars.labels[shortest]} when it becomes taut ({bounce[shortest]:.3g}): the snap is not resolved"
             )
         if stiffest is None:
             continue
@@ -154,7 +154,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
         if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
             found.append(
                 f"{where}: dt = {procedure.dt:g} is {procedure.dt / shortest:.3g} periods of bar {label}; the "
-                "trapezoidal rule then lets bar forces alternate and, in large motion, energy drift: watch "
+                "trapezoidal rule may then make bar forces alternate in sign and energy drift in large motion: watch "
                 "energy_error, or use TIME INTEGRATOR=ENERGY MOMENTUM"
             )
         is_followed = follows_snaps(procedure, step.controls)
@@ -198,7 +198,8 @@ def jumps(model: Model, bars: Bars) -> list[str]:
             if off.size and isinstance(step.procedure, Dynamic):
                 found.append(
                     f"step {number}: the prescribed displacement of nodes {some(mesh.node_names[off])} in direction "
-                    f"{given.dof} jumps to {first:g} at the start of the step: give it an AMPLITUDE, or is it meant?"
+                    f"{given.dof} jumps to {first:g} at the start of the step: give it an AMPLITUDE, unless that is "
+                    "intended"
                 )
             place[nodes, axis] = last
         begin += period
@@ -245,8 +246,8 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     if not unheld.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_names[unheld])}: loaded where nothing holds them, across their bars, in the "
-        "first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
+        f"nodes {some(model.mesh.node_names[unheld])}: loaded perpendicular to their bars, where nothing resists, in "
+        "the first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
     ]
 
 
@@ -287,7 +288,7 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
         return []
     return [
         f"nodes {some(mesh.node_names[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
-        "give *DENSITY or *MASS, or say SINGULAR MASS=WARNING"
+        "give *DENSITY or *MASS, or use SINGULAR MASS=WARNING"
     ]
 
 
@@ -336,9 +337,9 @@ def ringing(model: Model, bars: Bars) -> list[str]:
         rings = isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator)
         if rings:
             found.append(
-                f"step {number}: lines that snap taut or land on the bottom ring, and nothing damps that: TIME "
-                f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= L0/(2c) = "
-                f"{bars.snap_time[slack].min():.3g} keep peaks of tension right"
+                f"step {number}: lines that snap taut or touch down vibrate axially, and nothing damps that: TIME "
+                "INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= L0/(2c) = "
+                f"{bars.snap_time[slack].min():.3g} keep peaks of tension accurate"
             )
     return found
 
@@ -348,9 +349,9 @@ PART_OF_LINE = 0.05
 
 
 STRAIGHT = (
-    "element {0} over node {1}: its branch to node {2} is a straight line of {3:.4g}, part of a line of {4:.4g}, "
-    "and half of its weight goes to either end: it does not sag, and the tension that passes over the pulley is that "
-    "of its middle, by up to {5:.4g} less than at the pulley; move node {2} closer to the pulley, with bars beyond it"
+    "element {0} over node {1}: its branch to node {2} is a straight line of {3:.4g}, part of a line of {4:.4g}, with "
+    "half of its weight at each end: it does not sag, and the tension passed over the pulley is that at its middle, up "
+    "to {5:.4g} less than at the pulley; move node {2} closer to the pulley and add bars beyond it"
 )
 
 

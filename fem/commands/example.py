@@ -32,12 +32,12 @@ def example(
     """
     known = {path.stem: path for path in sorted((shipped() / "inputs").glob("*.inp"))}
     if not known:
-        raise CommandError(f"no decks in {shipped() / 'inputs'}: the installation is not whole")
+        raise CommandError(f"no decks in {shipped() / 'inputs'}: the installation is incomplete")
     if not names:
         width = max(map(len, known))
         for name, path in known.items():
             say(f"{name:<{width}}  {title_of(path)}")
-        say("fem example NAME ... copies decks into the current folder (all: all of them)")
+        say("fem example NAME ... copies decks into the current folder (all: every deck)")
     chosen = list(known) if "all" in names else [Path(name).stem for name in names]
     for name in chosen:
         if name not in known:

@@ -261,7 +261,7 @@ ALTERNATIVES = {
     "GLOBAL DAMPING": "damping is given by *DAMPING inside a *MATERIAL",
     "COUPLING": "*EQUATION ties dofs",
     "TIE": "*EQUATION ties dofs; let elements share their nodes",
-    "GAP": "a bar with *NO TENSION or a nonlinear *SPRING closes a gap",
+    "GAP": "model a gap by a bar with *NO TENSION or by a nonlinear *SPRING",
     "NCOPY": "*NGEN and *NFILL generate nodes",
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",

@@ -33,7 +33,7 @@ def history_html(model: Model, increments: Columns, modes: Sequence[Floats], not
         "model": f"{len(model.mesh.node_labels)} nodes, {len(model.mesh.element_labels)} elements",
         "rows": f"{len(time)}" + (f", time {time[0]:.6g} to {time[-1]:.6g}" if len(time) else ""),
         "iterations": f"{increments['iterations'].sum()}",
-        "largest |energy error|": f"{np.nanmax(error):.3g}" if np.isfinite(error).any() else "not known",
+        "largest |energy error|": f"{np.nanmax(error):.3g}" if np.isfinite(error).any() else "unknown",
         "frequencies": "; ".join(", ".join(f"{value:.6g}" for value in found[:MOST_ROWS]) for found in modes),
         "notices": "; ".join(notices),
     }

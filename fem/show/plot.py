@@ -82,7 +82,9 @@ def plot(
     target = Path(output or folder)
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
     if scale != 1.0 and not set(drawings) & set(MAGNIFIED):
-        raise CommandError(f"--scale magnifies displacements of shapes (--what tension) and modes, not of {what}")
+        raise CommandError(
+            f"--scale magnifies displacements in the figures of shapes (--what tension) and modes, not of {what}"
+        )
     check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
     if results.remark:
         say(f"note: {results.remark}")
@@ -112,8 +114,8 @@ def check_target(target: Path, names: Sequence[str], results: Results, force: bo
     strangers = [name for name in others(target) if not is_marked(target / name)] if is_elsewhere else []
     if strangers and not force:
         raise CommandError(
-            f"{target} holds other files ({some(strangers)}); nothing was drawn: choose a folder with "
-            "--output FOLDER, or draw among them with --force"
+            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
+            "FOLDER, or use --force"
         )
     for name in names:
         check_file(target / name, (), force, is_marked(target / name, results.mark))

@@ -73,14 +73,14 @@ def tension(results: Results) -> Figure:
         panel.fill_between(found.time[starts], low, high, color="#bbbbbb", alpha=0.5, lw=0, label=what)
     for place, (label, column) in enumerate(zip(labels, columns, strict=True)):
         style.curve(panel, found.time, found.values[:, column], place, f"bar {label}")
-    for which, flat, mark in (("greatest", found.values.argmax(), "^"), ("least", found.values.argmin(), "v")):
+    for which, flat, mark in (("maximum", found.values.argmax(), "^"), ("minimum", found.values.argmin(), "v")):
         row, place = divmod(int(flat), len(found.labels))
         when, value = found.time[row], found.values[row, place] + 0.0
         what = f"{which} {value:.4g}\nbar {found.labels[place]} at {when:.5g}"
         panel.plot(when, value, mark, color="#222222", ms=6, label=what)
     shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
-    title = f"Forces of the bars{style.part_of(labels, len(found.labels))}"
+    title = f"Forces in the bars{style.part_of(labels, len(found.labels))}"
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
@@ -113,12 +113,12 @@ def envelope(results: Results) -> Figure:
     """Least, mean and greatest T in each step: of a chain over its arc length, of others on their undeformed bars."""
     found = read_tensions(results)
     if len(found.labels) == 1:
-        raise Missing("there is one bar: its force is in the figure of tension")
+        raise Missing("there is only one bar: its force is in the figure tension")
     edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
     spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
     spans = [span for span in spans if span[2].any()]
     parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
-    title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
+    title = f"Minimum, mean and maximum force in the bars{', the last steps' if len(spans) > len(parts) else ''}"
     try:
         figure = along(results, found.labels, parts, title, chain_of(results))
     except Missing:
@@ -140,7 +140,7 @@ def along(
     x = arc_length(results, nodes, elements)[places]
     for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
         panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
-        for place, (which, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
+        for place, (which, values) in enumerate((("maximum", greatest), ("mean", mean), ("minimum", least))):
             style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
         panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
@@ -183,7 +183,7 @@ def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Fig
     figure.suptitle(title, fontsize=style.TITLE)
     axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
     for row, (when, *values) in zip(axes, parts, strict=True):
-        for panel, name, forces in zip(row, ("least", "mean", "greatest"), values, strict=True):
+        for panel, name, forces in zip(row, ("minimum", "mean", "maximum"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
             panel.autoscale()
             panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
@@ -337,7 +337,7 @@ def read_modes(results: Results) -> ModeShapes:
     """Of the last step that has modes. Missing: there are none, or their fields are not there."""
     rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
-        raise Missing("there are no modes in frequencies.csv: ask for a step with *FREQUENCY")
+        raise Missing("there are no modes in frequencies.csv: the deck needs a step with *FREQUENCY")
     step = int(rows[-1, 0])
     rows = rows[rows[:, 0] == step]
     number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
@@ -398,7 +398,7 @@ def read_touchdown(results: Results) -> dict[str, Floats]:
             parts.setdefault(row["line"], []).append(tuple(map(float, cells)))
     found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
     if not found:
-        raise Missing("touchdown.csv holds fewer than three instants: request *NODE PRINT")
+        raise Missing("touchdown.csv contains fewer than three instants: request *NODE PRINT")
     return found
 
 
@@ -410,7 +410,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     results, members, what = open_results(folder), members.upper(), what.upper()
     units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
     if what not in units:
-        raise CommandError(unknown("number of elements", what, units).args[0])
+        raise CommandError(unknown("quantity of elements", what, units).args[0])
     try:
         nodes, elements = chain_of(results, members_of(results, members))
     except Missing as missing:
@@ -427,7 +427,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
         say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
     when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
-    title = f"Least, mean and greatest {what} along {members}"
+    title = f"Minimum, mean and maximum {what} along {members}"
     figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
     path = folder / f"range_{what}_{members}.png"
     style.save(figure, path, results.mark)

@@ -75,7 +75,7 @@ class EnergyWatch:
         self.limit = -1.0
         return (
             f"the energy balance is off by {error - self.begin:.3g} at t = {time:.6g}, more than {self.fraction:g} of "
-            "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
+            "what the step has exchanged so far; ENERGY DRIFT=OFF switches the check off"
         )
 
     @property
@@ -99,15 +99,16 @@ class EnergyWatch:
         taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
         if self.damps and change < 0.0:
             integrator, drift = getattr(self.step.procedure, "integrator", ""), change + taken
-            which = "taken" if drift < 0.0 else "given back"
+            which = "taken" if drift < 0.0 else "returned"
             also = f" (the work of forces over long increments has {which} another {abs(drift):.3g})"
             return (
-                f"the numerical damping of {integrator} has taken {taken:.3g} of energy"
-                f"{also if abs(drift) > MENTIONED * exchanged else ''}, where the step has exchanged {exchanged:.3g}: "
-                "what the increments do not resolve dies out, as asked; smaller increments keep more of it"
+                f"the numerical damping of {integrator} has dissipated {taken:.3g} of "
+                f"energy{also if abs(drift) > MENTIONED * exchanged else ''}, where the step has exchanged "
+                f"{exchanged:.3g}: motion that the increments do not resolve is damped out, as intended; smaller "
+                "increments keep more of it"
             )
         text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
-        few = "" if self.has_left else "; it has too few increments to stop it for that"
+        few = "" if self.has_left else "; the step has too few increments for the check that stops it"
         return text + few
 
     def _unexplained(self, motion: Motion, dt: float) -> str:
@@ -122,8 +123,8 @@ class EnergyWatch:
         return (
             f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {abs(drift):.3g} that numerical damping "
             f"does not explain (energy_drift in run.json), more than {self.fraction:g} of what the step has exchanged: "
-            "forces change too much within increments (cables that go slack, contact); smaller ones show what that "
-            "does to the motion"
+            "forces change too much within increments (cables that go slack, contact); check the effect with smaller "
+            "ones"
         )
 
 

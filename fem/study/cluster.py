@@ -31,7 +31,7 @@ ANSWER_SECONDS = 30
 LOOK_SECONDS = 1.0
 """Between two looks at whether the cluster is still there."""
 RETRIES = 3
-GOES_ON = "finished parameter sets are kept, and the same command goes on from there"
+GOES_ON = "finished parameter sets are kept; repeat the command to continue"
 
 
 class Cluster:
@@ -110,7 +110,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
     if scheduler != LOCAL and "://" not in scheduler:
         raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
     if scheduler != LOCAL and workers is not None:
-        raise CommandError(f"the cluster at {scheduler} has the workers it has: leave --workers out")
+        raise CommandError(f"the cluster at {scheduler} decides the number of workers: remove --workers")
     try:
         import distributed
     except ImportError:

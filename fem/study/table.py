@@ -54,7 +54,7 @@ def sweep_folder(
     if not isinstance(deck, Mapping) or deck.get("sha256") != model.digest:  # own.check: it is of the same deck file
         return own
     raise CommandError(
-        f"{folder} holds a sweep over other values or with other settings; nothing was overwritten: choose a folder "
+        f"{folder} contains a sweep over other values or with other settings; nothing was overwritten: choose a folder "
         "with --output DIR, or replace it with --force"
     )
 

@@ -242,8 +242,8 @@ DIED = LOST + ": its process died twice ({why})"
 MOST_LOSSES = 20
 """Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
 GONE = (
-    "{count} workers were lost one after the other ({why}); finished parameter sets are kept, and the same command "
-    "goes on from there, with fewer --workers if memory is short"
+    "{count} workers were lost one after the other ({why}); finished parameter sets are kept; repeat the command to "
+    "continue, with fewer --workers if memory is short"
 )
 
 

@@ -87,7 +87,7 @@ def test_sweeps_go_on_where_they_stopped(tmp_path, monkeypatch, capsys):
     table.write_bytes(b"\n".join(whole.split(b"\n")[:2]) + b"\n")
     capsys.readouterr()
     assert main(command) == 0
-    assert "1 of them are finished from before" in capsys.readouterr().out
+    assert "1 of them were finished before" in capsys.readouterr().out
     assert table.read_bytes() == whole
     assert main([*command[:-2], "--time", "201"]) == 2  # another question, same folder
 

@@ -114,9 +114,12 @@ def test_refused_dynamics(line: str, fragment: str) -> None:
 @pytest.mark.parametrize(
     ("line", "start"),
     [
-        ("*DYNAMIC, ALPHA=-0.05, HAFTOL=1e3", "*DYNAMIC, HAFTOL: automatic increments go by TIME ERROR"),
-        ("*DYNAMIC, HALFINC SCALE FACTOR=2.", "*DYNAMIC, HALFINC SCALE FACTOR: automatic increments go by TIME ERROR"),
-        ("*DYNAMIC, DIRECT, HAFTOL=1e3", "accepted without effect: *DYNAMIC, HAFTOL"),
+        ("*DYNAMIC, ALPHA=-0.05, HAFTOL=1e3", "*DYNAMIC, HAFTOL: ignored; automatic increments follow TIME ERROR"),
+        (
+            "*DYNAMIC, HALFINC SCALE FACTOR=2.",
+            "*DYNAMIC, HALFINC SCALE FACTOR: ignored; automatic increments follow TIME ERROR",
+        ),
+        ("*DYNAMIC, DIRECT, HAFTOL=1e3", "accepted but ignored: *DYNAMIC, HAFTOL"),
     ],
 )
 def test_half_increment_residuals_are_not_what_increments_go_by(line: str, start: str) -> None:
@@ -284,7 +287,7 @@ def test_histories_ask_for_tables() -> None:
         OutputRequest("NODE PRINT", "ALL", ("COORD",), intervals=4),
         OutputRequest("NODE FILE", None, ("V",)),
     )
-    (notice,) = [text for text in model.notices if text.startswith("accepted without effect")]
+    (notice,) = [text for text in model.notices if text.startswith("accepted but ignored")]
     assert all(f"{what} of *" in notice for what in ("UR2", "ALLIE"))
     assert "*OUTPUT, NUMBER INTERVAL" in notice and "TIME INTERVAL" not in notice
 
@@ -302,7 +305,7 @@ def test_impossible_paces(pace: str) -> None:
 
 def test_harmless_cards_go_into_one_notice() -> None:
     model = parse("*PREPRINT, ECHO=YES\n*RESTART, WRITE, FREQUENCY=3\n", "*FILE FORMAT, ASCII\n*ENERGY OUTPUT\nALLSE\n")
-    (notice,) = [text for text in model.notices if text.startswith("accepted without effect")]
+    (notice,) = [text for text in model.notices if text.startswith("accepted but ignored")]
     assert all(word in notice for word in ("*PREPRINT", "*FILE FORMAT", "*ENERGY OUTPUT"))
     assert model.restart_every == 3
 

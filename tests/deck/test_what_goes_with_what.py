@@ -77,7 +77,7 @@ def test_a_new_law_goes_with_nothing_until_its_row_says_so(monkeypatch: pytest.M
 
 def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LAWS, "ELASTIC", ("DENSITY",))
-    with pytest.raises(DeckError, match=r"deck:11:1: error: \*NO COMPRESSION beside \*ELASTIC in material M"):
+    with pytest.raises(DeckError, match=r"deck:11:1: error: \*NO COMPRESSION with \*ELASTIC in material M"):
         parse_deck(MODEL.format(cards=f"{ELASTIC}*NO COMPRESSION\n", parameters=""))
 
 

@@ -60,7 +60,7 @@ def test_what_is_skipped_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     folder = chain(tmp_path, output="*NODE FILE\nU\n*EL FILE\nE")
     assert main(["plot", str(folder)]) == 0
     output = capsys.readouterr().out
-    assert "no velocities: nodes.csv holds fewer than three instants" in output and "*NODE PRINT" in output
+    assert "no velocities: nodes.csv contains fewer than three instants" in output and "*NODE PRINT" in output
     assert "no reactions: " in output and "no joints: " in output and "angles.png (from the 31 fields" in output
     assert main(["plot", str(folder), "--what", "phase"]) == 2
     error = capsys.readouterr().err
@@ -95,7 +95,7 @@ def test_a_run_that_was_killed_is_drawn(tmp_path: Path, capsys: pytest.CaptureFi
         path = folder / name
         path.write_bytes(path.read_bytes()[:-25])
     assert main(["plot", str(folder), "--what", "links"]) == 0 and main(["plot", str(folder), "--what", "energy"]) == 0
-    assert "note: the run is still going on, or was killed" in capsys.readouterr().out
+    assert "note: the run is still running, or was killed" in capsys.readouterr().out
 
 
 def test_a_new_run_removes_the_old_pictures(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_a_film_shows_the_window_at_its_speed(swing: Results) -> None:
     assert len(scene) == 26 and scene.time[0] == pytest.approx(0.1) and scene.time[-1] == pytest.approx(0.2)
     assert shown == pytest.approx(0.1 + 0.004 * np.arange(26), abs=0.0051)  # the nearest of instants 0.01 apart
     assert scene.draw(25).shape == scene.draw(0).shape
-    with pytest.raises(Missing, match=r"the results go from 0 to 0\.3"):
+    with pytest.raises(Missing, match=r"they range from 0 to 0\.3"):
         Scene(swing, 0, 300, [], Window(0.4))
     with pytest.raises(CommandError, match="frames, at most 10000"):
         Scene(swing, 0, 300, [], Window(step=1e-6))

@@ -93,7 +93,7 @@ ASKED = (
     (("stats", "--what", "T_e11"), "elements.csv holds no T of element 11: request *EL PRINT, ELSET=... with T in"),
     (("stats", "--what", "A1_n2"), "nodes.csv holds no A1: request *NODE PRINT, NSET=... with A in the deck"),
     (("stats", "--what", "U1_n9"), "nodes.csv holds no U1 of node 9: request *NODE PRINT, NSET=... with U in"),
-    (("stats", "--what", "Q_e1"), "there is no number of elements Q; there are E, S, N, T"),
+    (("stats", "--what", "Q_e1"), "there is no quantity of elements Q; there are E, S, N, T"),
     (("stats", "--what", "U1_n2", "--step", "2"), "U1 of node 2, but not at these times or in this step"),
     (("rainflow", "--what", "T"), "write T_e12"),
     (("rainflow", "--what", "U1_n2", "--slope", "3"), "both --slope m and --constant K"),

@@ -95,7 +95,7 @@ def test_what_a_scheme_is_asked_to_damp_is_told_and_stops_nothing(integrator):
     assert history.time[-1] == pytest.approx(20.0)
     assert history.energy_error[-1] < -0.1
     (notice,) = told(history, "numerical damping of")
-    assert f"has taken {-history.energy_error[-1]:.3g} of energy" in notice
+    assert f"has dissipated {-history.energy_error[-1]:.3g} of energy" in notice
 
 
 @pytest.mark.parametrize("integrator", ["GENERALIZED ALPHA, RHO=1", "HHT, ALPHA=0", "NEWMARK", "ENERGY MOMENTUM"])
@@ -203,7 +203,7 @@ def test_off_goes_on_but_says_when_it_would_have_stopped():
         run_text(deck)
     stop = failure.value.history.time[-1]
     history = run_text(deck.replace("ENERGY DRIFT=0.1", "ENERGY DRIFT=OFF"))
-    (notice,) = told(history, "ENERGY DRIFT=OFF goes on regardless")
+    (notice,) = told(history, "ENERGY DRIFT=OFF switches the check off")
     assert f"at t = {stop:.6g}, more than 0.1" in notice
     (end,) = told(history, "at the end")
     assert f"off by {history.energy_error[-1] - history.energy_error[0]:.3g} at the end" in end
@@ -216,7 +216,7 @@ def test_steps_too_short_to_be_judged_say_so_at_their_end(controls):
     deck = chain(1, young=1e4, dt=0.08, period=0.4).replace(", ENERGY DRIFT=OFF", "")
     deck = deck.replace("*DYNAMIC", controls + "*DYNAMIC", 1)
     (notice,) = told(run_text(deck), "at the end, where the step has exchanged")
-    assert "too few increments to stop it" in notice
+    assert "too few increments for the check that stops it" in notice
     assert not told(run_text(deck.replace("0.08, 0.4", "1e-4, 5e-4")), "energy balance")
 
 

@@ -163,7 +163,7 @@ def test_a_program_fault_is_a_row(deck, monkeypatch):
         (["--vary", "length=1,2", "--set", "nothing=3"], "no *PARAMETER NOTHING"),
         (["--vary", "length=1:2"], "not of the form"),
         (["--vary", "length=1,2", "--scheduler", "nowhere"], "takes local or an address"),
-        (["--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "leave --workers out"),
+        (["--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "remove --workers"),
     ],
 )
 def test_a_wrong_sweep_is_exit_2_and_computes_nothing(deck, capsys, arguments, message):

@@ -135,7 +135,7 @@ def test_unknown_case_is_answered_with_the_nearest(clone):
 def test_without_the_cases_the_reason_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(example, "PACKAGE", tmp_path / "site" / "fem")
-    with pytest.raises(CommandError, match="the installation is not whole") as error:
+    with pytest.raises(CommandError, match="the installation is incomplete") as error:
         validate([], None)
     assert error.value.exit_code == 2
 
