@@ -19,7 +19,7 @@ from typing import Any
 import fem
 from fem.commands import arguments as option
 from fem.commands.signals import received, stoppable
-from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
+from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code of the process."""
     open_streams()
     arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments:
+        parser().print_help()
+        return CommandError.exit_code
     options = parser(*arguments[:1]).parse_args(arguments)
     with stoppable():
         return answer(options)
@@ -101,9 +104,17 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+class Parser(argparse.ArgumentParser):
+    """One that proposes a command, or the value of an option, in place of one that is not there."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, f"there is no {value!r}; {proposal(str(value), action.choices)}")
+
+
 def parser(asked: str = "") -> argparse.ArgumentParser:
     """The commands and their options: those beside the one that is asked for, or all, which takes longer."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="fem",
         description="Nonlinear dynamics of cables, bars, rods and ropes from an Abaqus/CalculiX-style deck.",
         epilog=EXIT_CODES,
@@ -195,8 +206,8 @@ def add_pictures(commands: Any) -> None:
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all for which the run has data)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="file format (default: png)")
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
-    where = "magnify displacements in the figures of shapes and modes by this factor (default: 1)"
-    plot.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
+    where = "magnify displacements in the figures of shapes and modes (default: 1; small ones of shapes as it fits)"
+    plot.add_argument("--scale", metavar="S", type=option.positive, help=where)
     plot.set_defaults(command=late("fem.show.plot:plot", is_told=True))
     film = commands.add_parser("animate", help="make a film of the motion of a run from its files")
     option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")

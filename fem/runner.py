@@ -123,7 +123,7 @@ def run_to_files(
                 drive(model, requests, files, timing, guard, *([console] if console else []))
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.is_open and (files.folder / NAME).exists():
-                    error.add_note(f"the same command with --continue continues from {files.folder / NAME}")
+                    error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
                 raise
             finally:
                 if plot and files.is_open and not isinstance(sys.exception(), UNPLOTTED):

@@ -107,6 +107,24 @@ def test_period_is_that_of_the_bars_own_matrices(rule, matrix):
     assert bars.period[0] == pytest.approx(2 * np.pi / np.sqrt(omega2), rel=1e-12)  # analytic: the eigenvalue itself
 
 
+@pytest.mark.parametrize(("rule", "diagonal", "beside"), [("LUMPED", 0.5, 0.0), ("CONSISTENT", 1 / 3, 1 / 6)])
+def test_period_counts_point_masses(rule, diagonal, beside):
+    """A mass in the middle of two bars held at their other ends; it is shared by stiffness, sqrt(2) to 2."""
+    lengths = np.array([np.sqrt(2.0), 2.0 * np.sqrt(2.0)])
+    heavy = model(
+        mesh=mesh([(0, 0, 0), (1, 0, -1), (3, 0, 1)], (1, 2), (2, 3), extra=[("MASS", 90, (2,))]),
+        masses=(PointMass("REST", 50.0),),
+        section=BarSection("BARS", "STEEL", 1e-4, mass_rule=rule),
+    )
+    bars = collect_bars(heavy)
+    stiffness = 2e11 * 1e-4 / lengths
+    omega2 = stiffness / (bars.mass * diagonal + 50.0 * stiffness / stiffness.sum())  # analytic: one dof each
+    assert bars.period == pytest.approx(2.0 * np.pi / np.sqrt(omega2), rel=1e-12)
+    # Along one line, where both bars act together, the model itself: the bound holds, and is met.
+    whole = stiffness.sum() / (50.0 + diagonal * bars.mass.sum())
+    assert whole <= omega2.max() * (1.0 + 1e-12)
+
+
 def test_one_point_period_is_that_of_a_bar_held_at_one_end():
     bars = collect_bars(model(section=BarSection("BARS", "STEEL", 1e-4, mass_rule="ONE POINT")))
     omega = np.sqrt(2e11 * 1e-4 / np.sqrt(2) / (bars.mass[0] / 4))
@@ -201,6 +219,21 @@ def test_increments_of_a_twentieth_of_the_slowest_swing_do_not_show_it(dt, is_to
     assert "swing" not in wrong(model(boundaries=pinned, **hung | {"steps": (automatic,)}))
 
 
+def test_a_light_cable_with_a_bob_needs_no_increments_of_its_own_vibration():
+    """0.8 kg of cable, 1000 kg below: 2 pi sqrt(1000.4/2e7) and 1/(sqrt(2) omega), not those of the cable alone."""
+    cable = Material("STEEL", young=2e11, density=8000.0, compression_ratio=0.0)
+    pinned = tuple(Boundary(1, dof) for dof in (1, 2, 3))
+    hung = {"mesh": mesh([(0, 0, 0), (0, 0, -1)], (1, 2), extra=(("MASS", 99, [2]),)), "boundaries": pinned}
+    bob = model(dynamic(2e-3), material=cable, masses=(PointMass("REST", 1000.0),), **hung)
+    assert f"stiffest    bar 11: period {2 * np.pi * np.sqrt(1000.4 / 2e7):.6g}" in report(bob)
+    shown = f"0.71/omega with its point masses = {np.sqrt(0.5 * 1000.4 / 2e7):.6g}"
+    assert shown in report(bob) and "nothing found" in wrong(bob)
+    equal = replace(bob.steps[0], procedure=Dynamic(6e-3, 1.0, direct=True))
+    assert "is longer than 0.71/omega with its point masses = 0.005" in wrong(replace(bob, steps=(equal,)))
+    alone = replace(bob, masses=(PointMass("REST", 0.0),))
+    assert "alternate" in wrong(replace(alone, steps=dynamic(7e-3)))
+
+
 @pytest.mark.parametrize(("dt", "is_told"), [(0.9e-3, False), (1.1e-3, True)])
 def test_a_snap_that_is_shorter_than_an_increment(dt, is_told):
     """A mass on a line without mass stays for pi sqrt(m/k): k = 2e11 1e-4/1, m = 2.026."""
@@ -246,6 +279,20 @@ def test_straight_unstressed_chain():
     assert wrong(model(mesh=straight, section=lent)).strip() == "nothing found"
 
 
+def test_what_green_strain_makes_of_a_force_is_said():
+    """l = 1.005 L0. GREEN: E A (e + e^2/2) l/L0; ENGINEERING: E A e; LOG: E A ln(l/L0) L0/l (docs/theory/bars.md)."""
+    text = "*NODE\n1,0,0,0\n2,1,0,0\n*ELEMENT, TYPE=T3D2, ELSET=E\n1,1,2\n*MATERIAL, NAME=M\n*ELASTIC\n1e4\n"
+    text += "*SOLID SECTION, ELSET=E, MATERIAL=M, STRAIN={}\n1.\n*BOUNDARY\n1,1,3\n2,2,3\n*STEP, NLGEOM=YES\n*STATIC\n"
+    text += "*BOUNDARY\n2,1,1,0.005\n*EL PRINT, ELSET=E\nT\n*END STEP\n"
+    green, plain, logarithmic = (
+        fem.run(fem.parse_deck(text.format(strain))).of_element(1)[-1] for strain in ("GREEN", "ENGINEERING", "LOG")
+    )
+    assert plain == pytest.approx(50.0, rel=1e-9)
+    assert green / plain == pytest.approx(1.0075, abs=5e-5) and green / logarithmic == pytest.approx(1.015, abs=5e-4)
+    assert "strain      GREEN: T at an elongation of 0.5 % is 0.75 %" in report(fem.parse_deck(text.format("GREEN")))
+    assert "strain " not in report(fem.parse_deck(text.format("LOG")))
+
+
 @pytest.mark.parametrize(
     ("material", "phrase"),
     [
@@ -257,6 +304,13 @@ def test_straight_unstressed_chain():
 def test_slips_of_units(material, phrase):
     text = wrong(model(material=material))
     assert phrase.replace("\\", "") in text
+
+
+def test_a_modulus_of_unit_areas_is_a_stiffness():
+    """E = 10 with A = 1 is E A = 10 of a model without units; with another area it is a modulus."""
+    soft = Material("STEEL", young=10.0, density=1e-6)
+    assert "is low for Pa" not in wrong(model(material=soft, section=BarSection("BARS", "STEEL", 1.0)))
+    assert "is low for Pa" in wrong(model(material=soft, section=BarSection("BARS", "STEEL", 0.5)))
 
 
 def test_unused_material():

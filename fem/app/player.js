@@ -76,7 +76,8 @@ export default {
         </template>
         <label v-if="moves && magnifies">displacements <select class="fem-scale" v-model.number="scale" @change="magnify">
           <option v-for="each in scales" :value="each">{{ each }}×</option></select></label>
-        <label v-if="names_of_values.length">colour <select class="fem-colour" v-model="colour" @change="draw">
+        <label v-if="names_of_values.length">colour <select class="fem-colour" v-model="colour" @change="draw"
+          title="T: force along the bar; N: force conjugate to the strain; E: strain">
           <option value="">none</option>
           <option v-for="each in names_of_values" :value="each">{{ each }}</option></select></label>
         <button type="button" v-if="turned" @click="reset" title="the view as it was">reset view</button>

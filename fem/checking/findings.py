@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fem.arrays import Floats, Ints, distinct, first_least
-from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, some, stiffest_bar
+from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap, snap_text, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
 from fem.model.floating import floating_text
@@ -131,10 +131,8 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
 
 def increments(model: Model, bars: Bars) -> list[str]:
     """Increments against the stiffest bar, the snap time and the step."""
-    found, stiffest = [], stiffest_bar(bars)
-    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
-    bounce = bounce_time(model, bars)
-    light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & (bounce > 0))
+    found, stiffest, snapping = [], stiffest_bar(bars), first_to_snap(bars)
+    light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & np.isfinite(bars.rebound))
     for number, step in enumerate(model.steps, start=1):
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
@@ -142,41 +140,27 @@ def increments(model: Model, bars: Bars) -> list[str]:
         found += [f"{where}: {text}" for text in [coarse_swing(model, procedure)] if text]
         if not isinstance(procedure, Dynamic):
             continue
-        if light.size and procedure.dt > bounce[light].min():
-            shortest = int(light[bounce[light].argmin()])
+        if light.size and procedure.dt > bars.rebound[light].min():
+            shortest = int(light[bars.rebound[light].argmin()])
             found.append(
                 f"{where}: dt = {procedure.dt:g} is longer than the masses need to rebound on bar "
-                f"{bars.labels[shortest]} when it becomes taut ({bounce[shortest]:.3g}): the snap is not resolved"
+                f"{bars.labels[shortest]} when it becomes taut ({bars.rebound[shortest]:.3g}): the snap is not resolved"
             )
-        if stiffest is None:
-            continue
-        shortest, label = bars.period[stiffest], bars.labels[stiffest]
-        if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
+        periods = 0.0 if stiffest is None else procedure.dt / float(bars.period[stiffest])
+        if procedure.integrator == "NEWMARK" and periods > UNRESOLVED_PERIODS:
             found.append(
-                f"{where}: dt = {procedure.dt:g} is {procedure.dt / shortest:.3g} periods of bar {label}; the "
+                f"{where}: dt = {procedure.dt:g} is {periods:.3g} periods of bar {bars.labels[stiffest]}; the "
                 "trapezoidal rule may then make bar forces alternate in sign and energy drift in large motion: watch "
                 "energy_error, or use TIME INTEGRATOR=ENERGY MOMENTUM"
             )
         is_followed = follows_snaps(procedure, step.controls)
-        if slack.size and not is_followed and procedure.dt > bars.snap_time[slack].min():
-            shown = float(bars.snap_time[slack].min())
+        times = 0.0 if snapping is None else procedure.dt / float(bars.snap_time[snapping])
+        if snapping is not None and not is_followed and times > 1.0:
             found.append(
-                f"{where}: dt = {procedure.dt:g} is longer than L0/(2c) = {shown:.3g} of a line that can go slack: "
-                f"peaks of tension when it snaps taut {expected_peaks(procedure, 0.5 * procedure.dt / shown)}; "
-                f"{FOLLOW}"
+                f"{where}: dt = {procedure.dt:g} is longer than {snap_text(bars, snapping)} of a line that can go "
+                f"slack: peaks of tension when it snaps taut {expected_peaks(procedure, 0.5 * times)}; {FOLLOW}"
             )
     return found
-
-
-def bounce_time(model: Model, bars: Bars) -> Floats:
-    """(m,) pi/omega of each bar, without mass of its own, against the point masses at its free ends."""
-    mass = np.zeros(len(model.mesh.node_labels))
-    for point in model.masses:
-        np.add.at(mass, model.mesh.element_nodes[model.mesh.elements_of(point.element_set), 0], point.mass)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        compliance = np.where(held_nodes(model) | (mass <= 0.0), 0.0, 1.0 / mass)
-        stiffness = bars.young * bars.area / bars.length0
-        return np.asarray(np.pi / np.sqrt(stiffness * compliance[bars.connectivity].sum(axis=1)))
 
 
 def jumps(model: Model, bars: Bars) -> list[str]:
@@ -295,8 +279,10 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
 def units(model: Model, bars: Bars) -> list[str]:
     """Numbers that are rare in consistent units, and bars too soft for the weight."""
     found = []
+    unit_area = {section.material for section in model.sections if section.area == 1.0}
     for material in model.materials.values():
-        if material.young is not None and 0 < material.young < LOW_MODULUS:
+        is_axial = material.name in unit_area  # E A is given as E
+        if material.young is not None and 0 < material.young < LOW_MODULUS and not is_axial:
             low = f"E = {material.young:g} is low for Pa: given in GPa or MPa by mistake?"
             found.append(f"material {material.name}: {low}")
         if material.density > HIGH_DENSITY:
@@ -327,9 +313,9 @@ CALM = 0.4
 
 def ringing(model: Model, bars: Bars) -> list[str]:
     """Lines that can go slack in water or land on the bottom, and integrators that let them ring."""
-    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
+    snapping = first_to_snap(bars)
     damped = any(material.beta for material in model.materials.values())
-    if not slack.size or damped or not (model.water or model.seabeds):
+    if snapping is None or damped or not (model.water or model.seabeds):
         return []
     found = []
     for number, step in enumerate(model.steps, start=1):
@@ -338,8 +324,8 @@ def ringing(model: Model, bars: Bars) -> list[str]:
         if rings:
             found.append(
                 f"step {number}: lines that snap taut or touch down vibrate axially, and nothing damps that: TIME "
-                "INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= L0/(2c) = "
-                f"{bars.snap_time[slack].min():.3g} keep peaks of tension accurate"
+                f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= {snap_text(bars, snapping)} "
+                "keep peaks of tension accurate"
             )
     return found
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
 from fem.arrays import Say
-from fem.errors import CommandError
+from fem.errors import CommandError, proposal
 from fem.files import write_new
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -41,9 +40,7 @@ def example(
     chosen = list(known) if "all" in names else [Path(name).stem for name in names]
     for name in chosen:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise CommandError(f"there is no example {name!r}; {hint}")
+            raise CommandError(f"there is no example {name!r}; {proposal(name, known)}")
     folder = Path() if output is None else output
     written = []
     for name in chosen:

@@ -172,7 +172,7 @@ class Field(NamedTuple):
 def comma(field: Field) -> Mistake:
     """Two entries that are one number with a decimal comma."""
     both = f"{field.whole},{field.text}"
-    message = f"{both} is read as two entries, {field.whole} and {field.text}: a decimal comma?"
+    message = f"{both} is read as two entries, {field.whole} and {field.text}"
     return Mistake(field.place, message, f"{POINT}: {both.replace(',', '.')}")
 
 

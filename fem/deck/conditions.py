@@ -205,7 +205,7 @@ def check_supports(draft: Draft, mesh: Mesh) -> None:
             for owner, earlier in [(part, each) for part in owners for each in distinct(part[dofs]).tolist()]:
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
                     node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 6)
-                    message = f"node {written(draft, mesh, node)}, dof {axis + 1} is prescribed twice, differently"
+                    message = f"node {written(draft, mesh, node)}, dof {axis + 1} is prescribed twice in different ways"
                     draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
                     break
             owners[int(entry.is_imaginary), dofs] = number

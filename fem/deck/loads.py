@@ -171,7 +171,8 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
     label = row.field(1)
     kind = label.text.upper()
     if kind not in LABELS:
-        raise Mistake(label.place, f"load {shown(label.text)} is not supported", f"{listing(LABELS, 'and')} are")
+        hint = f"{listing(LABELS, 'and')} are; a force q per length is BX, BY or BZ with q/A"
+        raise Mistake(label.place, f"load {shown(label.text)} is not supported", hint)
     if kind in FIELDS:
         return fluid_load(row, kind, amplitude, is_current, draft)
     if kind != "GRAV":

@@ -173,7 +173,7 @@ class Thinner:
         self._start, self._place, self._cutbacks = start.time, -1, 0
         if start.increments is None:
             self._every, self._spacing = 0, start.period / SHOWN
-            return f", {SHOWN} of them shown"
+            return f", at most {SHOWN} shown"
         steps = (factor * 10**power for power in range(12) for factor in (1, 2, 5))
         self._every = next(step for step in steps if start.increments <= SHOWN * step)
         return f", one in {self._every} shown" if self._every > 1 else ""

@@ -393,7 +393,7 @@ def over(loads: Floats, chosen: Ints) -> Floats:
     return loads[:, chosen] if loads.shape[1] > int(chosen.max(initial=0)) else np.zeros((len(loads), len(chosen), 3))
 
 
-MOST_ORBITS = 4
+MOST_PANELS = 3
 MOST_POINTS = 10_000
 
 
@@ -403,7 +403,7 @@ def phase(results: Results) -> Figure:
     labels = [label for label, (_, v) in printed(results, NODES["V"]).items() if label != support and v.any()]
     if not labels:
         raise Missing("no node has a velocity in nodes.csv: request *NODE PRINT, NSET=... of U, V")
-    chosen = [labels[place] for place in style.some_of(labels, MOST_ORBITS)]
+    chosen = [labels[place] for place in style.some_of(labels)]
     motion: dict[int, tuple[Floats, Floats]] = {}
     for label in chosen:
         pair = read_motion(results, [label] if support is None else [label, support], ("V",)).values
@@ -434,18 +434,23 @@ def moving_support(results: Results) -> int | None:
 
 
 def phase_angles(results: Results) -> Figure:
-    """(theta, theta') of links of a chain in a plane."""
-    links = read_links(results, most=MOST_ORBITS)
+    """(theta, theta') of all links of a chain in a plane, or of so many as some panels take."""
+    links = read_links(results, most=MOST_PANELS * style.MOST_CURVES)
     down, across, name = frame_of(results)
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
-    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
+    count = -(-len(links.labels) // style.MOST_CURVES)
+    figure, panels = orbit_panels(count, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
-        orbit(panel, angle[:, place], speed[:, place], place, f"link {label}")
-    panel.set_xlabel(f"angle from {name} [rad]")
-    panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
-    finish_planes([panel])
+        panel, row = panels[place * count // len(links.labels)], place % style.MOST_CURVES
+        orbit(panel, angle[:, place], speed[:, place], row, f"link {label}")
+    for panel in panels:
+        panel.set_xlabel(f"angle from {name} [rad]")
+        panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
+    finish_planes(panels)
+    for panel in panels[:-1]:
+        style.legend_beside(panel)
     figure.set_label(links.source)
     return figure
 

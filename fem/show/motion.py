@@ -288,7 +288,8 @@ def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
 
 
 def magnified_title(title: str, scale: float) -> str:
-    return title if scale == 1.0 else f"{title} (displacements x {scale:g})"
+    """With what readers would not see: the factor of displacements, and that no axis is stretched."""
+    return f"{title} (equal scales{f', displacements x {scale:g}' if scale != 1.0 else ''})"
 
 
 PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))

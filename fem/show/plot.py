@@ -34,7 +34,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "load_factor": (load_factor,),
 }
 """What ``--what`` offers; a figure has the name of its function."""
-MAGNIFIED: dict[Drawing, Callable[[Results, float], Figure]] = {shapes: shapes, modes: modes}
+MAGNIFIED: dict[Drawing, Callable[[Results, float | None], Figure]] = {shapes: shapes, modes: modes}
 """Figures of shapes, which take the scale of displacements, too."""
 
 
@@ -52,7 +52,7 @@ def plot(
     *,
     format: str = "png",
     output: str | Path | None = None,
-    scale: float = 1.0,
+    scale: float | None = None,
     force: bool = False,
     say: Say = lambda text: None,
 ) -> list[Path]:
@@ -63,7 +63,8 @@ def plot(
             modes, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
-    scale   so many times as large are displacements drawn in the figures of shapes and modes
+    scale   displacements in the figures of shapes and modes are magnified by it; None: modes by 1, shapes by what
+            shows displacements that are too small to be seen
     force   write among files that are not ours, and over them
     say     is told what is written, what is not, and why
 
@@ -81,7 +82,7 @@ def plot(
     results = open_results(Path(folder))
     target = Path(output or folder)
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
-    if scale != 1.0 and not set(drawings) & set(MAGNIFIED):
+    if scale not in (None, 1.0) and not set(drawings) & set(MAGNIFIED):
         raise CommandError(
             f"--scale magnifies displacements in the figures of shapes (--what tension) and modes, not of {what}"
         )

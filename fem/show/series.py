@@ -24,7 +24,7 @@ from fem.model.quantities import QUANTITIES
 from fem.runs.read import Table, open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
-NAME = re.compile(r"([A-Za-z]+[1-3]?)_([en])(\d+)")
+NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
 EQUAL = 1e-6
 """Times apart by less than this fraction of each other are evenly spaced."""
 
@@ -117,10 +117,14 @@ def unresolved_snaps(folder: Path) -> int:
     return int(((totals or {}).get("events") or {}).get("snap", 0))
 
 
+def columns_of(kind: str) -> list[str]:
+    """Those that tables of elements (e) or nodes (n) may have."""
+    return [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
+
+
 def check_column(column: str, kind: str) -> None:
     """CommandError: elements (e) or nodes (n) have no such number."""
-    known = [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
-    if column not in known:
+    if column not in (known := columns_of(kind)):
         raise CommandError(unknown(f"quantity of {TABLES[kind][2]}s", column, known).args[0])
 
 
@@ -131,14 +135,15 @@ def missing(what: str) -> str:
 
 
 def number_of(name: str) -> tuple[str, str, int]:
-    """Column, kind (``e``, ``n``) and label that ``T_e12`` names. CommandError: it names no number."""
+    """Column, kind (``e``, ``n``) and label that ``T_e12`` or ``T_12`` names. CommandError: it names no number."""
     match = NAME.fullmatch(name.strip())
     if not match:
         form = "write T_e12 (element 12) or U3_n5 (node 5)"
         raise CommandError(f"{name.strip()!r} does not name a series: {form}")
-    column, kind, label = match.groups()
-    check_column(column.upper(), kind)
-    return column.upper(), kind, int(label)
+    column, kind, label = match[1].upper(), match[2].lower(), int(match[3])
+    kind = kind or ("e" if column in columns_of("e") else "n")
+    check_column(column, kind)
+    return column, kind, label
 
 
 def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:

@@ -40,7 +40,7 @@ from fem.show.motion import (
     tension_scale,
     whole_motion,
 )
-from fem.show.scenery import draw_scenery, with_scenery
+from fem.show.scenery import draw_scenery, has_scenery, with_scenery
 from fem.show.series import Series, read_series, write_table
 
 MOST_ROPES = 20
@@ -170,35 +170,48 @@ def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Float
 
 
 def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
-    """The undeformed bars, coloured by least, mean and greatest T; a row for each step."""
+    """The undeformed bars, from the side, coloured by least, mean and greatest T; a row for each step."""
     mesh = results.mesh
     legs, elements = mesh.legs
     column = np.full(len(mesh.ends), -1)
     column[places_of(found.labels, mesh.element_labels)] = np.arange(len(found.labels))
     ends, column = legs[column[elements] >= 0], column[elements[column[elements] >= 0]]
-    # Seen from where the model is widest.
-    across = np.sort(np.argsort(-np.ptp(mesh.coordinates, axis=0), kind="stable")[:2])
+    low, high = mesh.coordinates.min(axis=0), mesh.coordinates.max(axis=0)
+    across = list(plane_within(low, high, results.gravity))
+    middle, half = 0.5 * (low + high)[across], 0.54 * np.maximum(high - low, 0.15 * (high - low).max())[across]
     scale, _ = tension_scale(np.array([part[1:] for part in parts]))
     figure = Figure(figsize=(10.5, 1.0 + 3.0 * len(parts)), layout="constrained")
-    figure.suptitle(title, fontsize=style.TITLE)
-    axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
+    figure.suptitle(magnified_title(title, 1.0), fontsize=style.TITLE)
+    kind: dict[str, Any] = {"aspect": "equal"} if len(across) == 2 else {"projection": "3d"}
+    axes = figure.subplots(len(parts), 3, squeeze=False, subplot_kw=kind)
     for row, (when, *values) in zip(axes, parts, strict=True):
         for panel, name, forces in zip(row, ("minimum", "mean", "maximum"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
-            panel.autoscale()
             panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
-            style.tidy(panel)
-    for side, panels_there, axis in (("x", axes[-1], across[0]), ("y", axes[:, 0], across[1])):
-        for panel in panels_there:
-            panel.set(**{f"{side}label": f"{style.AXES[axis]} [{results.unit('length')}]"})
+            dress(results, panel, tuple(across), middle, half)
     figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
     return figure
 
 
-def shapes(results: Results, scale: float = 1.0) -> Figure:
-    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large as they are."""
+SEEN, SHOWN = 0.02, 0.1
+"""Displacements below this fraction of the extent of a model are magnified, at most up to that one."""
+
+
+def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
+    """1, or 1, 2 or 5 times a power of ten for displacements that are too small to see and touch no scenery."""
+    extent, largest = np.ptp(coordinates, axis=0).max(), np.linalg.norm(u, axis=-1).max()
+    if has_scenery(results) or not 0.0 < largest < SEEN * extent:
+        return 1.0
+    most = SHOWN * extent / largest
+    power = 10.0 ** np.floor(np.log10(most))
+    return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= most))
+
+
+def shapes(results: Results, scale: float | None = None) -> Figure:
+    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large, None: as it fits."""
     motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
     mesh, axes = results.mesh, plane_of(results)
+    scale = fitting_scale(results, mesh.coordinates, motion.values["U"]) if scale is None else scale
     x = magnified(mesh.coordinates, motion.values["U"], scale)[:, :, axes]
     bars, broken = bars_of(mesh)[0], break_times(results)
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
@@ -306,18 +319,18 @@ class ModeShapes:
     shapes: Floats
 
 
-def modes(results: Results, scale: float = 1.0) -> Figure:
+def modes(results: Results, scale: float | None = None) -> Figure:
     """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one."""
     found = read_modes(results)
     extent = np.ptp(found.position, axis=0).max() or 1.0
-    x = magnified(found.position, found.shapes, SIZE * scale * extent)
+    x = magnified(found.position, found.shapes, SIZE * (1.0 if scale is None else scale) * extent)
     every = np.concatenate([x, found.position[None]])
     low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
     axes = plane_within(low, high, results.gravity)
     count = len(found.number)
     part = f", {count} of {found.every}" if count < found.every else ""
     title = f"Modes of step {found.step}{part}: {results.heading}"
-    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
+    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0))
     lines = lines_of(results, found)
     for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
         draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)

@@ -25,12 +25,12 @@ import numpy as np
 
 from fem.arrays import Columns, Floats
 from fem.deck import deck_reader, read_model
-from fem.errors import CommandError, FemError, NoConvergence
+from fem.errors import CommandError, FemError, NoConvergence, proposal
 from fem.model import Model
 from fem.study.orbit import LEADING, UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
 from fem.study.points import Grid, make_grid
 from fem.study.question import Study
-from fem.study.sections import check_column, moving_most
+from fem.study.sections import check_column, column_named, moving_most
 from fem.study.strobe import Move
 
 FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doubling", "Neimark-Sacker", "grazing"
@@ -416,7 +416,7 @@ class Search(Study):
         check_column(model, self.what)
         spellings = {known.upper(): known for known in model.parameters}
         if name.upper() not in spellings:
-            raise CommandError(f"the deck has no *PARAMETER {name}")
+            raise CommandError(f"the deck has no *PARAMETER {name}; {proposal(name, spellings.values())}")
         if name.upper() in map(str.upper, parameters):
             raise CommandError(f"parameter {name} is both varied and set")
         reader = deck_reader(deck, (name,))
@@ -456,7 +456,7 @@ class Search(Study):
         numbered = enumerate(branches, 1)
         points = [(number, place, point) for number, its in numbered for place, point in enumerate(its, 1)]
         model = points[0][-1].orbit.slopes.strobe.model
-        what = self.what or moving_most(model, (point.orbit.section for *_, point in points))
+        what = column_named(self.what) or moving_most(model, (point.orbit.section for *_, point in points))
         rows = [self.row(name, what, *each) for each in points]
         widest = max(rows, key=len)  # ropes that are taut in the section leave fewer multipliers
         columns = {column: np.array([row.get(column, np.nan) for row in rows]) for column in widest}

@@ -80,7 +80,7 @@ def add_chaos_commands(commands: Any) -> None:
         "displacement or velocity of a printed node (U1_n2), or force of an element (T_e1), for the table of a sweep "
         "(default: the displacement that varies most)"
     )
-    poincare.add_argument("--what", metavar="U1_2", default="", help=what)
+    poincare.add_argument("--what", metavar="U1_n2", default="", help=what)
     poincare.set_defaults(command=sections_command)
     for command in (chaos, poincare):
         add_sweep(command, "folder of tables and figures")
@@ -127,7 +127,7 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
     what = "period of the excitation, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
     command.add_argument("--period", type=time_or_name, metavar="T", help=what)
     what = "displacement or velocity of a printed node for the table (default: the displacement that varies most)"
-    command.add_argument("--what", metavar="U1_2", default="", help=what)
+    command.add_argument("--what", metavar="U1_n2", default="", help=what)
     add_deck(command)
     add_output(command, "folder of the table and the figure")
     command.add_argument("--quiet", action="store_true", help="print errors only")

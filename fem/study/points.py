@@ -1,6 +1,6 @@
 """The parameter sets of a study: every combination of values (the first name varies slowest), or a list in a CSV.
 
-A name is a ``*PARAMETER`` of the deck, or a start: ``U1_2`` displacement 1 of node 2, ``V1_2`` its velocity.
+A name is a ``*PARAMETER`` of the deck, or a start: ``U1_n2`` or ``U1_2`` (displacement 1 of node 2), ``V1_n2``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.deck import deck_reader
-from fem.deck.source import nearest
-from fem.errors import CommandError
+from fem.errors import CommandError, proposal
 from fem.model import InitialCondition, Model
 
 MAX_POINTS = 10_000_000
@@ -145,7 +144,7 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
 
 
 FORM = "NAME=first:last:count or NAME=value,value,..."
-START = re.compile(r"([UV])([123])_(\d+)", re.IGNORECASE)
+START = re.compile(r"([UV])([123])_N?(\d+)", re.IGNORECASE)
 KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 Reader = Callable[[Mapping[str, float]], Model]
 
@@ -218,15 +217,14 @@ def spelled(grid: Points, model: Model) -> Points:
     for name in grid.names:
         found = START.fullmatch(name)
         if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
-            names.append(name.upper())
+            names.append(f"{found[1]}{found[2]}_{found[3]}".upper())
         elif name.upper() in known:
             names.append(known[name.upper()])
         elif found:
             raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
         else:
-            guess = nearest(name, known.values())
-            hint = f"; did you mean {guess}?" if guess else ""
-            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}{hint}")
+            hint = proposal(name, known.values())
+            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}; {hint}")
     return replace(grid, names=tuple(names))
 
 

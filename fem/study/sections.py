@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -68,6 +69,7 @@ class Section:
         return self.track[:, self._place(column)]
 
     def _place(self, column: str) -> int:
+        column = column_named(column)
         if column not in self.columns:
             raise CommandError(f"the section has no column {column}; it has {', '.join(self.columns)}")
         return self.columns.index(column)
@@ -88,10 +90,15 @@ def moving_most(model: Model, sections: Iterable[Section]) -> str:
     return max(ranges, key=lambda name: ranges[name])
 
 
-def check_column(model: Model, what: str, has_forces: bool = False) -> None:
-    """CommandError, before anything is computed: the last step prints no nodes, or no such column.
+def column_named(what: str) -> str:
+    """``U1_2``, ``T_1``: what ``U1_n2``, ``T_e1`` are as columns of a section."""
+    return re.sub(r"_[EN](?=\d+$)", "_", what.upper())
 
-    what        as ``U1_2``, or (``has_forces``) ``T_1``; empty: whichever moves most
+
+def check_column(model: Model, what: str, has_forces: bool = False) -> str:
+    """The column. CommandError, before anything is computed: the last step prints no nodes, or no such column.
+
+    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: whichever moves most
     """
     schedule, mesh = Schedule(model, len(model.steps) - 1, 0.0, None, False), model.mesh
     if not len(schedule.nodes):
@@ -99,8 +106,10 @@ def check_column(model: Model, what: str, has_forces: bool = False) -> None:
     known = columns_of(mesh.node_labels[schedule.nodes].tolist())
     if has_forces:
         known += tuple(f"T_{label}" for label in mesh.element_labels[schedule.elements].tolist())
-    if what and what not in known:
+    column = column_named(what)
+    if what and column not in known:
         raise CommandError(f"the last step of the deck prints no {what}; it prints {shortened(', '.join(known))}")
+    return column
 
 
 def chosen_column(model: Model, period: float | str | None, what: str, has_forces: bool = False) -> str:
@@ -108,9 +117,8 @@ def chosen_column(model: Model, period: float | str | None, what: str, has_force
 
     The first one where there is no such motion. CommandError: as ``check_column``.
     """
-    check_column(model, what, has_forces)
-    if what:
-        return what
+    if column := check_column(model, what, has_forces):
+        return column
     with suppress(FemError):
         return moving_most(model, [Sections(period, LOOK, 2).section(model)])
     schedule = Schedule(model, len(model.steps) - 1, 0.0, None, False)

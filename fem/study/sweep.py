@@ -28,7 +28,7 @@ from fem.runs.run_record import COMPLETED, deck_name
 from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
 from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
-from fem.study.table import RECORD, TABLE, SweepTable, cells_of, sweep_folder
+from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, cells_of, sweep_folder
 from fem.study.workers import on_this_machine
 
 NAMED_FAILURES = 3
@@ -282,6 +282,8 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
         ending = f"{failed} failed" if failed else COMPLETED
     except BaseException as error:
         ending = verdict_of(error)
+        if own is not None and isinstance(error, KeyboardInterrupt):
+            error.add_note(CONTINUES)
         raise
     finally:
         table.close(ending)

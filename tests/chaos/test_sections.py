@@ -99,6 +99,9 @@ def test_bifurcation_diagram_is_a_tidy_table(tmp_path, monkeypatch):
     folder = tmp_path / "results" / "string_pendulum_rigid_sections"
     points = rows_of(folder / "points.csv")
     assert len(points) == 10 and points[0].keys() == {"A", "n", "U3_2"}
+    table = (folder / "sweep.csv").read_bytes()
+    assert main([*command, "--what", "U3_n2", "--workers", "1"]) == 0  # the same sweep, all of it finished
+    assert (folder / "sweep.csv").read_bytes() == table
     assert (folder / "bifurcation.png").is_file()
 
 

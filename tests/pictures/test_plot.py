@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from fem.cli import main
 from fem.runs.own import FIGURES
 from fem.runs.read import open_results
+from fem.show import links as figures
 from fem.show.curves import displacements
 from fem.show.links import angles_of, frame_of, joints, moving_support, read_links
 from fem.show.motion import plane_of
@@ -154,6 +156,21 @@ def test_units_are_named_where_the_deck_names_them(swing: Path) -> None:
     unnamed = open_results(swing)
     unnamed.settings["heading"] = ["no units here"]
     assert unnamed.unit("length/time²") == "length/time²"
+
+
+@pytest.mark.parametrize(("count", "panels"), [(5, [5]), (7, [7]), (12, [6, 6]), (20, [7, 7, 6])])
+def test_the_phase_plane_has_all_links(monkeypatch: pytest.MonkeyPatch, count: int, panels: list[int]) -> None:
+    """Each once, with colours that differ within a panel; so many as two or three panels take side by side."""
+    angle = np.linspace(0.0, 1.0, 30)[:, None] * np.arange(1, count + 1)
+    chain = SimpleNamespace(labels=list(range(1, count + 1)), every=count, source="")
+    monkeypatch.setattr(figures, "read_links", lambda results, most: chain)
+    monkeypatch.setattr(figures, "frame_of", lambda results: (np.zeros(3), np.zeros(3), "−z"))
+    monkeypatch.setattr(figures, "angles_of", lambda *given: (angle, 2.0 * angle))
+    drawn = figures.phase_angles(SimpleNamespace(unit=lambda formula: "s")).axes  # type: ignore[arg-type]
+    lines = [[line for line in panel.lines if str(line.get_label()).startswith("link")] for panel in drawn]
+    assert [len(own) for own in lines] == panels
+    assert [line.get_label() for own in lines for line in own] == [f"link {n}" for n in range(1, count + 1)]
+    assert all(len({line.get_color() for line in own}) == len(own) for own in lines)
 
 
 def test_a_support_that_moves_is_found(swing: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,9 @@ import pytest
 import fem
 from fem.errors import CommandError
 from fem.runs.read import Missing, Results, open_results
-from fem.show.animate import Scene, Window
+from fem.show.animate import Scene, Window, even_times
 from fem.show.curves import MOTIONS
-from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale
+from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
 from fem.show.shapes import arc_length, envelope, ranges, shapes, tension
 from tests.pictures.runs import chain
 
@@ -128,8 +129,16 @@ def test_a_net_is_drawn_from_its_fields(net: Results) -> None:
     figure = envelope(net)
     maps = [panel.collections[0].get_array() for panel in figure.axes[:6]]
     assert np.array_equal(maps[5], found.values[found.time >= 1.0].max(axis=0))
-    titles = [panel.get_title() for panel in shapes(net).axes]
+    assert {panel.get_title() for panel in figure.axes[:3]} >= {"minimum, T, time 0 to 1"}
+    assert all(panel.name == "3d" and panel.get_zlabel() == "z [m]" for panel in figure.axes[:6])
+    drawn = shapes(net)
+    titles = [panel.get_title() for panel in drawn.axes]
     assert titles[0] == "t = 0 s" and titles[5] == "t = 1.4 s"
+    u = np.linalg.norm(whole_motion(net, even_times(net.boundaries, 6)).values["U"], axis=2).max()
+    extent = np.ptp(net.mesh.coordinates, axis=0).max()
+    (scale,) = re.findall(r"displacements x (\d+)", drawn.get_suptitle())
+    assert 0.04 < float(scale) * u / extent <= 0.1
+    assert "displacements" not in shapes(net, 1.0).get_suptitle()
 
 
 def test_a_film_shows_the_window_at_its_speed(swing: Results) -> None:

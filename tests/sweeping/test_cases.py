@@ -58,7 +58,11 @@ def test_the_command_goes_on_where_it_stopped(deck, capsys):
 
 def test_starts_are_names_too(deck):
     (deck.parent / "starts.csv").write_text("V1_2\n0.5\n0.25\n")
-    assert fem.sweep(deck, cases="starts.csv").parameters["V1_2"].tolist() == [0.5, 0.25]
+    found = fem.sweep(deck, cases="starts.csv")
+    assert found.parameters["V1_2"].tolist() == [0.5, 0.25]
+    (deck.parent / "starts.csv").write_text("v1_n2\n0.5\n0.25\n")  # the other spelling of the same
+    again = fem.sweep(deck, cases="starts.csv")
+    assert again.names == ("V1_2",) and again["U1_n2_end"].tolist() == found["U1_2_end"].tolist()
 
 
 @pytest.mark.parametrize(

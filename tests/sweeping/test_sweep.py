@@ -301,6 +301,7 @@ def test_a_killed_sweep_leaves_whole_lines_and_no_processes(deck, sent):
         process.send_signal(sent)
     _, errors = process.communicate(timeout=PATIENCE)
     assert errors.count("\n") == (sent == signal.SIGINT), errors
+    assert ("repeat the command to continue" in errors) == (sent == signal.SIGINT)
     assert process.returncode == (130 if sent == signal.SIGINT else -signal.SIGKILL), errors
     rows = path.read_bytes()
     assert 3 <= rows.count(b"\n") < 41 and rows.endswith(b"\n")

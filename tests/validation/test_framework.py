@@ -125,10 +125,10 @@ def test_long_cases_run_by_name_or_with_all(clone, tmp_path, capsys):
 
 def test_unknown_case_is_answered_with_the_nearest(clone):
     clone("good", MET)
-    with pytest.raises(CommandError, match=r"unknown validation case 'godo'; did you mean good\?") as error:
+    with pytest.raises(CommandError, match=r"there is no validation case 'godo'; did you mean good\?") as error:
         validate(["godo"], None)
     assert error.value.exit_code == 2
-    with pytest.raises(CommandError, match="known are: good"):
+    with pytest.raises(CommandError, match="there is good"):
         validate(["zzz"], None)
 
 
