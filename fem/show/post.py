@@ -33,7 +33,7 @@ def add_commands(commands: Any, late: Callable[..., Any]) -> None:
     line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
     for question, what in ((rainflow, "T_e12[,U3_n5]"), (stats, "T_e12[,U3_n5]"), (line, "T")):
         question.add_argument("folder", metavar="DIR", type=folder_name, help="folder with the results of a run")
-        text = "quantity of the elements: T" if question is line else "series from the tables: T of element 12, U3 of node 5"
+        text = "quantity, T" if question is line else "series from the tables: T of element 12, U3 of node 5"
         question.add_argument("--what", metavar=what, required=True, help=text)
         add_window(question)
 
