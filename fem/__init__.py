@@ -30,6 +30,7 @@ _WHERE = {
     "write_deck": "fem.deck",
     "Builder": "fem.deck.builder",
     "run": "fem.runner",
+    "stepper": "fem.driven",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
     "Sweep": "fem.study.sweep",

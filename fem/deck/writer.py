@@ -42,7 +42,7 @@ def rows_of(entries: list[str], width: int) -> list[str]:
 
 
 def write_deck(model: Model) -> str:
-    """The deck of a model; parameters and includes of the deck it was read from are not restored.
+    """The text of a deck for a model. Parameters and includes of the original deck are not restored.
 
     >>> model = fem.read_deck("inputs/cable_net.inp")
     >>> fem.parse_deck(fem.write_deck(model)) == model
@@ -56,6 +56,9 @@ def write_deck(model: Model) -> str:
     for amplitude in model.amplitudes.values():
         spacing = "LOGARITHMIC" if amplitude.is_logarithmic else None
         head = {"NAME": amplitude.name, "DEFINITION": amplitude.definition, "TIME": amplitude.time, "SPACING": spacing}
+        if amplitude.definition == "USER":
+            lines += [card("AMPLITUDE", **head | {"TIME": None}), number(amplitude.points[0, 1])]
+            continue
         lines.append(card("AMPLITUDE", **head))
         if amplitude.definition == "PERIODIC":
             first = (amplitude.omega, amplitude.start, amplitude.mean)

@@ -1,18 +1,19 @@
 """Amplitudes: functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
 
-An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC) or a wave of changing
-frequency (SWEEP). ``order`` 0 is the value, 1 and 2 its derivatives, -1 and -2 its integrals from ``since`` (SWEEP has
-none). At a break the derivative is that of the segment before (end of an increment) unless ``after`` is set (its
-start); so it is at the start time of a PERIODIC one, and at both ends of a SWEEP.
+An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC), a wave of changing
+frequency (SWEEP), or set by a program while the run goes on (USER, ``Live``). ``order`` 0 is the value, 1 and 2 its
+derivatives, -1 and -2 its integrals from ``since`` (SWEEP has none). At a break the derivative is that of the segment
+before (end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one, and at
+both ends of a SWEEP.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,7 +25,8 @@ from fem.errors import ModelError
 class Amplitude:
     """A function of time.
 
-    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC`` or ``SWEEP``
+    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC``, ``SWEEP`` or
+                ``USER``, whose only point is its first value
     time        ``STEP TIME`` or ``TOTAL TIME``
     points      (n, 2) of t and value, t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
                 SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
@@ -118,10 +120,94 @@ class Follow:
         return Table(*pieces, self.origin, own.start, own.omega, np.array(own.fourier).reshape(-1, 2))
 
 
+LEVELS = (3, 4), (19, 5), (39, 6)
+"""Of the numbers of a ``Live``: first one and width of four rows of coefficients: of the value, its integral, and the
+integral of that."""
+START = 63
+"""First of three: both integrals at the start of the step, and the slope of the second."""
+
+
+@dataclass(eq=False, slots=True)
+class Live:
+    """A USER amplitude that a program sets, in total time: constant, its last two pieces, constant.
+
+    numbers  (66,) three breaks; ``LEVELS``; ``START``. Rewritten whenever it is set
+    copies   arrays of kernels (weak references), and the first of the four rows that this amplitude has in each
+    """
+
+    name: str
+    numbers: Floats = field(default_factory=lambda: np.zeros(START + 3))
+    copies: list[tuple[Any, int]] = field(default_factory=list, init=False, repr=False)
+
+    def pieces(self, integrals: int = 0) -> tuple[Floats, Floats]:
+        """Breaks and coefficients, as ``_segments`` has them."""
+        first, width = LEVELS[integrals]
+        return self.numbers[:3], self.numbers[first : first + 4 * width].reshape(4, width)
+
+    def table(self) -> Table:
+        return Table(*self.pieces())
+
+    @property
+    def value(self) -> float:
+        """At the last instant for which it has been set, and from then on."""
+        return float(self.pieces()[1][3, 0])
+
+    def hold(self, now: float, value: float) -> None:
+        """The value from now on, at once."""
+        at = np.array([now])
+        firsts = [float(_polynomial(*self.pieces(level), at)[0]) for level in (1, 2)]
+        self._write((now, now, now), [[value]] * 4, firsts)
+
+    def reach(self, now: float, time: float, value: float, rate: float | None = None) -> None:
+        """The value at a time, along a straight line from now; with a rate there, a cubic (Hermite), also from the last
+        rate.
+        """
+        (_, middle, end), rows = self.pieces()
+        old = 2 if now == end else 3  # the piece that ends now: the last one, or what has been held since then
+        since, before, first, width = (middle, end)[old - 2], rows[old].copy(), float(rows[3, 0]), time - now
+        slope = (value - first) / width
+        piece = [first, slope]
+        if rate is not None:
+            last = float(_polynomial(*self.pieces(), np.array([now]), 1)[0]) if old == 2 else 0.0
+            piece = [first, last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2]
+        firsts = [float(self.pieces(level)[1][old, 0]) for level in (1, 2)]
+        self._write((since, now, time), [before[:1], before, piece, [value]], firsts)
+
+    def begin(self, time: float) -> None:
+        """A step begins: integrals count from here."""
+        if self.numbers[0] == self.numbers[2]:  # never set, or not since it jumped
+            value, self.numbers[:] = self.value, 0.0
+            self.hold(time, value)
+        at = np.array([time])
+        found = [_polynomial(*self.pieces(level), at, order)[0] for level, order in ((1, 0), (2, 0), (2, 1))]
+        self.numbers[START:] = found
+
+    def put(self, numbers: Floats) -> None:
+        """Be as it was when it had these numbers."""
+        self.numbers[:] = numbers
+        breaks, rows = self.pieces()
+        self.copies[:] = [each for each in self.copies if each[0]() is not None]
+        for array, first in self.copies:
+            if (its := array()) is not None:
+                its[first + 1 : first + 4, 0] = breaks
+                its[first : first + 4, 1 : 1 + rows.shape[1]] = rows
+
+    def _write(self, breaks: tuple[float, float, float], rows: list[Any], firsts: list[float]) -> None:
+        numbers, its = self.numbers.copy(), np.array(breaks)
+        level = np.zeros((4, LEVELS[0][1]))
+        for row, given in zip(level, rows, strict=True):
+            row[: len(given)] = given
+        for (first, _), constant in zip(LEVELS, (0.0, *firsts), strict=True):
+            level = level if first == LEVELS[0][0] else _antiderivative(its, level, constant)
+            numbers[first : first + level.size] = level.ravel()
+        numbers[:3] = its
+        self.put(numbers)
+
+
 NEAR = 1e-13
 """A time this close to a break, relative to both, is the break: times of increments carry round-off."""
 
-Curve: TypeAlias = Constant | Ramp | Follow
+Curve: TypeAlias = Constant | Ramp | Follow | Live
 
 
 def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
@@ -136,13 +222,19 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         if curve.amplitude.definition == "PERIODIC":
             return _periodic(curve.amplitude, local, order, base, after)
         breaks, coefficients = _segments(curve.amplitude, max(-order, 0))
+    elif isinstance(curve, Live):
+        local, base = time, since
+        breaks, coefficients = curve.pieces(max(-order, 0))
     else:
         local, base = time, since
         breaks, coefficients, *_ = curve.table()
         for _ in range(-order):
             coefficients = _antiderivative(breaks, coefficients)
     value = _polynomial(breaks, coefficients, local, max(order, 0), after)
-    if order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
+    if isinstance(curve, Live) and order < 0:  # the start of the step may lie before its pieces
+        first, second, slope = curve.numbers[START:]
+        value -= first if order == -1 else second + slope * (local - base)
+    elif order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
         origin = np.array([base])
         value -= _polynomial(breaks, coefficients, origin)
         if order == -2:
@@ -165,7 +257,9 @@ def _segments(amplitude: Amplitude, integrals: int = 0) -> tuple[Floats, Floats]
         breaks, coefficients = _segments(amplitude, integrals - 1)
         return breaks, _antiderivative(breaks, coefficients)
     time, value = amplitude.points.T.copy()
-    coefficients = np.zeros((len(time) + 1, {"TABULAR": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition]))
+    coefficients = np.zeros(
+        (len(time) + 1, {"TABULAR": 2, "USER": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition])
+    )
     coefficients[0, 0] = value[0]
     coefficients[1:, 0] = value
     width, rise = np.diff(time), np.diff(value)
@@ -194,14 +288,15 @@ def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, order: int =
     return value
 
 
-def _antiderivative(breaks: Floats, coefficients: Floats) -> Floats:
-    """Coefficients of the integral that vanishes at the first break and is continuous."""
+def _antiderivative(breaks: Floats, coefficients: Floats, first: float = 0.0) -> Floats:
+    """Coefficients of the continuous integral that has the value ``first`` at the first break."""
     result = np.zeros((coefficients.shape[0], coefficients.shape[1] + 1))
     result[:, 1:] = coefficients / np.arange(1, coefficients.shape[1] + 1)
     width, rise = np.diff(breaks), np.zeros(len(breaks) - 1)
     for power in range(result.shape[1] - 1, 0, -1):
         rise = (rise + result[1:-1, power]) * width
-    result[2:, 0] = np.cumsum(rise)
+    result[0, 0] = first
+    result[1:, 0] = np.cumsum([first, *rise])
     return result
 
 

@@ -448,9 +448,10 @@ def phase_angles(results: Results) -> Figure:
     for panel in panels:
         panel.set_xlabel(f"angle from {name} [rad]")
         panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
+        if count > 1:
+            named = [text for text in panel.get_legend_handles_labels()[1]]
+            panel.set_title(f"{named[0]} to {named[-1]}", fontsize=style.SMALL)
     finish_planes(panels)
-    for panel in panels[:-1]:
-        style.legend_beside(panel)
     figure.set_label(links.source)
     return figure
 
@@ -477,4 +478,5 @@ def finish_planes(panels: list[Axes]) -> None:
         style.tidy(panel)
         panel.margins(0.05)
         panel.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    style.legend_beside(panels[-1])
+    labelled = {line.get_label(): line for panel in panels for line in panel.get_legend_handles_labels()[0]}
+    style.legend_below(panels[-1], list(labelled.values()))

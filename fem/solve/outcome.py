@@ -12,7 +12,7 @@ from fem.assembly.environment import Environment
 from fem.assembly.system import SPRING_FAMILY
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
-from fem.model.curves import Ramp, evaluate
+from fem.model.curves import Live, Ramp, evaluate
 from fem.model.quantities import CONCENTRATED
 from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
@@ -139,6 +139,8 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
     forces = [(case.field, none, case.curve) for case in (*environment.nodal, *environment.released)]
     forces += [(still, case.field * system.volume[:, None], case.curve) for case in environment.body]
     forces += [(still, case.field * system.element_mass[:, None], case.curve) for case in environment.gravity]
+    if any(isinstance(curve, Live) for *_, curve in forces):
+        obstacle, forces = "loads that a program sets are in no table", []
     labels = np.zeros(len(springs.dofs), np.int64)
     labels[system.family[elements, 1]] = system.element_labels[elements]
     of_elements = system.element_mass, system.element_damping

@@ -248,7 +248,8 @@ class StepRun(StepState):
         if error is None and isinstance(self.step.procedure, Static):
             self.notify(instability_notice(self.stage))
         self.notify(self.watch.closing(self.progress, self.clock.dt))
-        if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
+        # after Ctrl-C the motion may be in the middle of an iteration
+        if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
             self._send_frame(is_end=True)
 
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
@@ -455,7 +456,7 @@ class StepRun(StepState):
             self.notify(f"nodes that have lost all their elements are kept in place: {names}{more}")
 
     def rebuild(self) -> None:
-        """Go on with what is left of the model: forces and accelerations are new, the books go on."""
+        """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""
         motion, limits, procedure = self.progress.motion, self.stage.limits, self.step.procedure
         assert isinstance(procedure, (Static, Dynamic))
         self.take(*stage_of(self.whole, self.step))
@@ -464,8 +465,8 @@ class StepRun(StepState):
             self.clock.limits = self.stage.limits
         if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
             procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
-        stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         books, origin = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy()
+        stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
         motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
         if self.at_start:
