@@ -142,7 +142,7 @@ def unknown(what: str, name: object, known: Iterable[object]) -> KeyError:
 def those_there_are(known: Iterable[object]) -> str:
     first = [str(each) for each in islice(known, MAX_NAMED + 1)]
     listed = ", ".join(first[:MAX_NAMED]) + (", ..." if len(first) > MAX_NAMED else "")
-    return f"there are {listed}" if len(first) > 1 else f"there is {listed or 'none'}"
+    return f"there are {listed}" if len(first) > 1 else f"there is {f'only {listed}' if listed else 'none'}"
 
 
 def proposal(name: str, known: Iterable[str]) -> str:

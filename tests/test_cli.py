@@ -229,7 +229,7 @@ def test_set_overrides_a_parameter(deck: Path, capsys: pytest.CaptureFixture[str
     assert "--output DIR" in capsys.readouterr().err
     capsys.readouterr()
     assert main(["run", "swing.inp", "--set", "g=3", "--output", "x"]) == 2
-    assert capsys.readouterr().err == "fem: error: the deck has no *PARAMETER G; there is dt\n"
+    assert capsys.readouterr().err == "fem: error: the deck has no *PARAMETER G; there is only dt\n"
 
 
 def test_no_convergence_is_exit_3_and_keeps_what_was_computed(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -449,7 +449,7 @@ def phase_angles(results: Results) -> Figure:
         panel.set_xlabel(f"angle from {name} [rad]")
         panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
         if count > 1:
-            named = [text for text in panel.get_legend_handles_labels()[1]]
+            named = panel.get_legend_handles_labels()[1]
             panel.set_title(f"{named[0]} to {named[-1]}", fontsize=style.SMALL)
     finish_planes(panels)
     figure.set_label(links.source)

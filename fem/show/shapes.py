@@ -180,14 +180,15 @@ def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Fig
     across = list(plane_within(low, high, results.gravity))
     middle, half = 0.5 * (low + high)[across], 0.54 * np.maximum(high - low, 0.15 * (high - low).max())[across]
     scale, _ = tension_scale(np.array([part[1:] for part in parts]))
-    figure = Figure(figsize=(10.5, 1.0 + 3.0 * len(parts)), layout="constrained")
+    is_flat = len(across) == 2
+    figure = Figure(figsize=(10.5, 1.0 + (3.0 if is_flat else 3.6) * len(parts)), layout=margins(is_flat))
     figure.suptitle(magnified_title(title, 1.0), fontsize=style.TITLE)
-    kind: dict[str, Any] = {"aspect": "equal"} if len(across) == 2 else {"projection": "3d"}
+    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
     axes = figure.subplots(len(parts), 3, squeeze=False, subplot_kw=kind)
     for row, (when, *values) in zip(axes, parts, strict=True):
         for panel, name, forces in zip(row, ("minimum", "mean", "maximum"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
-            panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
+            panel.set_title(f"{name} of {when}", fontsize=style.SMALL)
             dress(results, panel, tuple(across), middle, half)
     figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
     return figure
@@ -255,15 +256,19 @@ def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats
     flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
-    # The layout does not see the names of axes in space.
-    margins = ConstrainedLayoutEngine(w_pad=0.04) if is_flat else ConstrainedLayoutEngine(w_pad=0.3, rect=BESIDE)
-    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins)
+    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins(is_flat))
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
     for panel in grid[count:]:
         panel.set_axis_off()
     return Stage(figure, grid[:count], 0.5 * (low + high), half)
+
+
+def margins(is_flat: bool) -> ConstrainedLayoutEngine:
+    """Around panels; the layout does not see the names of axes in space."""
+    space = {"w_pad": 0.04} if is_flat else {"w_pad": 0.3, "h_pad": 0.3, "rect": BESIDE}
+    return ConstrainedLayoutEngine(**space)
 
 
 def panel_size(grid: tuple[int, int], half: Floats) -> float:

@@ -47,7 +47,7 @@ def test_a_parameter_is_taken_or_refused(scheme: str, name: str) -> None:
     if name.lower() in PARAMETERS[scheme]:
         assert getattr(parse_deck(text).steps[0].procedure, name.lower()) == GIVEN[name]
         return
-    with pytest.raises(DeckError, match=rf"{name}.* (belongs to|contradicts) TIME INTEGRATOR="):
+    with pytest.raises(DeckError, match=rf"{name}.* (is for|contradicts) TIME INTEGRATOR="):
         parse_deck(text)
 
 

@@ -97,7 +97,7 @@ ASKED = (
     (("stats", "--what", "U1_n2", "--step", "2"), "U1 of node 2, but not at these times or in this step"),
     (("rainflow", "--what", "T"), "write T_e12"),
     (("rainflow", "--what", "U1_n2", "--slope", "3"), "both --slope m and --constant K"),
-    (("range", "--set", "LINE", "--what", "T"), "there is no element set LINE; there are BARS"),
+    (("range", "--set", "LINE", "--what", "T"), "there is no element set LINE; there is only BARS"),
     (("range", "--set", "BARS", "--what", "T"), "elements.csv contains no T of element 11: request *EL PRINT"),
 )
 

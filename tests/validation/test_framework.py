@@ -128,7 +128,7 @@ def test_unknown_case_is_answered_with_the_nearest(clone):
     with pytest.raises(CommandError, match=r"there is no validation case 'godo'; did you mean good\?") as error:
         validate(["godo"], None)
     assert error.value.exit_code == 2
-    with pytest.raises(CommandError, match="there is good"):
+    with pytest.raises(CommandError, match="there is only good"):
         validate(["zzz"], None)
 
 
