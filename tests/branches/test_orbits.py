@@ -226,7 +226,7 @@ def test_names_are_checked_before_anything_is_computed(tmp_path, monkeypatch):
 def test_a_deck_without_a_drive_is_told_so(tmp_path):
     text = OSCILLATOR.replace("*AMPLITUDE, NAME=DRIVE, DEFINITION=PERIODIC\n1, <omega>, 0., 0.\n1., 0.\n", "")
     path = written(tmp_path, text.replace("*CLOAD, AMPLITUDE=DRIVE", "*CLOAD"))
-    with pytest.raises(CommandError, match="this deck has no drive"):
+    with pytest.raises(CommandError, match="this deck has no periodic excitation"):
         orbits(path)
 
 

@@ -264,7 +264,7 @@ def test_a_link_to_nowhere_and_folders_in_the_way(here: Path) -> None:
     own.force = True
     own.check()
     Path("out/a").write_text("a file")
-    with pytest.raises(CommandError, match="is no folder"):
+    with pytest.raises(CommandError, match="is not a folder"):
         own.check()
     Path("out/a").unlink()
     Path("out/a/b").mkdir(parents=True)

@@ -75,7 +75,7 @@ def test_errors_name_the_line_that_called():
     found = [(problem.file, problem.line, problem.message) for problem in error.value.problems]
     assert {file for file, _, _ in found} == {__file__} and len(nodes) == 3
     for line, words in (
-        (here, "element 2 names node 9, which does not exist"),
+        (here, "element 2 refers to node 9, which does not exist"),
         (here, "has no parameter 'DENSTY'"),
         (here + 2, "there is no node 7"),
         (here + 3, "*STEP has no parameter 'GRAVITATION'"),

@@ -52,7 +52,7 @@ def test_backward_euler_finds_rest_and_says_what_it_took():
     assert np.diff(history.energy_error).max() <= 1e-15  # it takes in every increment
     assert history.energy_error[-1] == pytest.approx(-0.5, rel=1e-9)
     (notice,) = told(history, "numerical damping of BACKWARD EULER")
-    assert "has taken 0.5 of energy" in notice
+    assert "has dissipated 0.5 of energy" in notice
 
 
 def test_backward_euler_with_short_increments_takes_nothing_worth_a_word():

@@ -315,7 +315,7 @@ def test_without_a_checkpoint_it_starts_anew(capsys: pytest.CaptureFixture[str])
     write(DECKS["newmark"])
     run_to_files("deck.inp", "whole", quiet=True)
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
-    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts anew\n")
+    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts from the beginning\n")
     assert contents("cut") == contents("whole")
 
 
