@@ -44,6 +44,7 @@ _WHERE = {
     "check": "fem.checking",
     "pendulum": "fem.tools.pendulums",
     "line": "fem.tools.spans",
+    "sag_tension": "fem.tools.sagging",
     "plot": "fem.show.plot",
     "animate": "fem.show.animate",
     "report": "fem.show.report",
