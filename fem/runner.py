@@ -175,7 +175,7 @@ def run_to_files(
                     console.summary(files.progress.totals, files.verdict, timing.total(), files.folder, files.names())
 
 
-NOTHING_KEPT = "no checkpoint: the run starts anew"
+NOTHING_KEPT = "no checkpoint: the run starts from the beginning"
 UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 """After these nobody waits for pictures, or there is no room for them."""
 
@@ -212,11 +212,11 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     request = model.earlier
     if request is None or folder is None:
         if folder is not None:
-            raise CommandError("--from needs *RESTART, READ in the deck: without it no state is read")
+            raise CommandError("--from needs *RESTART, READ in the deck")
         return None
     path = Path(folder) / NAME
     if not path.is_file():
-        raise CommandError(f"{folder} holds no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
+        raise CommandError(f"{folder} contains no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
     found = read_checkpoint(path, run_record.versions(), TYPES, "run the earlier deck again")
     if changed := changed_parts(found["model"], digests_of(model)):
         raise CommandError(f"the model is not that of {path}: {', '.join(changed)} changed")
@@ -227,12 +227,12 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     wanted = [at for at, state in states.items() if number == at[1] or (number is None and state["is_end"])]
     chosen = last if request.step is None else [at for at in wanted if at[0] == request.step]
     if not chosen:
-        raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
+        raise CommandError(f"{path} does not contain the state that *RESTART, READ names; it contains {held}")
     (step, number), state = chosen[0], states[chosen[0]]
     if not (state["is_end"] or request.ends_step):
         raise CommandError(
-            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP leaves out the rest "
-            "of that step; fem run with --continue finishes the earlier run first"
+            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP skips the rest of "
+            "that step; fem run with --continue finishes the earlier run first"
         )
     return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number})
 
@@ -289,7 +289,7 @@ def frequencies(
     asked = [step.procedure.modes for step in model.steps if isinstance(step.procedure, Frequency)]
     count = modes if modes is not None else (*asked, 10)[0]
     if count < 1:
-        raise CommandError(f"{count} modes; it has to be 1 or more")
+        raise CommandError(f"{count} modes; expected 1 or more")
     # Without a static step the first one says what is held; how it moves is left out.
     first = (*model.steps, Step(Static(), nlgeom=True))[0]
     boundaries, rotations = ((), ()) if at_rest else (still(first.boundaries), still(first.rotations))
