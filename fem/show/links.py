@@ -224,7 +224,7 @@ def joint_forces(results: Results, most: int = style.MOST_CURVES) -> Joints:
 def joints(results: Results) -> Figure:
     """Force on each link at the joint nearer to the support, components and T. Missing: see ``forces_of``."""
     found = joint_forces(results)
-    title = f"Forces on the links at their joints nearer to the support{style.part_of(found.labels, found.every)}"
+    title = f"Joint forces on the links, at the end nearer to the support{style.part_of(found.labels, found.every)}"
     names = [f"link {label}" for label in found.labels]
     letters = [f"F{axis}" for axis in style.AXES]
     figure = force_figure(results, found.time, found.force, names, title, letters, found.tension)
@@ -251,7 +251,7 @@ def trees_of(results: Results, springs: Ints) -> list[Tree]:
                 if e == above:
                     continue
                 if far in seen:
-                    raise Missing("bars form loops: how forces share the ways through one is in no table of motions")
+                    raise Missing("bars form loops: the forces in a loop do not follow from the motion")
                 seen.add(far)
                 found.append((e, node, far))
                 front.append((far, e))
@@ -290,22 +290,24 @@ def forces_of(
     for step in np.unique(steps).tolist():
         rows = np.flatnonzero(steps == step)
         if step not in acting:
-            raise Missing(f"run.json does not hold what acts in step {step}: request *NODE PRINT of A of all nodes")
+            raise Missing(f"run.json does not contain the loads of step {step}: request *NODE PRINT of A of all nodes")
         if acting[step].obstacle:
             raise Missing(f"step {step}: {acting[step].obstacle}")
         part, usable = middles(results, motion, rows, step, acting[step], needs_rates)
         kept[rows] = usable
         force[rows], root[rows] = passed_on(results, trees, part, acting[step])
     if kept.sum() < LEAST_INSTANTS:
-        raise Missing("fewer than three instants have the increment before them printed, too: *NODE PRINT, FREQUENCY=1")
+        raise Missing(
+            "for fewer than three instants the increment before is printed, too: request *NODE PRINT, FREQUENCY=1"
+        )
     if "RF" not in motion.values:
-        return force[kept], "*NODE PRINT of RF would show how well they balance", kept
+        return force[kept], "request *NODE PRINT of RF to check the balance", kept
     places = [motion.nodes.index(results.mesh.node_labels[tree.root]) for tree in trees]
     largest = max(np.abs(force[kept]).max(), np.abs(root[kept]).max())
     off = np.abs(root - motion.values["RF"][:, places]).max(axis=(1, 2)) / (largest or 1.0)
     lost = kept & ~(off <= UNBALANCED)
     if lost.sum() > MOST_LOST * kept.sum():
-        raise Missing(f"what follows from U and A differs from RF by {off[kept].max():.1g} of the largest force")
+        raise Missing(f"forces from U and A differ from RF by {off[kept].max():.1g} of the largest force")
     kept &= ~lost
     left = f", but for {lost.sum()} instants, which are left out" if lost.any() else ""
     return force[kept], f"they agree with RF to {off[kept].max():.1g} of the largest{left}", kept
@@ -411,7 +413,7 @@ def over(loads: Floats, chosen: Ints) -> Floats:
     return loads[:, chosen] if loads.shape[1] > int(chosen.max(initial=0)) else np.zeros((len(loads), len(chosen), 3))
 
 
-MOST_ORBITS = 4
+MOST_PANELS = 3
 MOST_POINTS = 10_000
 
 
@@ -421,12 +423,12 @@ def phase(results: Results) -> Figure:
     labels = [label for label, (_, v) in printed(results, NODES["V"]).items() if label != support and v.any()]
     if not labels:
         raise Missing("no node has a velocity in nodes.csv: request *NODE PRINT, NSET=... of U, V")
-    chosen = [labels[place] for place in style.some_of(labels, MOST_ORBITS)]
+    chosen = [labels[place] for place in style.some_of(labels)]
     motion: dict[int, tuple[Floats, Floats]] = {}
     for label in chosen:
         pair = read_motion(results, [label] if support is None else [label, support], ("V",)).values
         if "V" not in pair:
-            raise Missing(f"V is printed at some instants only, or not of node {support}: request *NODE PRINT of U, V")
+            raise Missing(f"V is printed only at some instants, or not for node {support}: request *NODE PRINT of U, V")
         u, v = pair["U"], pair["V"]
         motion[label] = (u[:, 0], v[:, 0]) if support is None else (u[:, 0] - u[:, 1], v[:, 0] - v[:, 1])
     axes = style.moving(np.concatenate([motion[label][1] for label in chosen]))
@@ -452,19 +454,25 @@ def moving_support(results: Results) -> int | None:
 
 
 def phase_angles(results: Results) -> Figure:
-    """(theta, theta') of links of a chain in a plane."""
-    links = read_links(results, most=MOST_ORBITS)
+    """(theta, theta') of all links of a chain in a plane, or of so many as some panels take."""
+    links = read_links(results, most=MOST_PANELS * style.MOST_CURVES)
     down, across, name = frame_of(results)
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
     factor, unit = unit_of_angles(results)
-    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
+    count = -(-len(links.labels) // style.MOST_CURVES)
+    figure, panels = orbit_panels(count, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
-        orbit(panel, factor * angle[:, place], factor * speed[:, place], place, f"link {label}")
-    panel.set_xlabel(f"angle from {name} [{unit}]")
-    panel.set_ylabel(f"angular velocity [{unit}/{results.unit('time')}]")
-    finish_planes([panel])
+        panel, row = panels[place * count // len(links.labels)], place % style.MOST_CURVES
+        orbit(panel, factor * angle[:, place], factor * speed[:, place], row, f"link {label}")
+    for panel in panels:
+        panel.set_xlabel(f"angle from {name} [{unit}]")
+        panel.set_ylabel(f"angular velocity [{unit}/{results.unit('time')}]")
+        if count > 1:
+            named = panel.get_legend_handles_labels()[1]
+            panel.set_title(f"{named[0]} to {named[-1]}", fontsize=style.SMALL)
+    finish_planes(panels)
     figure.set_label(links.source)
     return figure
 
@@ -491,4 +499,5 @@ def finish_planes(panels: list[Axes]) -> None:
         style.tidy(panel)
         panel.margins(0.05)
         panel.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    style.legend_below(panels[-1])
+    labelled = {line.get_label(): line for panel in panels for line in panel.get_legend_handles_labels()[0]}
+    style.legend_below(panels[-1], list(labelled.values()))
