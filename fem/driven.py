@@ -111,10 +111,10 @@ class Stepper:
         self.model, self._timing, count = model, timing, len(model.steps)
         if step is not None and not 1 <= step <= count:
             raise CommandError(f"step={step}: the deck has {count} steps")
-        firsts = {a.name: float(a.points[0, 1]) for a in model.amplitudes.values() if a.definition == "USER"}
-        live = {name: Live(name) for name in firsts}
-        for name, first in firsts.items():
-            live[name].hold(0.0, first)
+        supports = (each for its in model.steps for each in (*its.boundaries, *its.rotations))
+        integrated = {each.amplitude for each in supports if each.kind in ("VELOCITY", "ACCELERATION")}
+        users = {name: float(a.points[0, 1]) for name, a in model.amplitudes.items() if a.definition == "USER"}
+        live = {name: Live.beginning(name, first, name in integrated) for name, first in users.items()}
         model = replace(model, driven=live)
         kinds: Any = TYPES | {"Live": lambda name, numbers: live[name]}
         self._files = None

@@ -10,7 +10,7 @@ rigid body follow its six dofs (``assembly/bodies.py``), of which the three rota
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,13 +68,9 @@ class Supports:
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
-        shape = (len(time), len(dofs))
-        u, v, a = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        for columns, order, curve, base, rate, value in self._parts(dofs):
-            levels = [evaluate(curve, time, level - order, after, self.start)[:, None] * value for level in range(3)]
-            u[:, columns] = base + rate * (time - self.start)[:, None] + levels[0]
-            v[:, columns] = rate + levels[1]
-            a[:, columns] = levels[2]
+        levels, rate = self._levels(dofs, time, after, range(3))
+        u = self.base[dofs] + rate * (time - self.start)[:, None] + levels[0]
+        v, a = rate + levels[1], levels[2]
         for body in self.bodies:
             (columns,) = np.isin(dofs, body.dofs).nonzero()
             if columns.size:
@@ -87,9 +83,8 @@ class Supports:
         """v (k, c) of given supported dofs just after given times: that of ``motion``."""
         if self.bodies:
             return self.motion(dofs, time, after=True)[1]
-        v = np.zeros((len(time), len(dofs)))
-        for columns, order, curve, _, rate, value in self._parts(dofs):
-            v[:, columns] = rate + evaluate(curve, time, 1 - order, True, self.start)[:, None] * value
+        levels, rate = self._levels(dofs, time, True, (1,))
+        v: Floats = rate + levels[0]
         return v
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
@@ -99,16 +94,16 @@ class Supports:
         angles, rates, _ = self.motion(np.arange(self.size, len(self.group)), np.array([time]))
         return np.concatenate([u, angles[0]]), np.concatenate([v, rates[0]])
 
-    def _parts(self, dofs: Ints) -> Iterator[tuple[Ints, int, Curve, Floats, Floats, Floats]]:
-        """Columns of the dofs that follow one curve, its order, the curve; base, rate and value of these dofs."""
-        if not len(dofs):
-            return
-        for k, (order, curve) in enumerate(self.groups):
-            columns = np.flatnonzero(self.group[dofs] == k)
-            if columns.size:
-                chosen = dofs[columns]
-                rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
-                yield columns, order, curve, self.base[chosen], rate, self.value[chosen]
+    def _levels(self, dofs: Ints, time: Floats, after: bool, levels: Iterable[int]) -> tuple[Floats, Floats]:
+        """(level, k, c) value times the curves of given dofs, their derivatives of u, v, a; (c,) rates that count."""
+        group, levels = self.group[dofs], tuple(levels)
+        curves, counts = np.zeros((len(levels), len(time), len(self.groups))), np.zeros(len(self.groups))
+        for k in set(group.tolist()):
+            order, curve = self.groups[k]
+            counts[k] = order == 2
+            for place, level in enumerate(levels):
+                curves[place, :, k] = evaluate(curve, time, level - order, after, self.start)
+        return curves.take(group, axis=2) * self.value[dofs], self.rate[dofs] * counts[group]
 
 
 def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -113,7 +114,7 @@ class Follow:
     def table(self) -> Table:
         own = self.amplitude
         if own.definition == "SWEEP":
-            raise ModelError(f"*AMPLITUDE {own.name}: a SWEEP moves supports and scales loads, no currents and no wind")
+            raise ModelError(f"*AMPLITUDE {own.name}: a SWEEP is for supports and loads, not for currents or wind")
         if own.definition != "PERIODIC":
             return Table(*_segments(own), self.origin)
         pieces = np.zeros(1), np.array([[own.mean], [own.mean]])
@@ -125,24 +126,32 @@ LEVELS = (3, 4), (19, 5), (39, 6)
 integral of that."""
 START = 63
 """First of three: both integrals at the start of the step, and the slope of the second."""
+ZERO = 0.0, 0.0, 0.0
 
 
 @dataclass(eq=False, slots=True)
 class Live:
     """A USER amplitude that a program sets, in total time: constant, its last two pieces, constant.
 
-    numbers  (66,) three breaks; ``LEVELS``; ``START``. Rewritten whenever it is set
+    numbers  three breaks; ``LEVELS``; ``START``. (19,) without integrals, else (66,)
     copies   arrays of kernels (weak references), and the first of the four rows that this amplitude has in each
+
+    All of it is done in Python's own numbers: arrays of so few cost more than an increment of a small model.
     """
 
     name: str
-    numbers: Floats = field(default_factory=lambda: np.zeros(START + 3))
+    numbers: tuple[float, ...]
     copies: list[tuple[Any, int]] = field(default_factory=list, init=False, repr=False)
+
+    @classmethod
+    def beginning(cls, name: str, value: float, integrates: bool) -> Live:
+        """One that has never been set. integrates: velocities or accelerations follow it."""
+        return cls(name, (*ZERO, *(value, *ZERO) * 4, *(0.0,) * (47 if integrates else 0)))
 
     def pieces(self, integrals: int = 0) -> tuple[Floats, Floats]:
         """Breaks and coefficients, as ``_segments`` has them."""
         first, width = LEVELS[integrals]
-        return self.numbers[:3], self.numbers[first : first + 4 * width].reshape(4, width)
+        return np.array(self.numbers[:3]), np.array(self.numbers[first : first + 4 * width]).reshape(4, width)
 
     def table(self) -> Table:
         return Table(*self.pieces())
@@ -150,68 +159,93 @@ class Live:
     @property
     def value(self) -> float:
         """At the last instant for which it has been set, and from then on."""
-        return float(self.pieces()[1][3, 0])
+        return self.numbers[15]
+
+    def at(self, time: float, order: int, after: bool = False) -> float:
+        """The value at a time, or a derivative of it, as ``evaluate`` has them, to the last bit."""
+        n = self.numbers
+        near = NEAR * (abs(time) + abs(n[2]) + abs(n[0]))
+        if after:
+            sharp = time + near
+            k = 0 if sharp < n[0] else 1 if sharp < n[1] else 2 if sharp < n[2] else 3
+        else:
+            sharp = time - near
+            k = 0 if sharp <= n[0] else 1 if sharp <= n[1] else 2 if sharp <= n[2] else 3
+        local = time - n[k - 1 if k else 0]
+        a, b, c, d = n[3 + 4 * k : 7 + 4 * k]
+        if order == 0:
+            return ((d * local + c) * local + b) * local + a
+        return (d * 3.0 * local + c * 2.0) * local + b if order == 1 else d * 3.0 * 2.0 * local + c * 2.0
 
     def hold(self, now: float, value: float) -> None:
         """The value from now on, at once."""
-        at = np.array([now])
-        firsts = [float(_polynomial(*self.pieces(level), at)[0]) for level in (1, 2)]
-        self._write((now, now, now), [[value]] * 4, firsts)
+        at, integrals = np.array([now]), (1, 2) if len(self.numbers) > START else ()
+        firsts = [float(_polynomial(*self.pieces(level), at)[0]) for level in integrals]
+        self._write((now, now, now), [(value, *ZERO)] * 4, firsts)
 
     def reach(self, now: float, time: float, value: float, rate: float | None = None) -> None:
         """The value at a time, along a straight line from now; with a rate there, a cubic (Hermite), also from the last
         rate.
         """
-        (_, middle, end), rows = self.pieces()
-        old = 2 if now == end else 3  # the piece that ends now: the last one, or what has been held since then
-        since, before, first, width = (middle, end)[old - 2], rows[old].copy(), float(rows[3, 0]), time - now
-        slope = (value - first) / width
-        piece = [first, slope]
+        n = self.numbers
+        old = 2 if now == n[2] else 3  # the piece that ends now: the last one, or what has been held since then
+        before, width = n[3 + 4 * old : 7 + 4 * old], time - now
+        slope = (value - n[15]) / width
+        piece = n[15], slope, 0.0, 0.0
         if rate is not None:
-            last = float(_polynomial(*self.pieces(), np.array([now]), 1)[0]) if old == 2 else 0.0
-            piece = [first, last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2]
-        firsts = [float(self.pieces(level)[1][old, 0]) for level in (1, 2)]
-        self._write((since, now, time), [before[:1], before, piece, [value]], firsts)
+            last = self.at(now, 1) if old == 2 else 0.0
+            piece = n[15], last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2
+        firsts = [n[first + old * width] for first, width in LEVELS[1:]] if len(n) > START else []
+        self._write((n[old - 1], now, time), [(before[0], *ZERO), before, piece, (value, *ZERO)], firsts)
 
     def begin(self, time: float) -> None:
         """A step begins: integrals count from here."""
+        if len(self.numbers) < START:
+            return
         if self.numbers[0] == self.numbers[2]:  # never set, or not since it jumped
-            value, self.numbers[:] = self.value, 0.0
-            self.hold(time, value)
+            self._write((time, time, time), [(self.value, *ZERO)] * 4, [0.0, 0.0])
         at = np.array([time])
         found = [_polynomial(*self.pieces(level), at, order)[0] for level, order in ((1, 0), (2, 0), (2, 1))]
-        self.numbers[START:] = found
+        self.numbers = (*self.numbers[:START], *map(float, found))
 
-    def put(self, numbers: Floats) -> None:
+    def put(self, numbers: tuple[float, ...]) -> None:
         """Be as it was when it had these numbers."""
-        self.numbers[:] = numbers
-        breaks, rows = self.pieces()
-        self.copies[:] = [each for each in self.copies if each[0]() is not None]
+        self.numbers = numbers
+        if self.copies:
+            self.copies[:] = [each for each in self.copies if each[0]() is not None]
         for array, first in self.copies:
             if (its := array()) is not None:
-                its[first + 1 : first + 4, 0] = breaks
-                its[first : first + 4, 1 : 1 + rows.shape[1]] = rows
+                its[first + 1 : first + 4, 0] = numbers[:3]
+                its[first : first + 4, 1:5] = self.pieces()[1]
 
-    def _write(self, breaks: tuple[float, float, float], rows: list[Any], firsts: list[float]) -> None:
-        numbers, its = self.numbers.copy(), np.array(breaks)
-        level = np.zeros((4, LEVELS[0][1]))
-        for row, given in zip(level, rows, strict=True):
-            row[: len(given)] = given
-        for (first, _), constant in zip(LEVELS, (0.0, *firsts), strict=True):
-            level = level if first == LEVELS[0][0] else _antiderivative(its, level, constant)
-            numbers[first : first + level.size] = level.ravel()
-        numbers[:3] = its
-        self.put(numbers)
+    def _write(self, breaks: tuple[float, float, float], rows: list[tuple[float, ...]], firsts: list[float]) -> None:
+        """firsts: both integrals at the first break, where they are kept."""
+        found, widths = [*breaks, *chain(*rows)], (breaks[1] - breaks[0], breaks[2] - breaks[1])
+        for first in firsts:  # as ``_antiderivative``
+            rows = [tuple(each / (power + 1) for power, each in enumerate(row)) for row in rows]
+            constants = [first, first]
+            for row, width in zip(rows[1:3], widths, strict=True):
+                rise = 0.0
+                for each in reversed(row):
+                    rise = (rise + each) * width
+                constants.append(constants[-1] + rise)
+            rows = [(constant, *row) for constant, row in zip(constants, rows, strict=True)]
+            found += chain(*rows)
+        self.put((*found, *self.numbers[START:]))
 
 
 NEAR = 1e-13
 """A time this close to a break, relative to both, is the break: times of increments carry round-off."""
 
+SHORT = 12
+"""Instants up to which numbers one by one are quicker than arrays."""
 Curve: TypeAlias = Constant | Ramp | Follow | Live
 
 
 def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
     """(k,) values of a curve, its derivative (order > 0) or its integral from ``since`` (order < 0)."""
+    if isinstance(curve, Live) and order >= 0 and len(time) <= SHORT:
+        return np.array([curve.at(each, order, after) for each in time.tolist()])
     time = np.asarray(time, float)
     if isinstance(curve, Constant) and order >= 0:
         return np.full(len(time), curve.value if order == 0 else 0.0)
@@ -232,8 +266,8 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
             coefficients = _antiderivative(breaks, coefficients)
     value = _polynomial(breaks, coefficients, local, max(order, 0), after)
     if isinstance(curve, Live) and order < 0:  # the start of the step may lie before its pieces
-        first, second, slope = curve.numbers[START:]
-        value -= first if order == -1 else second + slope * (local - base)
+        one, two, slope = curve.numbers[START:]
+        value -= one if order == -1 else two + slope * (local - base)
     elif order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
         origin = np.array([base])
         value -= _polynomial(breaks, coefficients, origin)
@@ -288,15 +322,14 @@ def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, order: int =
     return value
 
 
-def _antiderivative(breaks: Floats, coefficients: Floats, first: float = 0.0) -> Floats:
-    """Coefficients of the continuous integral that has the value ``first`` at the first break."""
+def _antiderivative(breaks: Floats, coefficients: Floats) -> Floats:
+    """Coefficients of the integral that vanishes at the first break and is continuous."""
     result = np.zeros((coefficients.shape[0], coefficients.shape[1] + 1))
     result[:, 1:] = coefficients / np.arange(1, coefficients.shape[1] + 1)
     width, rise = np.diff(breaks), np.zeros(len(breaks) - 1)
     for power in range(result.shape[1] - 1, 0, -1):
         rise = (rise + result[1:-1, power]) * width
-    result[0, 0] = first
-    result[1:, 0] = np.cumsum([first, *rise])
+    result[2:, 0] = np.cumsum(rise)
     return result
 
 

@@ -62,8 +62,8 @@ def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None
         )
     if not procedure.dt >= LEAST_FRACTION * end:
         raise ModelError(
-            f"step {number} ends at the total time {end:g}, in which increments of {procedure.dt:g} are lost to "
-            "round-off: make the periods of the steps before it shorter (that of a *STATIC step is free)"
+            f"step {number} ends at the total time {end:g}, where increments of {procedure.dt:g} are lost to "
+            "round-off: shorten the periods of the steps before it (that of a *STATIC step is arbitrary)"
         )
 
 
@@ -132,10 +132,11 @@ class Clock:
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
+        limit = self._next_stop()
+        count = min(count, int((limit - self.time) / self.dt) + 2)
         times = self._origin + np.arange(self._count, self._count + count + 1, dtype=np.float64) * self.dt
         times[0] = self.time
         steps = np.full(count, self.dt)
-        limit = self._next_stop()
         past = 1 + int(times[1:].searchsorted(limit - SHARP * self.dt))
         if past <= count:
             times, steps = times[: past + 1], steps[:past]
@@ -148,9 +149,9 @@ class Clock:
         """Have an increment end at a time, too: where one would end, if no more than round-off away; where that is."""
         time = min(time, self.end)
         regular = self._origin + round((time - self._origin) / self.dt) * self.dt
-        near = np.array([*self.instants, self.end, regular])
-        near = near[(np.abs(near - time) <= SHARP * self.dt) & (near > self.time)]
-        self.target = float(near[0]) if len(near) else time
+        first = int(self.instants.searchsorted(time - SHARP * self.dt))
+        ends = (*self.instants[first : first + 1].tolist(), self.end, regular, time)
+        self.target = next(end for end in ends if abs(end - time) <= SHARP * self.dt and end > self.time)
         return self.target
 
     def _next_stop(self) -> float:

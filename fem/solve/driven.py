@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fem.arrays import Floats
 from fem.errors import ModelError, NoConvergence
 from fem.model import Dynamic, Model, Static, Step
 from fem.model.curves import Live
@@ -21,6 +20,8 @@ from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_run import StepRun
 
+Inputs = Mapping[str, tuple[float, ...]]
+"""Numbers of the amplitudes, by name."""
 Values = Mapping[str, tuple[float, float | None]]
 """Of amplitudes at the end of an interval, and their rates there; None: along a straight line."""
 
@@ -38,7 +39,7 @@ class Driven(Run):
         super().__init__(model, sink, requests, checkpoints)
         self.first, self.live = first, self.model.driven
         self.last: StepRun | None = None
-        self.opening: dict[str, Floats] = {}
+        self.opening: Inputs = {}
         self.asked = self.target = self.progress.time
         self.leaps = False
 
@@ -124,14 +125,8 @@ class Driven(Run):
 
     def driven(self) -> dict[str, Any]:
         """What checkpoints keep of it, beside the run."""
-        inputs = {name: each.numbers.copy() for name, each in self.live.items()}
-        return {
-            "inputs": inputs,
-            "opening": self.opening,
-            "asked": self.asked,
-            "target": self.target,
-            "leaps": self.leaps,
-        }
+        numbers = {"inputs": self._numbers(), "opening": self.opening}
+        return {**numbers, "asked": self.asked, "target": self.target, "leaps": self.leaps}
 
     def state(self) -> dict[str, Any]:
         """All that it takes to be here once more."""
@@ -151,7 +146,7 @@ class Driven(Run):
             assert self.last is not None
             self.last.restore(step)
 
-    def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Mapping[str, Floats], opens: bool) -> None:
+    def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Inputs, opens: bool) -> None:
         """Begin a step once more, in silence."""
         sink, self.sink, self.last = self.sink, SilentSink(), None
         put_back(self.progress.motion, start["motion"])
@@ -170,10 +165,13 @@ class Driven(Run):
 
     def _take(self, driven: Mapping[str, Any]) -> None:
         self._put(driven["inputs"])
-        self.opening = dict(driven["opening"])
-        self.asked, self.target, self.leaps = driven["asked"], driven["target"], driven["leaps"]
+        self.opening, self.leaps = driven["opening"], driven["leaps"]
+        self.asked, self.target = driven["asked"], driven["target"]
 
-    def _put(self, inputs: Mapping[str, Floats]) -> None:
+    def _numbers(self) -> dict[str, tuple[float, ...]]:
+        return {name: each.numbers for name, each in self.live.items()}
+
+    def _put(self, inputs: Inputs) -> None:
         for name, numbers in inputs.items():
             self.live[name].put(numbers)
 
@@ -186,7 +184,7 @@ class Driven(Run):
 
     def _open(self) -> None:
         assert self.last is not None
-        self.opening = {name: each.numbers.copy() for name, each in self.live.items()}
+        self.opening = self._numbers()
         self.last.open(self.procedure)
         self.checkpoints.opened(self.last)
 

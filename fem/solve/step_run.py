@@ -210,7 +210,7 @@ class StepRun(StepState):
         """What has to be right before the first increment."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
-            self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
+            self.notify("EXTRAPOLATION uses velocities, which a static step does not have: it has no effect here")
         start.start_dependents(stage, motion.u, "displacement")
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(procedure, now, is_first)
@@ -379,7 +379,8 @@ class StepRun(StepState):
         self.patience.judge(self.stage, self.progress.motion, float(increments[:, ROW.iterations].sum()))
         self.progress.time = float(times[done])
         self._remark(increments, times[1:])
-        self._send_rows(kept, due, times[1 : done + 1], steps[:done])
+        factors = chunk.factors[1 : done + 1] if chunk.time is times else None
+        self._send_rows(kept, due, times[1 : done + 1], steps[:done], factors)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
@@ -392,12 +393,13 @@ class StepRun(StepState):
         for text in remarks_of(increments, jumps):
             self.notify(text)
 
-    def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
+    def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats, factors: Floats | None = None) -> None:
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
-        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics)
-        kept.values[:, self.whole.gone[self.elements]] = 0.0
+        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
+        if self.whole.gone.any():
+            kept.values[:, self.whole.gone[self.elements]] = 0.0
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
@@ -453,7 +455,7 @@ class StepRun(StepState):
         if len(alone):
             names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
             more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
-            self.notify(f"nodes that have lost all their elements are held where they are: {names}{more}")
+            self.notify(f"nodes that have lost all their elements are kept in place: {names}{more}")
 
     def rebuild(self) -> None:
         """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""
