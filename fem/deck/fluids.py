@@ -23,7 +23,7 @@ from fem.model.mesh import BARS
 from fem.model.surroundings import STRETCHINGS, VERTICAL
 
 STREAM = ("vx", "vy", "vz", "the elevation")
-NOT_FIELDS = "velocities that change along x and y are not supported: vx, vy, vz, elevation are"
+NOT_FIELDS = "velocities that vary with x and y are not supported; expected vx, vy, vz, elevation"
 
 
 def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) -> tuple[Any, ...]:
@@ -83,7 +83,7 @@ def wind(card: Card, draft: Draft) -> None:
     along, hint = given["direction"], "ix, iy is a unit vector, for example 1, 0"
     given["direction"] = direction(row, 4, along, "the wind has no direction", hint)
     if not is_unit(given["direction"]):
-        draft.notice("*WIND: ix, iy is no unit vector: speeds are multiplied by its length")
+        draft.notice("*WIND: ix, iy is not a unit vector: speeds are multiplied by its length")
     draft.wind = Wind(**given)
 
 
@@ -117,7 +117,7 @@ def drag_law(card: Card, draft: Draft) -> None:
     if len(law) < 2:
         raise card.mistake(f"drag law {name} has no force at any speed but 0")
     if law[-1][1] < law[-2][1]:
-        raise Mistake(rows[-1][0].place, "the force falls at the end of the law", "its last slope goes on for ever")
+        raise Mistake(rows[-1][0].place, "the force decreases at the end of the law", "its last slope is extrapolated")
     draft.drag_laws[name] = DragLaw(name, law)
 
 
@@ -181,11 +181,11 @@ def wave(card: Card, draft: Draft) -> None:
     """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea."""
     asked = card.field("TYPE").text.upper()
     if asked in FOREIGN:
-        hint = "TYPE=AIRY has regular waves of first order, JONSWAP a sea of them"
+        hint = "TYPE=AIRY is for regular first-order waves, JONSWAP for an irregular sea"
         raise Mistake(card.field("TYPE").place, FOREIGN[asked], hint)
     is_sea = card.word("TYPE", KINDS, KINDS[0]) == "JONSWAP"
     for name in filter(card.has, OF_AIRY if is_sea else OF_SEAS):
-        raise Mistake(card.parameters[squeezed(name)].place, f"{name} belongs to TYPE={KINDS[not is_sea]}")
+        raise Mistake(card.parameters[squeezed(name)].place, f"{name} is for TYPE={KINDS[not is_sea]}")
     given = OF_ALL.read(card, draft)
     if is_sea:
         draft.extension("*WAVE, TYPE=JONSWAP")
@@ -205,7 +205,7 @@ def regular(row: Row, size: str, draft: Draft) -> Any:
 def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
     """Read the data line of JONSWAP."""
     if not card.has("SEED"):
-        hint = "SEED=1, say, chooses jitters and phases of the components: the same ones in every run"
+        hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
         raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
     given |= OF_SEAS.read(card, draft)
     row = draft.single_row(card, SEA.text)
@@ -218,9 +218,9 @@ def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
 
 def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:
     """cos x, cos y in fields 3 and 4."""
-    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, say 1, 0")
+    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, for example 1, 0")
     if not is_unit(along):
-        draft.notice("*WAVE: cos x, cos y is no unit vector: only its direction counts")
+        draft.notice("*WAVE: cos x, cos y is not a unit vector: only its direction is used")
     return along
 
 
@@ -229,16 +229,16 @@ def check_waves(draft: Draft) -> None:
     for each, card in draft.waves if not draft.has_failed("AQUA") else ():
         with draft.guard():
             if draft.water is None:
-                raise card.mistake("waves are on water, and the deck has no *AQUA", "give *AQUA before the first step")
+                raise card.mistake("waves need water, and the deck has no *AQUA", "give *AQUA before the first step")
             if draft.water.seabed == draft.water.level:
-                raise card.mistake("*AQUA has no depth: the seabed is at the still level, and no wave fits between")
+                raise card.mistake("*AQUA has no depth: seabed and still level are equal, so there can be no waves")
             if draft.water.gravity == 0.0:
                 raise card.mistake("waves need g, which is 0 in *AQUA")
             if each.stretching != draft.waves[0][0].stretching:
                 other = draft.waves[0][0].stretching
-                raise card.mistake(f"STRETCHING={each.stretching}, and {other} in another *WAVE: the sea is one")
+                raise card.mistake(f"STRETCHING={each.stretching}, but {other} in another *WAVE: use one")
     if draft.waves and any(isinstance(step.procedure, Static) for step in draft.steps):
-        draft.notice("*STATIC: waves do not act there, only the stream does")
+        draft.notice("*STATIC: waves do not act there, only the current does")
 
 
 FIELDS = {
@@ -322,7 +322,7 @@ def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
     if not isinstance(draft.open_step.procedure, Frequency):
         message = "*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY"
-        raise card.mistake(message, "in *DYNAMIC give FI in *DLOAD")
+        raise card.mistake(message, "for *DYNAMIC give FI in *DLOAD")
     for row in draft.rows(card):
         with draft.guard():
             row.end(4, "elements, FI, D, C_A")
@@ -346,18 +346,18 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
     if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
-        what = "a stream that varies in time has no acceleration, as waves have, and exerts no inertia force"
-        draft.notice(f"FI and an amplitude of the stream: {what}")
+        what = "the acceleration of a varying current (unlike that of waves) exerts no force"
+        draft.notice(f"FI and an amplitude of the current: {what}")
     kinds = set[str]()
     for step in draft.steps:
         asked = {name for request in step.outputs for name in request.variables} & {"FV", "FA", "FE"}
         if asked and draft.water is None and not draft.has_failed("AQUA"):
-            message = f"{listing(sorted(asked), 'and')} are of water, and the deck has no *AQUA"
+            message = f"{listing(sorted(asked), 'and')} are quantities of water, and the deck has no *AQUA"
             draft.report(Mistake(step.place, message))
         check_step(draft, mesh, step, is_bar)
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:
-            draft.notice("*FREQUENCY: FI of earlier steps adds no mass there, *D ADDED MASS does")
+            draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
 
 
 def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
@@ -370,7 +370,7 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None
             if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
                 height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                 if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
-                    what = "they are wholly wet or wholly dry, so that their buoyancy jumps there"
+                    what = "they are fully wet or fully dry, so that their buoyancy jumps there"
                     draft.notice(f"PB on horizontal bars at the surface: {what}")
 
 
