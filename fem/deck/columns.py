@@ -18,7 +18,7 @@ import orjson
 
 from fem.arrays import Floats, Ints
 from fem.deck.cards import FRACTION, MAX_ENTRIES, MAX_LABEL, NUMBER, Card, Field, Piece, Row, split_line
-from fem.deck.source import Mistake, Place, Source, did_you_mean, listing, shown, squeezed
+from fem.deck.source import Hint, Mistake, Place, Source, did_you_mean, listing, shown, squeezed
 
 MOST_NAMED = 20
 NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
@@ -65,7 +65,7 @@ class Columns(NamedTuple):
         """Of an entry; both from 0."""
         return self.row(*next(islice(self.lines, number, None))).field(column).place
 
-    def mistake(self, message: str, hint: str = "") -> Mistake:
+    def mistake(self, message: str, hint: Hint = "") -> Mistake:
         """Of the table as a whole."""
         return Mistake(self.card.file.place if self.card.file else self.card.place, message, hint)
 

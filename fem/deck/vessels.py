@@ -159,7 +159,8 @@ def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
     if draft.mistakes or not draft.raos:
         return
     sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
-    turned = {entry.target for part in (draft, *draft.steps) for entry in part.rotations if entry.value}
+    rotations = (*draft.rotations, *(entry for step in draft.steps for entry in step.rotations))
+    turned = {entry.target for entry in rotations if entry.value}
     for body, (_, card) in zip(bodies, draft.bodies, strict=True):
         if body.rao is None:
             continue

@@ -106,4 +106,4 @@ class Rao:
 def moved_by(rao: Rao, sea: Floats, heading: float) -> Complexes:
     """a H (6, c) in the waves of a sea (c, 6), ``surroundings.components_of``; heading: of the bow, degrees from +x."""
     omega, _, amplitude, _, direction, _ = sea.T
-    return amplitude * rao.answer(omega, np.degrees(direction) - heading)[0]
+    return np.asarray(amplitude * rao.answer(omega, np.degrees(direction) - heading)[0])
