@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))  # of the tutorials
 
 from docs.keywords import reference  # noqa: E402
+from docs.notebooks import TUTORIALS, with_link, write_notebooks  # noqa: E402
 from docs.validated import cases  # noqa: E402
 from fem import __version__  # noqa: E402
 
@@ -59,6 +60,14 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
     if page in WRITTEN:
         mark, write = WRITTEN[page]
         source[0] = source[0].replace(mark, write())
+    elif (path := Path(app.srcdir) / f"{page}.md") in TUTORIALS:
+        source[0] = with_link(path, source[0])
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Notebooks to download, beside the pages."""
+    if error is None:
+        write_notebooks(Path(app.outdir) / "notebooks")
 
 
 def inline_formula(self: Any, node: Any) -> None:
@@ -90,5 +99,6 @@ def block(language: str, text: str) -> list[str]:
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", fill)
+    app.connect("build-finished", finish)
     app.connect("autodoc-process-docstring", as_written)
     app.add_html_math_renderer("mathml", (inline_formula, None), (display_formula, None))

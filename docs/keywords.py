@@ -1,5 +1,5 @@
-"""Text of the keyword reference: what the reader states of each card, ``docs/reference/keywords.toml``, decks of
-``inputs`` as examples, and messages that the reader gives for the wrong decks of ``tests/deck/bad``.
+"""Text of the keyword reference: the rules of each card as the reader states them, ``docs/reference/keywords.toml``,
+examples from the decks of ``inputs``, and the messages of the reader for the wrong decks of ``tests/deck/bad``.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ OF_SCANNER = {
     "INCLUDE": Statement("anywhere", (), ("INPUT",), (), {}, ()),
     "PARAMETER": Statement("anywhere", (), (), (), {}, ()),
 }
-"""Cards that ``fem/deck/scanner.py`` answers, before any handler."""
+"""Cards that ``fem/deck/scanner.py`` handles itself."""
 PLACES = {
-    "anywhere": "anywhere",
+    "anywhere": "anywhere in the deck",
     "model": "before the first `*STEP`",
     "step": "in a step",
     "material": "below `*MATERIAL`",
 }
 MOST_LINES, MOST_ERRORS = 8, 4
-"""Lines of an example, errors of a keyword."""
-NOT_FIELDS = {"N": "force conjugate to the strain", "T": "force along the bar, of a PULLEY along its first branch"}
-NOT_FIELDS["T2"] = "the same along the second branch; of other elements T"
-"""What these are, where the name of the field in ParaView says nothing."""
+"""Largest number of lines of an example, and of errors of a keyword."""
+NOT_FIELDS = {"N": "force conjugate to the strain", "T": "force along the bar; of a PULLEY in its first branch"}
+NOT_FIELDS["T2"] = "force in the second branch of a PULLEY; of other elements T"
+"""Meanings of quantities whose name in ParaView does not explain them."""
 
 
 def stated(name: str) -> Statement:
-    """What the reader says of a card."""
+    """The rules of a card, as the reader states them."""
     return OF_SCANNER.get(name) or STATEMENTS[KEYWORDS[name]]
 
 
 def written() -> dict[str, dict[str, Any]]:
-    """What people have written of each card, in the order of the page."""
+    """The text that is written by hand for each card, in the order of the page."""
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def keyword_of(line: str) -> str:
-    """Of a keyword line, as in ``KEYWORDS``; nothing of any other."""
+    """Keyword of a keyword line, as in ``KEYWORDS``; empty for any other line."""
     if not line.startswith("*") or line.startswith("**"):
         return ""
     return " ".join(line[1:].partition(",")[0].upper().split())
@@ -66,7 +66,7 @@ def cards(path: Path) -> list[tuple[str, str]]:
 
 @cache
 def examples() -> dict[str, tuple[Path, str]]:
-    """Keyword -> the deck of ``inputs`` with the card that shows most parameters, then data lines, of it; that card."""
+    """Keyword -> the deck of ``inputs`` whose card has most parameters, then most data lines; that card."""
     found: dict[str, tuple[Path, str]] = {}
     for path in sorted((ROOT / "inputs").glob("*.inp")):
         for name, text in cards(path):
@@ -76,14 +76,14 @@ def examples() -> dict[str, tuple[Path, str]]:
 
 
 def richness(text: str) -> tuple[int, int]:
-    """Parameters, then data lines."""
+    """Number of parameters, number of data lines."""
     first, *data = text.splitlines()
     return first.count(","), len(data)
 
 
 @cache
 def errors() -> dict[str, list[Problem]]:
-    """Keyword -> what the reader says of the decks in ``tests/deck/bad`` with a mistake in such a card."""
+    """Keyword -> the errors that the reader reports for such cards in the decks of ``tests/deck/bad``."""
     found: dict[str, list[Problem]] = {}
     for path in sorted((ROOT / "tests" / "deck" / "bad").glob("*.inp")):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -105,7 +105,7 @@ def rows_of(name: str, entry: dict[str, Any]) -> str:
     rows = []
     for parameter, meaning in meanings.items():
         text, _, default = meaning.partition(". Default: ")
-        default = "needed" if parameter in own.needs else default
+        default = "required" if parameter in own.needs else default
         mark = " (+)" if parameter in own.plus else ""
         rows.append(f"| `{parameter}`{mark} | {text} | {default} |")
     return "\n".join(["| parameter | meaning | default |", "|---|---|---|", *rows]) + "\n"
@@ -119,22 +119,26 @@ def data_of(entry: dict[str, Any]) -> str:
     for line in entry["data"]:
         entries, _, meaning = line.removeprefix("*").partition(": ")
         entries = entries if "`" in entries else f"`{entries}`"
-        rows.append(f"- {entries}{' (any number of lines)' * line.startswith('*')}{': ' * bool(meaning)}{meaning}")
+        rows.append(f"- {entries}{' (may be repeated)' * line.startswith('*')}{': ' * bool(meaning)}{meaning}")
     return "Data lines:\n\n" + "\n".join(rows) + "\n"
 
 
 def others_of(own: Statement) -> str:
-    """Parameters of other codes that do nothing here, or are refused."""
+    """Parameters of other codes that are ignored or refused here."""
     text = ""
     if own.ignores:
-        text += f"Taken without effect: {', '.join(f'`{name}`' for name in own.ignores)}.\n\n"
-    if own.refused:
-        text += "Refused: " + "; ".join(f"`{name}` {reason}" for name, reason in own.refused.items()) + ".\n\n"
+        text += f"Accepted, but ignored: {', '.join(f'`{name}`' for name in own.ignores)}.\n\n"
+    reasons: dict[str, list[str]] = {}
+    for name, reason in own.refused.items():
+        reasons.setdefault(reason.removeprefix("is not supported").removeprefix(": "), []).append(f"`{name}`")
+    if reasons:
+        entries = [", ".join(names) + f" ({reason})" * bool(reason) for reason, names in reasons.items()]
+        text += f"Not supported: {'; '.join(entries)}.\n\n"
     return text
 
 
 def example_of(name: str, entry: dict[str, Any]) -> str:
-    """A card of a deck that runs."""
+    """A card from a deck that runs, or the example of the entry."""
     if name not in examples():
         return f"```text\n{entry['example']}\n```\n"
     path, text = examples()[name]
@@ -142,7 +146,7 @@ def example_of(name: str, entry: dict[str, Any]) -> str:
 
 
 def errors_of(name: str) -> str:
-    """Some wrong lines, with the messages that they get."""
+    """Some wrong lines, with their error messages."""
     found = errors().get(name, [])[:MOST_ERRORS]
     if not found:
         return ""
@@ -151,7 +155,7 @@ def errors_of(name: str) -> str:
         for problem in found
     ]
     text = re.sub(r"\S*/(\w+\.inp)", r"\1", "\n".join(lines))  # files without their folders
-    return f"Errors, among others:\n\n```text\n{text}\n```\n"
+    return f"Some error messages:\n\n```text\n{text}\n```\n"
 
 
 def section(name: str, entry: dict[str, Any]) -> str:
@@ -160,7 +164,7 @@ def section(name: str, entry: dict[str, Any]) -> str:
     parts = (
         f"({anchor(name)})=\n### *{name}\n",
         f"{entry['does']}\n",
-        f"It stands {PLACES[own.level]}.\n",
+        f"Allowed {PLACES[own.level]}.\n",
         rows_of(name, entry),
         data_of(entry),
         others_of(own),
@@ -171,12 +175,12 @@ def section(name: str, entry: dict[str, Any]) -> str:
 
 
 def anchor(name: str) -> str:
-    """Of its section."""
+    """Anchor of its section."""
     return f"keyword-{name.lower().replace(' ', '-')}"
 
 
 def quantities() -> str:
-    """What output cards may ask for."""
+    """The table of quantities that output cards may request."""
     rows = [
         f"| `{each.name}` | {kind} | {NOT_FIELDS.get(each.name, each.field).replace('_', ' ')} | {each.unit or '1'} |"
         for kind, table in (("nodes", QUANTITIES["NODE"]), ("elements", QUANTITIES["EL"]))
@@ -184,11 +188,11 @@ def quantities() -> str:
     ]
     energies = {name: column.replace("_", " ") for column, name in ENERGIES.items() if name}
     rows += [f"| `{name}` | the model, in `increments.csv` | {column} | energy |" for name, column in energies.items()]
-    return "\n".join(["## Quantities\n", "| name | of | is | unit |", "|---|---|---|---|", *rows]) + "\n"
+    return "\n".join(["## Quantities\n", "| name | of | meaning | unit |", "|---|---|---|---|", *rows]) + "\n"
 
 
 def reference() -> str:
-    """All sections, in chapters, behind a list of links."""
+    """All sections, in chapters, after a list of links."""
     chapters: dict[str, list[str]] = {}
     for name, entry in written().items():
         chapter = entry.get("chapter") or [*chapters][-1]

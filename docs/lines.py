@@ -11,6 +11,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = {
+    "ropes_at_work": {
+        "crane": "crane/angles",
+        "zip_line": "zip_line/shapes",
+        "lift": "lift_stop/tension",
+        "fall": "climbing_fall/tension",
+    },
     "mooring_line": {
         "tension": "storm/tension",
         "range": "storm/range_T_LINE",

@@ -12,7 +12,7 @@ CASES = ROOT / "validation" / "cases"
 
 def cases() -> str:
     """The table of all cases, from the cases themselves."""
-    lines = ["| case | is | targets from | |", "|---|---|---|---|"]
+    lines = ["| case | topic | source of the targets | |", "|---|---|---|---|"]
     for name in available(ROOT):
         path = CASES / f"{name}.py"
         case = load_case(name, path)

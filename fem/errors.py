@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 MAX_PROBLEMS = 50
@@ -18,7 +19,7 @@ MAX_NAMED = 30
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a deck: where it is, what is wrong, what would be right.
+    """One error in a deck: its place, what is wrong, and a suggestion.
 
     >>> print(fem.Problem("net.inp", 7, 1, "there is no node 9", "9, 1, 3", "the last node is 8"))
     net.inp:7:1: error: there is no node 9; the last node is 8
@@ -49,7 +50,7 @@ class Problem:
 
 
 class FemError(Exception):
-    """Base of all errors raised on purpose; ``exit_code`` is the process' answer.
+    """Base class of the program's errors; ``exit_code`` is the exit code of the command.
 
     >>> try:
     ...     fem.run("nowhere.inp")
@@ -62,7 +63,7 @@ class FemError(Exception):
 
 
 class DeckError(FemError):
-    """The deck cannot be understood; ``problems`` lists what is wrong with it, in reading order.
+    """The deck contains errors; ``problems`` lists them in the order of the deck.
 
     >>> try:
     ...     fem.parse_deck(open("inputs/sdnl100.inp").read().replace("*DENSITY", "*DENSTY"))
@@ -79,7 +80,7 @@ class DeckError(FemError):
 
 
 class ModelError(FemError):
-    """The deck reads well but describes something that cannot be solved (a mechanism, a massless node...).
+    """The deck is correct but describes a model that cannot be solved (a mechanism, a node without mass, ...).
 
     >>> bar = fem.Builder("a bar without mass")
     >>> _ = bar.bars(bar.nodes([(0, 0, 0), (1, 0, 0)]), area=1e-4, modulus=1e9)
@@ -95,8 +96,8 @@ class ModelError(FemError):
 
 
 class CommandError(FemError):
-    """A command, or a function of the same name, is asked for what cannot be done (missing file, results of another
-    deck...).
+    """A command, or the function of the same name, cannot do what was requested (missing file, results of another
+    deck, ...).
 
     >>> try:
     ...     fem.plot("inputs")
@@ -128,7 +129,9 @@ def from_system(error: OSError, what: str = "") -> FemError:
 
 def lacks(package: str, extra: str) -> str:
     """What to do about a package that is not installed, of one of the extras of ``pyproject.toml``."""
-    return f"the package {package} is not installed: pip install -e '.[{extra}]' in the clone of fem"
+    is_wheel = Path(__file__).with_name("shipped").is_dir()
+    how = f'pip install "fem-cables[{extra}]"' if is_wheel else f"pip install -e '.[{extra}]' in the clone of fem"
+    return f"the package {package} is not installed: {how}"
 
 
 def unknown(what: str, name: object, known: Iterable[object]) -> KeyError:
@@ -158,9 +161,9 @@ class Stopped(KeyboardInterrupt):
 
 
 class NoConvergence(FemError):
-    """An increment did not converge; ``history`` holds the motion up to it when the caller keeps one.
+    """An increment did not converge; ``history`` holds the motion before it, if the caller keeps a history.
 
-    verdict  how ``run.json`` names it
+    verdict  the verdict in ``run.json``
 
     >>> try:
     ...     fem.run("inputs/sdnl100_3periods.inp")
@@ -178,7 +181,7 @@ class NoConvergence(FemError):
 
 
 class EnergyDrift(NoConvergence):
-    """The energy balance of a dynamic step left its allowed band; the motion so far is kept.
+    """The energy drift of a dynamic step exceeded its limit; ``history`` holds the motion so far.
 
     >>> try:
     ...     fem.run("inputs/sdnl100_3periods.inp")

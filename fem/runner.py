@@ -39,25 +39,25 @@ def run(
 ) -> History:
     """Read an input deck, solve its steps in order and return the motion.
 
-    Units are the deck's own and pass through unchanged; ``inputs/`` uses SI.
+    Results have the units of the deck; ``inputs/`` uses SI.
     The history starts with the initial state and has one row per saved increment.
 
     deck          path of the ``.inp``, or a ``Model``
-    output        folder for the files of a run (docs/reference/results.md): new, empty, or with what the same
-                  deck file gave before, which is replaced; None: no files
+    output        folder for the files of the run (docs/reference/results.md): new, empty, or with earlier results of
+                  the same deck file, which are replaced; None: no files
     parameters    values that override the deck's ``*PARAMETER``
-    solver        AUTO, CHAIN, BAND, CG, DIRECT (best library there is), SUPERLU or PARDISO
-    output_every  save every k-th increment in the history; the last of a step always
-    force         replace files of our names in a folder that is not ours, too; those the deck is read from never
-    earlier       folder of the run whose state the first step begins with (``*RESTART, READ``)
+    solver        AUTO, CHAIN, BAND, CG, DIRECT (the best installed library), SUPERLU or PARDISO
+    output_every  save every k-th increment in the history, and the last of each step
+    force         replace files with the program's own names in any folder; never a file that the deck is read from
+    earlier       folder of the run with whose state the first step begins (``*RESTART, READ``)
 
     Raises
     ------
-    CommandError   the folder holds what is not ours, or another run writes there
-    DeckError      unknown keyword, parameter or label; the message shows file, line and card.
-    ModelError     the deck reads well but cannot be solved.
-    NoConvergence  an increment spent ``max_iterations``; ``error.history`` holds the motion so far.
-    EnergyDrift    the energy balance left its band; a ``NoConvergence``, likewise.
+    CommandError   the folder holds files of others, or another run writes there.
+    DeckError      errors in the deck; the message shows file, line and card.
+    ModelError     the deck is correct, but the model cannot be solved.
+    NoConvergence  an increment did not converge; ``error.history`` holds the motion so far.
+    EnergyDrift    the energy drift exceeded its limit; a ``NoConvergence``, with the same ``history``.
 
     >>> history = run("inputs/sdnl100.inp")
     >>> history.iterations[[10, 20, 40]].tolist()
@@ -229,16 +229,16 @@ def frequencies(
     parameters: Mapping[str, float] | None = None,
     solver: str = "AUTO",
 ) -> Modes:
-    """The lowest modes about the state that the static steps at the beginning lead to, else about the start.
+    """The lowest modes about the state after the static steps at the beginning of a deck, or about its initial state.
 
-    Supports are held where they are then. Loads of other steps do not act: what stiffens by weight or tension needs its
-    ``*STATIC`` step, as with ``*FREQUENCY``.
+    Supports are fixed in that state. Loads of other steps do not act: a structure that gets its stiffness from weight
+    or tension needs a ``*STATIC`` step, as with ``*FREQUENCY``.
 
     deck        path of the ``.inp``, or a ``Model``
-    modes       how many; None: as its first ``*FREQUENCY`` step says, else 10
+    modes       number of modes; None: that of its first ``*FREQUENCY`` step, or 10
     parameters  values that override the deck's ``*PARAMETER``
 
-    What cannot be confirmed is left out, with a warning. Raises what ``fem.run`` raises.
+    Modes that cannot be confirmed are omitted, with a warning. Raises the errors of ``fem.run``.
 
     >>> fem.frequencies("inputs/chain_modes.inp", 3).frequency.round(3).tolist()
     [0.599, 1.376, 2.158]

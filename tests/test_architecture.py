@@ -21,7 +21,7 @@ ROOMS = {
     "forces": {"compiled", "lanes"},
     "model": set(),
     "lines": set(),
-    "deck": {"lines", "model"},
+    "deck": {"commands", "lines", "model"},
     "assembly": {"compiled", "forces", "model"},
     "runs": {"commands", "compiled", "deck", "files", "model"},
     "commands": {"files"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import fem
+from docs.notebooks import BEGIN, TUTORIALS, notebook, with_link
 from fem.commands.example import example
-from fem.errors import CommandError
+from fem.errors import CommandError, lacks
 
 ROOT = Path(__file__).resolve().parents[1]
 DECKS = sorted(path.name for path in (ROOT / "inputs").glob("*.inp"))
@@ -32,13 +34,13 @@ def wheel(tmp_path_factory):
     return folder / "site"
 
 
-def answer(wheel: Path, folder: Path, *command: str) -> str:
-    """What a command of the unpacked wheel prints; it must not fail."""
+def answer(wheel: Path, folder: Path, *command: str, code: int = 0) -> str:
+    """What a command of the unpacked wheel prints; it ends with that exit code."""
     environment = {**os.environ, "PYTHONPATH": str(wheel)}
     run = [sys.executable, "-m", "fem", *command]
     done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
 
 
 def test_the_wheel_has_every_file_of_the_package(wheel):
@@ -59,6 +61,42 @@ def test_commands_of_the_wheel(wheel, tmp_path):
         assert (tmp_path / "inputs" / name).read_bytes() == (ROOT / "inputs" / name).read_bytes()
     answer(wheel, tmp_path, "run", "inputs/sdnl100.inp", "--quiet")
     assert "all met" in answer(wheel, tmp_path, "validate", "axial_bar")
+
+
+def test_who_has_the_wheel_alone_is_told_how_to_go_on(wheel, tmp_path):
+    """In an empty folder: how to get the example that a page names; how to install an extra without a clone."""
+    said = answer(wheel, tmp_path, "run", "inputs/winch.inp", code=2)
+    assert "inputs/winch.inp does not exist; `fem example winch --output inputs` copies" in said
+    code = "from fem.errors import lacks; print(lacks('nicegui', 'app'))"
+    environment = {**os.environ, "PYTHONPATH": str(wheel)}
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert told.stdout.strip() == 'the package nicegui is not installed: pip install "fem-cables[app]"'
+    assert lacks("nicegui", "app").endswith("pip install -e '.[app]' in the clone of fem")
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorials_are_notebooks_that_begin_with_the_decks_of_the_wheel(page):
+    """`.ci/run` executes them with the wheel alone."""
+    made, text = notebook(page), page.read_text(encoding="utf-8")
+    cells = [cell["source"] for cell in made["cells"] if cell["cell_type"] == "code"]
+    assert cells[0] == BEGIN and "docs.notebooks" not in "".join(cells)
+    assert len(cells) == text.count("```{code-cell}") and made["cells"][0]["source"].startswith("# ")
+    assert all(compile(cell, page.name, "exec") for cell in cells[1:])
+    assert not re.search(r"```\{|\]\((?!http)", "".join(cell["source"] for cell in made["cells"]))
+    assert with_link(page, text).count(f"notebooks/{page.stem}.ipynb") == 1
+
+
+@pytest.mark.parametrize("command", ["check", "run", "sections", "lyapunov"])
+def test_a_deck_that_is_not_there_is_named_with_the_example_of_its_name(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hint = "`fem example sdnl100` copies the example of that name"
+    with pytest.raises(CommandError, match=f"^sdnl100.inp does not exist; {hint}$"):
+        getattr(fem, command)("sdnl100.inp")
+    with pytest.raises(CommandError, match=r"^mine\.inp does not exist$"):
+        getattr(fem, command)("mine.inp")
+    example(["sdnl100"])
+    with pytest.raises(CommandError, match=r"^sdnl100 does not exist; did you mean sdnl100\.inp\?$"):
+        getattr(fem, command)("sdnl100")
 
 
 def test_examples_are_listed_and_copied(tmp_path, capsys):

@@ -8,7 +8,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.pendulums import Pendulum, body_of, deck_text, per_link
+from fem.tools.pendulums import BODIES, Pendulum, body_of, deck_text, per_link
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}
@@ -27,7 +27,7 @@ def initial_velocities(model):
     return found
 
 
-@pytest.mark.parametrize("body", ["bar", "point"])
+@pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("absolute", [False, True])
 def test_joints_and_velocities_are_those_of_the_links(body, absolute):
     model = elastic(body=body, absolute=absolute)
@@ -52,6 +52,7 @@ def test_masses_of_bars_and_points(masses):
     given = [mass.mass for mass in points.masses]
     assert given * (3 if len(given) == 1 else 1) == pytest.approx(masses)
     assert all(points.materials[section.material].density == 0 for section in points.sections)
+    assert {section.mass_rule for section in elastic(masses=masses, body="centre").sections} == {"ONE POINT"}
 
 
 def test_alike_links_share_their_parameters():
@@ -72,7 +73,7 @@ def test_everything_that_figures_need_is_printed():
     assert set(requests["EL PRINT", "LINKS"]) == {"E", "S", "N", "T"}
 
 
-@pytest.mark.parametrize("body", ["bar", "point"])
+@pytest.mark.parametrize("body", BODIES)
 def test_decks_of_rods_say_so(body):
     text = deck_text(Pendulum(**UNEQUAL, body=body))
     assert "*INEXTENSIBLE" in text and "*ELASTIC" not in text and "STRAIN=" not in text
@@ -82,7 +83,7 @@ def test_decks_of_rods_say_so(body):
     assert fem.parse_deck(known).mesh == elastic(body=body).mesh
 
 
-@pytest.mark.parametrize("body", ["bar", "point"])
+@pytest.mark.parametrize("body", BODIES)
 def test_decks_of_rods_are_read(body):
     model = fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))
     assert all(model.materials[section.material].is_inextensible for section in model.sections)
@@ -130,7 +131,10 @@ def test_what_is_no_number_is_exit_2(arguments, message, capsys):
         (["--links", "2", "--mass", "0"], "a mass must be positive, got 0"),
         (["--links", "2", "--dt", "0"], "the increment must be positive"),
         (["--links", "2", "--dt", "2", "--time", "1"], "at most the time"),
-        (["--links", "2", "--body", "beam"], "unknown body 'beam'; known are bar, point, elastic:EA and point:EA"),
+        (
+            ["--links", "2", "--body", "beam"],
+            "unknown body 'beam'; known are bar, point, centre, elastic:EA, point:EA and centre:EA",
+        ),
         (["--links", "2", "--body", "elastic"], "unknown body 'elastic'"),
         (["--links", "2", "--body", "elastic:soft"], "EA in 'elastic:soft' must be a positive number"),
         (["--links", "2", "--output", "."], "is a folder"),
@@ -162,5 +166,6 @@ def test_lists_and_bodies():
     assert body_of("bar") == ("bar", None)
     assert body_of("Elastic:1e6") == ("bar", 1e6)
     assert body_of("point:5") == ("point", 5.0)
+    assert body_of("centre") == ("centre", None)
     with pytest.raises(CommandError, match="3 of length, 2 of mass"):
         Pendulum(LENGTHS, (1.0, 1.0), ANGLES)

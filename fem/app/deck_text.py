@@ -154,10 +154,10 @@ PRESETS = {
     "Five links": Pendulum(5 * (1.0,), 5 * (1.0,), 5 * (30.0,), 5 * (0.0,)),
     "Double pendulum": Pendulum((1.0, 1.0), (1.0, 1.0), (130.0, 0.0), (0.0, 0.0), body="point"),
     "Chain of 20": Pendulum(20 * (0.1,), 20 * (0.05,), (60.0, *19 * (0.0,)), 20 * (0.0,), time=5.0, dt=5e-4),
-    "SDNL100": Pendulum((0.5,), (1.0,), (90.0,), (0.0,), body="point", time=1.6744, dt=0.04186),
+    "SDNL100": Pendulum((1.0,), (1.0,), (90.0,), (0.0,), False, "centre", 1e8, 9.81, 1.6744, 0.04186, "NEWMARK"),
 }
 """Five equal links of 1 m and 1 kg, each turned from the one before, are the demonstration of the N-link program of two
-students of mechanics. SDNL100's bar, with its mass in the middle, swings as a point mass on half its length."""
+students of mechanics. SDNL100 is the stiff bar of Code_Aster's test, with its mass in the middle."""
 
 
 def directions(angles: Sequence[float], is_absolute: bool) -> list[float]:

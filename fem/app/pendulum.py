@@ -19,7 +19,7 @@ from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum, deck_text
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
-BODIES = {"bar": "slender bars", "point": "point masses on massless rods"}
+BODIES = {"bar": "slender bars", "point": "point masses on massless rods", "centre": "masses at the centres"}
 INTEGRATORS = (INTEGRATOR, "NEWMARK", "GENERALIZED ALPHA", "HHT", "BACKWARD EULER")
 DRAG = "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
 ANGLES = {False: "from the previous link", True: "from the vertical"}
@@ -100,8 +100,9 @@ class PendulumPlace:
         columns = zip(QUANTITIES, (preset.lengths, preset.masses, preset.angles, preset.speeds), strict=True)
         self._texts = {quantity: [f"{value:g}" for value in values] for quantity, values in columns}
         self._links.set(str(preset.links))
-        self._absolute.value, self._body.value, self._integrator.value = False, preset.body, INTEGRATOR
-        self._stiffness.set("")
+        self._absolute.value, self._body.value = False, preset.body
+        self._integrator.value = preset.integrator or INTEGRATOR
+        self._stiffness.set("" if preset.stiffness is None else f"{preset.stiffness:g}")
         self._gravity.set("9.81")
         self._time.set(f"{preset.time:g}")
         self._dt.set(f"{preset.dt:g}")

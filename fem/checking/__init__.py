@@ -12,8 +12,7 @@ from pathlib import Path
 from fem.checking.bars import collect_bars
 from fem.checking.description import describe, describe_step
 from fem.checking.findings import CHECKS
-from fem.deck import read_deck
-from fem.errors import CommandError
+from fem.deck import read_model
 from fem.model import Model
 
 
@@ -45,7 +44,7 @@ class Report:
 
 
 def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None) -> Report:
-    """Report on a deck: what it describes, what looks wrong.
+    """Describe the model of a deck and list what looks wrong.
 
     deck        path of the ``.inp``, or a ``Model``
     parameters  values that override the deck's ``*PARAMETER``
@@ -53,18 +52,13 @@ def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = 
     Raises
     ------
     CommandError  there is no such file.
-    DeckError     the deck cannot be understood.
+    DeckError     the deck has errors.
 
     >>> found = check("inputs/sdnl100.inp")
     >>> print(found.findings[0][:51])
     step 1: dt = 0.04186 is 133 periods of bar 1; the t
     """
-    if isinstance(deck, Model):
-        model = deck
-    elif Path(deck).is_file():
-        model = read_deck(deck, dict(parameters or {}))
-    else:
-        raise CommandError(f"{deck} does not exist or is not a file")
+    model = read_model(deck, parameters)
     bars = collect_bars(model)
     title = f": {model.heading[0].strip()}" if model.heading else ""
     lines = [f"{model.source or 'model'}{title}", *describe(model, bars), "", "steps"]

@@ -53,6 +53,14 @@ def example(
     return written
 
 
+def copies(deck: Path) -> str:
+    """How to get a deck that is not there, if an example has its name; else nothing."""
+    if not (shipped() / "inputs" / f"{deck.stem}.inp").is_file():
+        return ""
+    folder = "" if deck.parent == Path() else f" --output {deck.parent}"
+    return f"`fem example {deck.stem}{folder}` copies the example of that name"
+
+
 def title_of(deck: Path) -> str:
     """The first line of its heading."""
     lines = deck.read_text(encoding="utf-8").splitlines()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
+from fem.commands.example import copies
 from fem.deck import (
     amplitudes,
     conditions,
@@ -107,13 +108,13 @@ def read_deck(
     """Read an input deck.
 
     parameters  values that replace those of ``*PARAMETER`` lines, by name (``--set``)
-    earlier     the deck of an earlier run and its parameters: its model is that of a deck of further steps alone
+    earlier     the deck of an earlier run and its parameters: a deck that contains only further steps uses its model
                 (``*RESTART, READ``)
 
     Raises
     ------
-    DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
-    CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
+    DeckError     all errors of the deck, in its order, at most ``MAX_PROBLEMS``
+    CommandError  a name in ``parameters`` is no ``*PARAMETER`` of the deck, or its value is not a finite number
 
     >>> len(fem.read_deck("inputs/chain_modes.inp", {"links": 20}).mesh.node_labels)
     21
@@ -136,7 +137,8 @@ def read_model(
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
         beside = Path(f"{path}.inp")
-        raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
+        hint = f"did you mean {beside}?" if beside.is_file() else copies(path)
+        raise CommandError(f"{path} {what}" + (f"; {hint}" if hint else ""))
     return read_deck(path, dict(parameters or {}), earlier)
 
 
@@ -152,7 +154,7 @@ def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[
 def parse_deck(
     text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
 ) -> Model:
-    """As ``read_deck`` for a deck given as text; ``folder`` is where ``*INCLUDE`` looks.
+    """Like ``read_deck``, for a deck given as text; ``*INCLUDE`` reads files in ``folder``.
 
     >>> fem.parse_deck(open("inputs/sdnl100.inp").read()).mesh.node_labels.tolist()
     [1, 2]

@@ -20,10 +20,10 @@ Caller: TypeAlias = tuple[str, int]
 
 
 class Builder:
-    """A model, piece by piece: nodes, bars, supports, then steps with what acts in them. ``card`` says all the rest.
+    """Builds a model in Python: nodes, bars, supports, then steps with their loads. ``card`` adds any other card.
 
-    Words, units and defaults are those of decks (``strain="ENGINEERING"`` is STRAIN=ENGINEERING). What is wrong is told
-    by ``model``, all of it at once, as of a deck: by the file and line that called, with the card that it became.
+    Words, units and defaults are those of decks (``strain="ENGINEERING"`` is STRAIN=ENGINEERING). ``model`` reports all
+    errors at once, each with the file and line of the call and the card that the call has produced.
 
     >>> chain = fem.Builder("A chain of 20 links between two hooks, SI units")
     >>> nodes = chain.nodes([(0.1 * k, 0.0, 0.0) for k in range(21)])
@@ -45,9 +45,9 @@ class Builder:
         self.card("HEADING", [[line] for line in heading.splitlines()])
 
     def card(self, keyword: str, rows: Iterable[Sequence[Any]] = (), /, *flags: str, **parameters: Any) -> None:
-        """Any card of a deck where it would stand: ``card("CLOAD", [(5, 1, 100.0)], amplitude="PULL")``.
+        """Add any card at this place of the deck: ``card("CLOAD", [(5, 1, 100.0)], amplitude="PULL")``.
 
-        flags, parameters  as decks have them; ``time_integrator`` is TIME INTEGRATOR, None is left out
+        flags, parameters  as in decks; ``time_integrator`` is TIME INTEGRATOR; None omits a parameter
         """
         given = {name: value for name, value in parameters.items() if value is not None}
         words = [name.upper().replace("_", " ") if name.islower() else name for name in given]
@@ -58,7 +58,7 @@ class Builder:
         self._callers += [caller()] * len(lines)
 
     def nodes(self, places: ArrayLike) -> Ints:
-        """Nodes at places (n, 3). Their labels (n,)."""
+        """Add nodes at coordinates (n, 3). Returns their labels (n,)."""
         found = shaped(places, 3, "places of nodes")
         labels = np.arange(self._nodes, self._nodes + len(found)) + 1
         self._nodes += len(found)
@@ -69,13 +69,13 @@ class Builder:
         self, nodes: ArrayLike, *, area: float, modulus: float | None = None, density: float | None = None,
         no_compression: bool = False, prestress: float = 0.0, tangent_tension: float | None = None, **section: Any,
     ) -> Ints:  # fmt: skip
-        """Bars along a row of node labels (n,), or between pairs of them (m, 2). Their labels (m,).
+        """Add bars along a row of node labels (n,), or between pairs of labels (m, 2). Returns their labels (m,).
 
-        modulus          None: they keep their length (``*INEXTENSIBLE``)
-        no_compression   they go slack: cables, ropes
-        prestress        the force with which they pull from the first step on, between nodes where these are now
-        tangent_tension  stiffens the tangent of bars that carry nothing yet, for a way to a first shape; it is never a
-                         force (``STARTING TENSION`` of decks)
+        modulus          None: bars of constant length (``*INEXTENSIBLE``)
+        no_compression   the bars may go slack: cables, ropes
+        prestress        initial tension, at the present distance of the nodes
+        tangent_tension  stiffens the tangent of unstressed bars, so that statics finds a first shape; it is never part
+                         of their force (``STARTING TENSION`` of decks)
         section          further parameters of ``*SOLID SECTION``: strain, mass
         """
         if "starting_tension" in section:
@@ -99,31 +99,31 @@ class Builder:
         return labels
 
     def masses(self, nodes: ArrayLike, mass: float) -> Ints:
-        """A point mass at each of some nodes (m,). Their labels (m,)."""
+        """Add a point mass at each of the nodes (m,). Returns the labels (m,) of the masses."""
         labels, name = self._add("MASS", np.atleast_1d(np.asarray(nodes))[:, None])
         self.card("MASS", [[mass]], elset=name)
         return labels
 
     def support(self, nodes: ArrayLike, first: int = 1, last: int = 3) -> None:
-        """Hold dofs first to last (1, 2, 3: x, y, z) of nodes, where they are at the start of the step, or for good."""
+        """Fix dofs first to last (1, 2, 3: x, y, z) of nodes at displacement 0, from the current step on or for all."""
         self.card("BOUNDARY", [(node, first, last) for node in np.atleast_1d(np.asarray(nodes)).tolist()])
 
     def static(self, period: float = 1.0, dt: float | None = None, *, gravity: float = 0.0, **step: Any) -> None:
-        """A ``*STATIC`` step. gravity: downwards along z, of everything; step: parameters of ``*STEP``."""
+        """Add a ``*STATIC`` step. gravity: acts on all elements along -z; step: parameters of ``*STEP``."""
         self._step(gravity, step, "STATIC", [[period if dt is None else dt, period]])
 
     def dynamic(
         self, period: float, dt: float, *, integrator: str = "NEWMARK", gravity: float = 0.0, **step: Any
     ) -> None:
-        """A ``*DYNAMIC, DIRECT`` step of equal increments dt."""
+        """Add a ``*DYNAMIC, DIRECT`` step with constant increments dt."""
         self._step(gravity, step, "DYNAMIC", [[dt, period]], "DIRECT", time_integrator=integrator)
 
     def frequency(self, modes: int) -> None:
-        """A ``*FREQUENCY`` step: the lowest modes about the state so far."""
+        """Add a ``*FREQUENCY`` step: the lowest modes about the current state."""
         self._step(0.0, {}, "FREQUENCY", [[modes]])
 
     def model(self) -> Model:
-        """The model as it is now. DeckError: all that is wrong with it, by the lines that said so."""
+        """The model built so far. DeckError: all its errors, each with the line of the call that caused it."""
         lines = self._lines + (["*END STEP"] if self._is_in_step else [])
         try:
             return parse_deck("\n".join(lines) + "\n", name=self._name)

@@ -43,7 +43,7 @@ def rows_of(entries: list[str], width: int) -> list[str]:
 
 
 def write_deck(model: Model) -> str:
-    """The deck of a model; parameters and includes of the deck it was read from are not restored.
+    """The text of a deck for a model. Parameters and includes of the original deck are not restored.
 
     >>> model = fem.read_deck("inputs/cable_net.inp")
     >>> fem.parse_deck(fem.write_deck(model)) == model

@@ -163,12 +163,28 @@ def _middle(sequence: Ints, parent: Ints) -> int:
 
 
 def narrow_order(pairs: Ints, count: int) -> Ints:
-    """Nodes of a graph, whose edges are pairs (p, 2), in an order with a narrow band: reverse Cuthill-McKee."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
+    """Nodes of a graph, whose edges are pairs (p, 2), in an order with a narrow band: reverse Cuthill-McKee.
 
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
-    return np.asarray(reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True), np.int64)
+    It is the order of ``scipy.sparse.csgraph``, whose import takes longer than the whole run of a small net.
+    """
+    keys = np.unique(np.concatenate([pairs, pairs[:, ::-1]]) @ np.array([count, 1]))
+    owners, others = np.divmod(keys, count)
+    starts, neighbours = np.searchsorted(owners, np.arange(count + 1)).tolist(), others.tolist()
+    degrees = (np.bincount(owners, minlength=count) + np.bincount(owners[owners == others], minlength=count)).tolist()
+    is_new, order = [True] * count, list[int]()
+    for seed in np.argsort(np.array(degrees, np.int32)).tolist():
+        reached = len(order)
+        if is_new[seed]:
+            is_new[seed] = False
+            order.append(seed)
+        while reached < len(order):
+            node = order[reached]
+            reached += 1
+            found = [other for other in neighbours[starts[node] : starts[node + 1]] if is_new[other]]
+            for other in found:
+                is_new[other] = False
+            order += sorted(found, key=degrees.__getitem__)
+    return np.array(order[::-1], np.int64)
 
 
 def number_band(system: System, free: Ints) -> tuple[Ints, int]:

@@ -177,22 +177,22 @@ def shortened(line: str) -> str:
 
 @frozen
 class Model:
-    """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
+    """A whole analysis. Comparison with == ignores its origin (``source``, ``digest``, ``notices``).
 
-    boundaries   supports given before the first step (zero-valued); rotations: those of reference nodes
-    pulleys      friction of ropes that run over some; these are elements of the mesh
-    bodies       rigid bodies on prescribed ways;  planes: half-spaces that nodes do not enter
-    parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
-    links        pairs of node indices that keep their distance (``*MPC``, LINK)
-    time_points  name -> rising instants
+    boundaries   supports before the first step (zero-valued); rotations: those of reference nodes
+    pulleys      friction of ropes over pulleys, which are elements of the mesh
+    bodies       rigid bodies with prescribed motion;  planes: half-spaces that nodes cannot enter
+    parameters   name -> value of ``*PARAMETER``, with ``--set`` applied (for information; already substituted)
+    links        pairs of node indices with a constant distance (``*MPC``, LINK)
+    time_points  name -> increasing instants
     restart_every  increments between two checkpoints (``*RESTART, WRITE``), 0: by wall time and at the ends of steps;
-                 None: not asked for
-    earlier      the state of another run to begin with (``*RESTART, READ``)
+                 None: not requested
+    earlier      the state of another run with which this one begins (``*RESTART, READ``)
     inherited    what the steps of that run act on
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
-    notices      what the reader accepted without effect, and other remarks for the user
-    extensions   cards and parameters used that neither Abaqus nor CalculiX has
+    notices      entries that the reader ignored, and other messages for the user
+    extensions   cards and parameters in use that neither Abaqus nor CalculiX has
 
     >>> model = fem.read_deck("inputs/sdnl100.inp")
     >>> model.mesh.coordinates.tolist()
@@ -254,7 +254,7 @@ class Model:
 
     @property
     def sea(self) -> Floats:
-        """(c, 6) regular waves: those of all ``*WAVE``, as ``surroundings.py`` has them, and their ramps."""
+        """(c, 6) regular waves: those of all ``*WAVE`` cards, in the format of ``surroundings.py``, and their ramps."""
         return components_of(self.waves, self.water)
 
     @property
@@ -264,17 +264,17 @@ class Model:
 
     @property
     def runs(self) -> bool:
-        """Some lines run: over pulleys, or on winches."""
+        """Whether any line runs over a pulley or on a winch."""
         return self.mesh.has_pulleys or len(self.reach.wound) > 0
 
     @property
     def reach(self) -> Reach:
-        """What winches and fluid loads act on in any step, those of earlier runs included."""
+        """Elements on which winches and fluid loads act in any step, including those of earlier runs."""
         return self.inherited | reach_of(self.mesh, self.steps)
 
     @property
     def planes_at_rest(self) -> list[StopPlane]:
-        """Those whose nodes are held where they are."""
+        """Planes whose reference nodes are fixed."""
         steps = [boundary for step in self.steps for boundary in step.boundaries]
         found = []
         for plane in self.planes:
@@ -285,7 +285,7 @@ class Model:
         return found
 
     def with_pinned(self, nodes: Ints) -> Ints:
-        """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
+        """Sorted node indices, with the nodes pinned to any reference nodes of rigid bodies among them."""
         for body in self.bodies:
             if np.isin(self.mesh.nodes_of(body.node), nodes).any():
                 nodes = np.union1d(nodes, self.mesh.nodes_of(body.pinned))

@@ -23,18 +23,18 @@ COUNTS = ("step", "increment", "iterations", "cutbacks")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """What happened, row by row: the initial state, then the saved increments of all steps.
+    """The motion, row by row: the initial state, then the saved increments of all steps.
 
-    step, increment      (k,)       every step begins with its increment 0, at the time the last one ended
+    step, increment      (k,)       every step begins with increment 0, at the end time of the step before
     time, dt             (k,)       total time; size of the increment
-    motion               (k, r, n, 3)  recorded quantities of nodes, by node index; as (k, 3n), dof = 3 * node index
-                                    + axis: u, v, a, reactions
-    iterations, cutbacks (k,)       linear solves and cutbacks of the increment
+    motion               (k, r, n, 3)  recorded quantities by node index; u, v, a and reactions are views (k, 3n) with
+                                    dof = 3 * node index + axis
+    iterations, cutbacks (k,)       number of linear solves and of cutbacks of the increment
     residual_norm        (k,)       at the end of the increment
     energy               (k, 5)     columns as ``BALANCED``
     energy_error         (k,)       in energy units
     elements             (k, m, s)  recorded quantities of elements (E, S, N, T), by element index
-    model                           what was run; mesh: its labels, coordinates X, sets
+    model                           the model of the run; mesh: its labels, coordinates X, sets
     modes                           one ``Modes`` per ``*FREQUENCY`` step
     responses                       one ``Response`` per frequency of ``*STEADY STATE DYNAMICS`` steps
     events                          taut, slack, impact, cutback, snap
@@ -116,8 +116,9 @@ class History:
         return values.reshape(len(values), 3 * values.shape[1])
 
     def of_node(self, label: int, field: str = "u") -> Floats:
-        """(k, 3) displacement of a node label; ``field``: what ``*NODE PRINT`` knows, or reactions. KeyError: no such
-        node or field.
+        """(k, 3) displacement of a node label; ``field``: another quantity of ``*NODE PRINT``, or reactions.
+
+        KeyError: no such node or field.
         """
         node = self.mesh.nodes_of(int(label))
         nodes = self.model.with_pinned(node)
@@ -125,21 +126,24 @@ class History:
         return values["RF" if field == "reactions" else field.upper()][:, int(nodes.searchsorted(node)[0])]
 
     def of_element(self, label: int, value: str = "N") -> Floats:
-        """(k,) N of an element label; ``value``: what ``*EL PRINT`` knows. KeyError: no such element or value."""
+        """(k,) N of an element label; ``value``: another quantity of ``*EL PRINT``.
+
+        KeyError: no such element or value.
+        """
         element = self.mesh.elements_of(int(label))
         values = Values(ELEMENTAL, self.model, element, np.moveaxis(self.elements[:, element], 2, 0))
         return values[value.upper()][:, 0]
 
     def of_energy(self, name: str) -> Floats:
-        """(k,) one of ``BALANCED``. KeyError: no such energy."""
+        """(k,) kinetic, strain, potential, external_work or dissipated energy. KeyError: no such energy."""
         if name not in BALANCED:
             raise unknown("energy", name, BALANCED)
         return self.energy[:, BALANCED.index(name)]
 
     def table(self, name: str) -> Columns:
-        """``increments``, ``nodes`` or ``elements``: columns as in the CSV file of this name, with every quantity of
-        all nodes or elements at the saved increments. ``steady``, ``steady_nodes``, ``steady_elements``: those of
-        harmonic responses, rows being frequencies, with amplitudes and phases [degrees]. KeyError: no such table.
+        """``increments``, ``nodes`` or ``elements``: the columns of the CSV file of this name, with every quantity of
+        all nodes or elements at the saved increments. ``steady``, ``steady_nodes``, ``steady_elements``: harmonic
+        responses, with amplitudes and phases [degrees] for each frequency. KeyError: no such table.
         """
         if name in RESPONSES:
             return response_columns(name, self.responses, self.mesh)
@@ -165,7 +169,7 @@ class History:
         return found
 
     def to_frame(self, table: str = "increments") -> Any:
-        """A ``table`` as ``pandas.DataFrame``; where the heading says SI ``attrs["units"]`` has the units of columns.
+        """A ``table`` as ``pandas.DataFrame``; if the heading contains SI, ``attrs["units"]`` has the units.
 
         CommandError: pandas is not installed (extra ``notebook``). KeyError: no such table.
         """
@@ -174,8 +178,8 @@ class History:
         return frame_of(self.table(table), says_si(self.model.heading))
 
     def to_xarray(self) -> Any:
-        """Everything as ``xarray.Dataset``: U, V, A, RF over time, node (labels) and axis (1, 2, 3), E, S, N, T over
-        time and element, energies and counts over time; with units where the heading says SI.
+        """All results as ``xarray.Dataset``: U, V, A, RF over time, node (labels) and axis (1, 2, 3), E, S, N, T over
+        time and element, energies and counts over time; with units if the heading contains SI.
 
         CommandError: xarray is not installed (extra ``notebook``).
         """
@@ -184,7 +188,7 @@ class History:
         return dataset_of(self.model, self.table("increments"), self.motion, self.elements)
 
     def of_step(self, step: int) -> Flags:
-        """(k,) True at the rows of a step (from 1)."""
+        """(k,) True for the rows of a step (counted from 1)."""
         return np.equal(self.step, step)
 
     def positions(self, node: int) -> Floats:

@@ -320,19 +320,20 @@ def extremes(rows: Floats, size: int) -> Floats:
 
 
 def load(folder: str | Path, *, output_every: int = 1) -> History:
-    """The motion of a run from its folder of results, also of a run that goes on or has failed: what ``fem.run`` gives.
+    """Read the results folder of a run as a ``History``, like that of ``fem.run``.
 
-    Rows are all increments in any of the tables. What was not written is NaN: quantities of nodes and elements that are
-    neither printed nor in the fields at that time, energies where ``*ENERGY PRINT`` leaves increments out (counts are 0
-    there, and a notice says so). The model is that of the deck, where that is still as it was when it ran; else the
-    mesh of the fields, and a notice says so. Harmonic responses are what tables say: to round-off, as amplitude and
-    phase are written, and NaN of what is not printed.
+    The run may still be in progress, or may have failed.
+    The rows are all increments in any of the tables. Values that were not written are NaN: quantities that are neither
+    printed nor in the fields at that time, and energies of increments that ``*ENERGY PRINT`` omits (counts are 0 there,
+    with a notice). The model is that of the deck if the deck is unchanged; otherwise only the mesh of the fields, with
+    a notice. Harmonic responses agree with the run to round-off, since amplitude and phase were written; NaN if not
+    printed.
 
-    output_every  rows of every k-th increment; the first and the last of a step always
+    output_every  read every k-th increment, and the first and last of each step
 
     Raises
     ------
-    CommandError  the folder holds no results of a run, what is in it is not readable, or it is too much for memory.
+    CommandError  the folder holds no results of a run, its files are unreadable, or they do not fit into memory.
 
     >>> history = fem.run("inputs/sdnl100.inp", output="results/kept")
     >>> again = fem.load("results/kept")

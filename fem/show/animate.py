@@ -74,22 +74,22 @@ def animate(
     force: bool = False,
     say: Say | None = None,
 ) -> Path:
-    """Draw the motion of a run as a film, from its files. The file that was written.
+    """Draw the motion of a run as a film, from its files. Returns the file written.
 
-    folder  of the results of a run (``fem.run(deck, output=folder)``)
+    folder  results folder of a run (``fem.run(deck, output=folder)``)
     output  file ending in .gif, .mp4 or .html; None: ``motion.gif`` in the folder
     fps     frames per second; at most ``frames`` instants are drawn, evenly spaced in time
-    start, end  total times that the film shows
-    speed   time of the motion in a second of the film (1: as fast as it happens), in place of ``frames``
-    scale   so many times as large are displacements drawn
-    trail   frames of the trail behind a node, 0: none; nodes: labels of those that have one, none: free ends
-    force   write over a file that is not ours
-    say     is told what is written; a terminal then has a progress bar, too
+    start, end  first and last total time of the film
+    speed   time of the motion per second of the film (1: real time), instead of ``frames``
+    scale   factor on displacements
+    trail   frames of the trail behind a node, 0: none; nodes: labels of nodes with a trail, none: free ends
+    force   overwrite a file that the program did not write
+    say     function that receives messages; a terminal then also shows a progress bar
 
     Raises
     ------
-    CommandError  no results, no fields, a node that is not there, a film that cannot be written or would replace
-                  a file that is not ours.
+    CommandError  there are no results, no fields or no such node, or the film cannot be written or would replace
+                  a file that the program did not write.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/filmed")
     >>> animate("results/filmed", frames=3).name

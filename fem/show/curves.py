@@ -246,7 +246,7 @@ def load_factor(results: Results) -> Figure:
     panel.set_xlabel(f"{paths[0].column} of node {paths[0].node} [{results.unit('length')}]", fontsize=style.LABEL)
     panel.set_ylabel("load factor", fontsize=style.LABEL)
     style.tidy(panel)
-    style.legend_beside(panel)
+    style.legend_below(panel)
     if len(points) > MOST_NAMED:
         panel.set_title(f"{len(points)} limit points, {MOST_NAMED} named", fontsize=style.SMALL)
     return figure
@@ -338,7 +338,7 @@ def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
     style.tidy(left)
     style.tidy(right)
     right.set_yticks([-180, -90, 0, 90, 180])
-    style.legend_beside(right)
+    style.legend_below(right)
     if each.part:
         left.set_title(f"{each.name}{each.part}", fontsize=9)
 

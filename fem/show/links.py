@@ -470,4 +470,4 @@ def finish_planes(panels: list[Axes]) -> None:
         style.tidy(panel)
         panel.margins(0.05)
         panel.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    style.legend_beside(panels[-1])
+    style.legend_below(panels[-1])

@@ -56,20 +56,20 @@ def plot(
     force: bool = False,
     say: Say = lambda text: None,
 ) -> list[Path]:
-    """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
+    """Draw the requested figures of a run from its files, or all for which it has data. Returns the files written.
 
-    folder  of the results of a run (``fem.run(deck, output=folder)``)
+    folder  results folder of a run (``fem.run(deck, output=folder)``)
     what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response,
             modes, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
-    scale   so many times as large are displacements drawn in the figures of shapes and modes
-    force   write among files that are not ours, and over them
-    say     is told what is written, what is not, and why
+    scale   factor on displacements in the figures of shapes and modes
+    force   write into a folder with files of others, and over them
+    say     function that receives messages: what is written, what is not, and why
 
     Raises
     ------
-    CommandError  no results, nothing of what was asked for can be drawn, or files that are not ours are in the way.
+    CommandError  there are no results, no requested figure can be drawn, or it would replace files of others.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/plotted")
     >>> [path.name for path in plot("results/plotted", "energy")]

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from fem.arrays import Columns, Say
-from fem.errors import CommandError, lacks
+from fem.errors import CommandError
 from fem.files import REPORT, is_marked, mark_of, replace_file
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import as_svg, si_unit
@@ -35,7 +35,7 @@ from fem.show.motion import overview, plane_of
 from fem.show.plot import WHAT
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.shapes import draw_bars, dress
-from fem.show.style import MOST_CURVES, curve, legend_beside, panels, some_of, tidy
+from fem.show.style import MOST_CURVES, curve, legend_below, panels, some_of, tidy
 
 RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")
 
@@ -43,16 +43,16 @@ RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validati
 def report(
     folder: str | Path, output: str | Path | None = None, *, force: bool = False, say: Say = lambda text: None
 ) -> Path:
-    """Write the report of a run, a sweep, exponents, sections or a validation. The file that was written.
+    """Write the report of a run, a sweep, exponents, sections or a validation. Returns the file written.
 
-    folder  of the results
+    folder  results folder
     output  file of the page; None: ``report.html`` in the folder
-    force   write over a file that is not ours
-    say     is told what is written
+    force   overwrite a file that the program did not write
+    say     function that receives messages: what is written
 
     Raises
     ------
-    CommandError  no results, jinja2 is not installed (extra ``report``), or a file that is not ours is in the way.
+    CommandError  no results, or a file that is not ours is in the way.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/told")
     >>> fem.report("results/told").name
@@ -411,7 +411,7 @@ def sweep_figure(table: Columns, names: list[str]) -> Any:
         panel.set_ylabel(column.replace("_", " "))
         tidy(panel)
     axes[-1][0].set_xlabel(across)
-    legend_beside(axes[0][0])
+    legend_below(axes[0][0])
     where = ", ".join(f"{name} = {table[name][0]:g}" for name in others[1:])
     return picture(figure, f"At {where}." if where else "")
 
@@ -533,11 +533,9 @@ class Page:
             self.sections.append(Section(title, kept))
 
     def html(self) -> str:
-        """The text of the file. CommandError: jinja2 is not installed."""
-        try:
-            from jinja2 import Environment, FileSystemLoader, StrictUndefined
-        except ImportError:
-            raise CommandError(f"a report needs jinja2: {lacks('jinja2', 'report')}") from None
+        """The text of the file."""
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
         loader = FileSystemLoader(Path(__file__).parent)
         environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
         return environment.get_template("page.html.jinja").render(page=self)

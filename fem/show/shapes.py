@@ -145,7 +145,7 @@ def along(
         panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
     rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
-    style.legend_beside(rows[0][0])
+    style.legend_below(rows[0][0])
     return figure
 
 

@@ -1,4 +1,4 @@
-"""How figures look: colours, lines, axes, legends beside the data, curves thinned to what can be seen."""
+"""How figures look: colours, lines, axes, legends below the data, curves thinned to what can be seen."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ PANEL = 2.1
 """Inches: width of a figure, height of one of several panels."""
 TITLE, LABEL, SMALL = 12, 11, 10
 """Sizes of text in points."""
+HANDLE, LETTER, LINE = 0.9, 0.085, 0.21
+"""Inches, of a legend: width of a line's picture and the blanks around it, of a letter; height of a line."""
 AXES = "xyz"
 MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
 """Entry of the description of a figure that bears the mark."""
@@ -70,7 +72,7 @@ def thinned(time: Floats, values: Floats, most: int = MOST_POINTS) -> tuple[Floa
 
 
 def finish(results: Results, axes: Sequence[Sequence[Axes]]) -> None:
-    """Grid, step boundaries, the time axis below, the legend right of the upper right panel."""
+    """Grid, step boundaries, the time axis and the legend below."""
     for panel in [panel for row in axes for panel in row]:
         tidy(panel)
         panel.margins(x=0.01)
@@ -79,7 +81,7 @@ def finish(results: Results, axes: Sequence[Sequence[Axes]]) -> None:
     label = f"time [{results.unit('time')}]" if results.is_si else "time"
     for panel in axes[-1]:
         panel.set_xlabel(label + (", dashed: a new step" if len(results.boundaries) else ""))
-    legend_beside(axes[0][-1])
+    legend_below(axes[0][-1])
 
 
 def tidy(panel: Axes) -> None:
@@ -95,12 +97,19 @@ def tidy(panel: Axes) -> None:
         panel.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def legend_beside(panel: Axes) -> None:
-    """Right of the axes, never over the data."""
-    found = panel.get_legend_handles_labels()[0]
-    if found:
-        look: dict[str, Any] = {"borderaxespad": 0.0, "frameon": False, "handlelength": 3.2, "fontsize": SMALL}
-        panel.legend(handles=found, loc="upper left", bbox_to_anchor=(1.02, 1.0), **look)
+def legend_below(panel: Axes, handles: Sequence[Any] = ()) -> None:
+    """The legend of a panel below all axes of its figure, in as many columns as fit; the figure grows by its height."""
+    handles = handles or panel.get_legend_handles_labels()[0]
+    if not handles:
+        return
+    labels = [handle.get_label() for handle in handles]
+    lines = [text.split("\n") for text in labels]
+    longest, tallest = max(len(part) for text in lines for part in text), max(map(len, lines))
+    columns = max(1, min(len(labels), int(panel.figure.get_figwidth() / (HANDLE + LETTER * longest))))
+    height = LINE * tallest * -(-len(labels) // columns)
+    panel.figure.set_figheight(panel.figure.get_figheight() + height)
+    look: dict[str, Any] = {"frameon": False, "handlelength": 3.2, "fontsize": SMALL, "ncols": columns}
+    panel.figure.legend(handles=handles, loc="outside lower center", **look)
 
 
 def labelled(results: Results, quantity: str, formula: str) -> str:

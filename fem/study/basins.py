@@ -42,24 +42,24 @@ def basins(
     scheduler: str | None = None,
     force: bool = False,
 ) -> Basins:
-    """Which attractor each start of the last step of a deck ends on.
+    """The attractor that each initial state of the last step of a deck reaches.
 
     deck        path of the ``.inp``
-    grid        name -> values; ``U1_2``: start displacement 1 of node 2, ``V1_2``: start velocity, else a
+    grid        name -> values; ``U1_2``: initial displacement 1 of node 2, ``V1_2``: its velocity; or a
                 ``*PARAMETER`` of the deck
-    parameters  other ``*PARAMETER`` values to override, the same for all starts
-    period      time between two points of a section, or the ``*PARAMETER`` that has it; None: that of the deck's
+    parameters  other ``*PARAMETER`` values to override, the same for all initial states
+    period      time between two points of a section, or the name of its ``*PARAMETER``; None: that of the deck's
                 PERIODIC amplitude
-    transient   periods before which no section has settled; cycles: periods after which a start is aperiodic
-    tolerance   distance of points that are the same, as a fraction of the size of the model
-    again       one start in twenty runs a second time, at dt/2: ``Basins.again`` has where these end
-    output, workers, scheduler, force  as of ``sweep``: the same basins in the same folder go on where they stopped
+    transient   periods before a section may count as settled; cycles: periods after which a motion is aperiodic
+    tolerance   largest distance of points that count as the same, as a fraction of the size of the model
+    again       repeat one initial state in twenty at dt/2; ``Basins.again`` has the results
+    output, workers, scheduler, force  as for ``sweep``; an interrupted study in the same folder continues
 
-    Runs that never settle are one attractor, of period 0. A run that fails has a verdict in ``sweep``.
+    Runs that never settle count as one attractor, of period 0. A run that fails has a verdict in ``sweep``.
 
     Raises
     ------
-    CommandError  as ``sweep``; the increments do not divide the period; there are more than 100 attractors
+    CommandError  as for ``sweep``; the increments do not divide the period; there are more than 100 attractors
 
     >>> found = basins("inputs/string_pendulum_rigid.inp", {"theta0": [0.5, 3.1]}, parameters={"A": 0.0, "beta": 1.0})
     >>> found.attractor.tolist(), found.attractors[0].kind

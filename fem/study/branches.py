@@ -484,22 +484,22 @@ def orbits(
     what: str = "",
     depth: int = 1,
 ) -> Orbits:
-    """Periodic orbits of the last step of a deck, stable or not: Newton's iteration on the stroboscopic map.
+    """Periodic orbits of the last step of a deck, stable or unstable, by Newton's method on the stroboscopic map.
 
     deck        path of the ``.inp``; without ``grid`` also a ``Model``
-    grid        name -> values of one parameter: the branch is followed from the first to the last one, through folds,
-                in steps of arclength of about the distance of two values; bifurcations are located and named
-    parameters  other values that override the deck's
-    period      of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    multiple    periods of the drive after which orbits come back
-    transient   periods from the deck's own start to the first guess; 0: Newton sets off from the start itself
-    what        column whose range the table has, as ``U1_2``; empty: the displacement that moves most
-    depth       how many times branches are left for those that begin at period doublings and branch points
+    grid        name -> values of one parameter: the branch is followed from the first to the last, around folds, in
+                steps of arclength of about the distance of two values; bifurcations are located and classified
+    parameters  other values that override those of the deck
+    period      period of the excitation, or the name of its ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
+    multiple    periods of the excitation after which orbits repeat
+    transient   periods from the deck's initial state to the first guess; 0: the initial state is the first guess
+    what        column whose range the table contains, such as ``U1_2``; empty: the displacement that moves most
+    depth       follow branches that start at bifurcations, and branches of these, to this depth
 
     Raises
     ------
-    CommandError   increments that do not divide the period, no such parameter
-    NoConvergence  there is no orbit near the start
+    CommandError   the increments do not divide the period, or there is no such parameter
+    NoConvergence  no orbit was found near the initial state
 
     >>> found = orbits("inputs/string_pendulum_rigid.inp", parameters={"A": 4.0, "beta": 0.5})
     >>> found.orbits[0].unstable, found["multiplier_1"].round(4).tolist()

@@ -225,24 +225,24 @@ def continuation(
     output: str | Path | None = None,
     force: bool = False,
 ) -> Sweep:
-    """Follow the motion of the last step of a deck up, and ``back`` down, the values of one parameter.
+    """Follow the motion of the last step of a deck through the values of one parameter, up and, with ``back``, down.
 
-    Each value sets off from the state in which the one before ended: where several motions are possible, the way
-    tells which is found (hysteresis). The table has a row for each value and ``way`` (1 up, -1 down): ``period`` in
-    periods of the drive (0: aperiodic), range and section of ``what``, ``taut`` (fraction of increments in which ropes
-    pull and stops push), ``exponent`` with its error.
+    Each value starts from the final state of the value before. If several motions are possible, the direction decides
+    which is found (hysteresis). The table has a row for each value and ``way`` (1 up, -1 down): ``period`` in periods
+    of the excitation (0: aperiodic), range and section of ``what``, ``taut`` (fraction of increments in which ropes are
+    taut and stops closed), ``exponent`` with its error.
 
-    grid        name -> values, in the order of the way up;  parameters: other values that override the deck's
+    grid        name -> values in upward order;  parameters: other values that override those of the deck
     period      time between two points of the section, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
-    transient   periods before the section at each value;  points: of the section, one a period
-    what        column that the table keeps, as ``U1_2``; empty: the displacement that moves most in the first periods
-                at the first value
+    transient   periods before the section at each value;  points: points of the section, one per period
+    what        column that the table keeps, such as ``U1_2``; empty: the displacement that moves most in the first
+                periods at the first value
     method      of the exponent: ``tangent``, ``two`` (ropes and stops), ``none``
-    nudge       push of the velocities at the start of each value, as a fraction of the size of the model times the
-                frequency: it takes the motion away from what is unstable
-    output, force  as in ``sweep``: the same continuation in the same folder goes on where it stopped
+    nudge       perturbation of the velocities at the start of each value, as a fraction of the size of the model times
+                the frequency, so that the run leaves a motion that has become unstable
+    output, force  as for ``sweep``; an interrupted continuation in the same folder continues
 
-    Raises what ``sweep`` raises; a value that fails has its verdict, and the next sets off from the last good state.
+    Raises the errors of ``sweep``. A value that fails has its verdict; the next one starts from the last valid state.
 
     >>> deck = "inputs/string_pendulum_rigid.inp"
     >>> found = continuation(deck, {"A": [3.0, 4.0]}, parameters={"beta": 0.5}, points=8, method="none")

@@ -361,14 +361,14 @@ def beyond_bar(difference: Floats, error: Floats) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class Lyapunov(Question):
-    """How exponents are found.
+    """Settings of a computation of exponents.
 
-    time       length of the last step, None: the deck's own
-    count      how many exponents, the largest first
+    time       length of the last step; None: that of the deck
+    count      number of exponents, the largest first
     method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
-    every      increments between two orthonormalisations; None: 10, for ``two`` 400
-    transient  fraction of the time that is left out
-    again      which points of a sweep are run again at dt/2: one of ``AGAIN``; a single model is, but for ``none``
+    every      increments between two orthonormalisations; None: 10, with ``two`` 400
+    transient  fraction of the time that is omitted at the start
+    again      which points of a sweep are repeated at dt/2: one of ``AGAIN``; a single model is, except for ``none``
     """
 
     time: float | None = None
@@ -462,9 +462,18 @@ def lyapunov(
     transient: float = TRANSIENT,
     again: str = "none",
 ) -> Exponents:
-    """The largest Lyapunov exponents of the last step of a deck, with error bars; arguments as in ``Lyapunov``.
+    """The largest Lyapunov exponents of the last step of a deck, with error bars.
 
-    The error bars are those of the means; ``again="dt"`` takes three times as long and shows what dt does to them.
+    deck        path of the ``.inp``, or a ``Model``
+    parameters  values that override the deck's ``*PARAMETER``
+    time        length of the last step; None: that of the deck
+    exponents   number of exponents, the largest first
+    method      ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
+    every       increments between two orthonormalisations; None: 10, with ``two`` 400
+    transient   fraction of the time that is omitted at the start
+    again       ``none``; ``dt``: repeat the run at dt/2, which takes three times as long and shows the effect of dt
+
+    The error bars cover sampling only.
 
     >>> found = lyapunov("inputs/string_pendulum_rigid.inp", time=500.0)
     >>> found.is_chaotic

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 
 from fem.arrays import Flags, Floats
 from fem.runs.frames import si_unit, unit_of
-from fem.show.style import OKABE_ITO, TITLE, curve, legend_beside, panels, tidy
+from fem.show.style import OKABE_ITO, TITLE, curve, legend_below, panels, tidy
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins
@@ -60,7 +60,7 @@ def extremes(
         unit = si_unit(f"{number}_max") if is_si else ""
         panel.set_ylabel(number + (f" [{unit}]" if unit else ""))
         tidy(panel)
-        legend_beside(panel)
+        legend_below(panel)
     axes[-1][0].set_xlabel(last)
     return figure
 
@@ -85,7 +85,7 @@ def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_
     unit = unit_of("1/time", is_si)
     panel.set(xlabel=f"time that counts [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
     tidy(panel)
-    legend_beside(panel)
+    legend_below(panel)
     return figure
 
 
@@ -168,7 +168,7 @@ def with_unit(what: str, is_si: bool) -> str:
 def finish(panel: Axes, x: str, y: str) -> None:
     panel.set(xlabel=x, ylabel=y)
     tidy(panel)
-    legend_beside(panel)
+    legend_below(panel)
 
 
 FAILED = "#444444"
@@ -183,7 +183,7 @@ def picture(found: Basins, is_si: bool) -> Figure:
     if len(names) == 1:
         numbers, axes, names = numbers[None], [np.zeros(1), *axes], ["", *names]
     panels = numbers.reshape(-1, *numbers.shape[-2:])
-    figure = Figure(figsize=(4.8 * len(panels) + 2.4, 4.6), layout="constrained")
+    figure = Figure(figsize=(max(7.2, 4.8 * len(panels)), 4.6), layout="constrained")
     figure.suptitle("\n".join(["Basins of attraction", *filter(None, [found.what_dt_does])]), fontsize=TITLE)
     colours = colours_of(len(found.attractors))
     for place, panel in enumerate(panels, 1):
@@ -194,7 +194,7 @@ def picture(found: Basins, is_si: bool) -> Figure:
     shown = [Patch(color=colours[of.number], label=str(of)) for of in found.attractors]
     if failed := np.mean(found.attractor == 0):
         shown.append(Patch(color=FAILED, label=f"the run fails, {100.0 * failed:.3g} % of the starts"))
-    figure.legend(handles=shown, loc="outside right center", fontsize=8)
+    legend_below(figure.axes[0], shown)
     return figure
 
 
@@ -262,7 +262,7 @@ def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
         panel.set_ylabel(labels[name])
         tidy(panel)
     axes[-1][0].set_xlabel(sweep.names[1])
-    legend_beside(axes[0][0])
+    legend_below(axes[0][0])
     return figure
 
 
@@ -322,5 +322,5 @@ def branches(found: Orbits, is_si: bool) -> Figure:
     low.set(ylabel="largest multiplier", xlabel=found.name)
     for panel in (top, low):
         tidy(panel)
-    legend_beside(top)
+    legend_below(top)
     return figure

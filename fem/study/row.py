@@ -34,14 +34,14 @@ FATIGUE = "damage", "rate"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Numbers over time of which a sweep keeps statistics.
+    """Time series of which a sweep records statistics.
 
-    what      their names, as of ``fem post``: ``T_e12`` (of element 12), ``U3_n5`` (of node 5); or one text of them
-    step      of this step alone, from 1; None: of all
+    what      their names, as in ``fem post``: ``T_e12`` (of element 12), ``U3_n5`` (of node 5); a sequence, or one text
+    step      only this step, counted from 1; None: all steps
     start     total time from which values count
-    slope, constant  m and K of N = K range^-m, cycles to failure; None: no damage
+    slope, constant  m and K of the S-N curve N = K range^-m; None: no damage
 
-    CommandError: names that are none, one of two constants.
+    CommandError: an unknown name, or only one of slope and constant.
 
     >>> study = fem.Record("T_e16", step=2, start=20.0, slope=3.0, constant=1e18)
     >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0]}, record=study)

@@ -265,17 +265,17 @@ def sections(
     cycles: int = CYCLES,
     points: int = POINTS,
 ) -> Section:
-    """The states of the printed nodes once in every period of the drive, in the last step of a deck.
+    """The states of the printed nodes once in every period of the excitation, in the last step of a deck.
 
     deck        path of the ``.inp``, or a ``Model``
     parameters  values that override the deck's ``*PARAMETER``
-    period      time between two points, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    cycles      periods in all; points: of the section, at their end
+    period      time between two points, or the name of its ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
+    cycles      total number of periods; points: number of points of the section, in the last periods
 
     Raises
     ------
-    CommandError   no such motion, or increments that do not divide the period.
-    NoConvergence  the march failed.
+    CommandError   the deck has no such motion, or its increments do not divide the period.
+    NoConvergence  an increment did not converge.
 
     >>> found = sections("inputs/string_pendulum_rigid.inp", parameters={"A": 4.0}, cycles=100, points=20)
     >>> found.period, found.of("U1_2").shape

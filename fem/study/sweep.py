@@ -41,11 +41,11 @@ class Sweep(Columns):
     """The results of a sweep: the columns of ``sweep.csv`` (docs/reference/sweeps.md), as ``sweep["U1_2_end"]``, with
     one entry per parameter set in grid order (the first parameter varies slowest).
 
-    names      of the parameters that were varied
-    histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
-    notices    remarks of the reader, and what of the parameter sets the table cannot show
-    is_si      the heading of the deck names SI units
-    is_grid    all combinations of values were run; False: a list of cases
+    names      names of the varied parameters
+    histories  (k,) the motions, with ``history=True``; None for a deck that could not be read
+    notices    messages of the reader, and results that the table cannot show
+    is_si      the heading of the deck contains SI
+    is_grid    True: all combinations of values; False: a list of cases
 
     >>> found = fem.sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0], "increments": [100, 200, 400]})
     >>> found.parameters["duration"].tolist()
@@ -79,31 +79,31 @@ class Sweep(Columns):
         return sweep_html(self, self.names, self.failures())
 
     def to_frame(self) -> Any:
-        """The table as ``pandas.DataFrame``; where the heading names SI ``attrs["units"]`` has the units of columns."""
+        """The table as ``pandas.DataFrame``; if the heading contains SI, ``attrs["units"]`` has the units."""
         return frame_of(self, self.is_si, self.names)
 
     def to_xarray(self) -> Any:
-        """The table as ``xarray.Dataset`` over the parameters, an axis for each; of cases over ``point``."""
+        """The table as ``xarray.Dataset`` with one axis for each parameter; a list of cases has the axis ``point``."""
         if not self.is_grid:
             return grid_of(self, ("point",), self.is_si)
         return grid_of(self, self.names, self.is_si)
 
     @property
     def parameters(self) -> dict[str, Floats]:
-        """name -> (k,) values of the parameters that were varied."""
+        """name -> (k,) values of the varied parameters."""
         return {name: self[name] for name in self.names}
 
     @property
     def failed(self) -> Flags:
-        """(k,) True where the run did not complete."""
+        """(k,) True for runs that were not completed."""
         return np.asarray(self["verdict"] != COMPLETED)
 
     def named(self, point: int) -> str:
-        """A parameter set, by its values."""
+        """The name of a parameter set, made of its values."""
         return ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
 
     def failures(self) -> str:
-        """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
+        """The failed parameter sets, grouped by verdict, the first few by name; empty if none failed."""
         failed = self.failed
         lines = [f"{np.count_nonzero(failed)} of {len(failed)} parameter sets failed"] if failed.any() else []
         for verdict in dict.fromkeys(self["verdict"][failed].tolist()):
@@ -127,28 +127,28 @@ def sweep(
     history: bool = False,
     force: bool = False,
 ) -> Sweep:
-    """Run a deck for every combination of values of ``*PARAMETER`` names, or of starts.
+    """Run a deck for every combination of values of ``*PARAMETER`` names or initial values.
 
     deck        path of the ``.inp``
-    grid        name -> values, the first varying slowest; ``U1_2``, unless a parameter is called so, is the start
-                displacement 1 of node 2, ``V1_2`` its velocity
-    cases       in place of a grid: CSV, a line of names and below it a parameter set in each line
+    grid        name -> values, the first varying slowest; ``U1_2``, unless it is the name of a parameter, is the
+                initial displacement 1 of node 2, ``V1_2`` its velocity
+    cases       instead of a grid: CSV file with a line of names, then one parameter set per line
     parameters  other ``*PARAMETER`` values to override, the same for all runs
-    output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
-                stopped, another one of the same deck file is overwritten; None: no files
-    workers     at most so many processes (short sweeps do without); None: one per processor
-    scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that one
-    record      numbers over time whose mean, std, extremes and fatigue damage the table has, too
-    history     keep every ``History`` too (then all points are computed)
-    force       replace files of our names in a folder that is not ours, too; those the deck is read from never
+    output      folder for ``sweep.csv`` and ``sweep.json``; an interrupted sweep in the same folder continues where it
+                stopped, another sweep of the same deck file is overwritten; None: no files
+    workers     largest number of processes (short sweeps use none); None: one per processor
+    scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that cluster
+    record      time series of which the table also contains mean, std, extremes and fatigue damage
+    history     also keep every ``History`` (all points are computed then)
+    force       replace files with the program's own names in any folder; never a file that the deck is read from
 
-    A run that fails does not end the sweep: ``verdict`` has the reason.
+    A run that fails does not stop the sweep; ``verdict`` states the reason.
 
     Raises
     ------
-    DeckError     the deck does not read with its own parameter values
-    CommandError  the folder holds what is not ours, or another sweep writes there; a name is no
-                  ``*PARAMETER`` of the deck, a value no number, the scheduler does not answer
+    DeckError     the deck has errors with its own parameter values
+    CommandError  the folder holds files of others, or another sweep writes there; a name is no
+                  ``*PARAMETER`` of the deck, a value is not a number, or the scheduler does not answer
 
     >>> found = sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0]})
     >>> found["increments_total"].tolist()

@@ -34,22 +34,23 @@ def pendulum(
     output: str | Path | None = None,
     force: bool = False,
 ) -> Path:
-    """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and the others; its numbers are ``*PARAMETER``.
+    """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and others; its numbers are ``*PARAMETER``.
 
     length, mass  of the links: one number for all, or one for each
-    angles        at the start [degrees]: the first from the downward vertical, each other from the previous link
-    speeds        rates of these angles at the start [degrees per unit of time]; none: at rest
-    absolute      angles and speeds are those from the vertical
-    body          ``bar``: uniform slender bars without stretch; ``point``: point masses on massless rods;
-                  ``elastic:EA``, ``point:EA``: with stretch
+    angles        initial angles [degrees]: the first from the downward vertical, the others from the previous link
+    speeds        initial rates of these angles [degrees per unit of time]; none: at rest
+    absolute      angles and speeds are measured from the vertical
+    body          ``bar``: uniform slender rods; ``point``: point masses on massless rods;
+                  ``centre``: masses at the centres of massless rods;
+                  ``elastic:EA``, ``point:EA``, ``centre:EA``: elastic bars of this stiffness
     time, dt      duration and increment
     integrator    TIME INTEGRATOR of the deck; empty: ENERGY MOMENTUM
     output        file of the deck; None: ``pendulum_<links>.inp`` in the current folder
-    force         write over a file that holds something else
+    force         overwrite a file with other content
 
     Raises
     ------
-    CommandError  numbers out of their range, or the file exists and holds something else.
+    CommandError  a number is out of range, or the file exists and has other content.
 
     >>> deck = pendulum(2, angles=[90, 0], time=0.1)
     >>> len(fem.run(deck))
@@ -123,7 +124,7 @@ def parameter_lines(pendulum: Pendulum) -> list[str]:
     lines = ["*PARAMETER", *(f"{name} = {float(value)!r}" for name, value in given.items())]
     if pendulum.stiffness is not None:
         lines.append(f"EA = {float(pendulum.stiffness)!r}")
-    if pendulum.body == "bar":
+    if pendulum.body != "point":
         lines.append("** mass per length")
         pairs = dict.fromkeys(zip(density_names(pendulum), mass, length, strict=True))
         lines += [f"{density} = {m}/{of}" for density, m, of in pairs]
@@ -172,11 +173,12 @@ def property_lines(pendulum: Pendulum) -> list[str]:
     """Materials, sections (area 1: E A and the mass per length are given) and point masses."""
     is_rigid = pendulum.stiffness is None
     law, strain = (["*INEXTENSIBLE"], "") if is_rigid else (["*ELASTIC", "<EA>"], ", STRAIN=ENGINEERING")
-    if pendulum.body == "bar":
+    if pendulum.body != "point":
         lines: list[str] = []
+        rule = "ONE POINT" if pendulum.body == "centre" else "CONSISTENT"
         for density, name, cards in groups(density_names(pendulum), "LINKS", "LINK", 0):
             lines += [*cards, f"*MATERIAL, NAME={name}", *law, "*DENSITY", f"<{density}>"]
-            lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, MASS=CONSISTENT{strain}", "1."]
+            lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, MASS={rule}{strain}", "1."]
         return lines
     lines = ["*MATERIAL, NAME=MASSLESS", *law, "*SOLID SECTION, ELSET=LINKS, MATERIAL=MASSLESS" + strain, "1."]
     for mass, name, cards in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
@@ -208,7 +210,11 @@ def step_lines(pendulum: Pendulum) -> list[str]:
     return STEP.format(integrator=pendulum.integrator or INTEGRATOR, elements=elements).splitlines()
 
 
-BODIES = {"bar": "uniform slender bars", "point": "point masses at the ends of massless bars"}
+BODIES = {
+    "bar": "uniform slender bars",
+    "point": "point masses at the ends of massless bars",
+    "centre": "masses at the centres of massless bars",
+}
 QUANTITIES = ("length", "mass", "angle", "speed")
 
 
@@ -220,7 +226,8 @@ class Pendulum:
     angles           (N,)  at t = 0 [degrees], counter-clockwise from the downward vertical; of the second link on
                            from the direction of the previous link, unless ``absolute``
     speeds           (N,)  rates of ``angles`` [degrees per unit of time]; empty: at rest
-    body             ``bar``: uniform slender bars (m L^2/12 about their centre);  ``point``: all mass at the lower ends
+    body             ``bar``: uniform slender bars (m L^2/12 about their centre);  ``point``: at the lower ends;
+                     ``centre``: at the centres, as in Code_Aster's SDNL100
     stiffness        axial stiffness E A of every link; None: rods without stretch
     time, dt         duration and increment
     integrator       name in the deck; empty: the one that suits the body
@@ -273,20 +280,23 @@ def per_link(values: float | Sequence[float], links: int, name: str) -> tuple[fl
 
 
 def body_of(text: str) -> tuple[str, float | None]:
-    """``bar``, ``point``, ``elastic:EA``, ``point:EA`` as body and axial stiffness. Raises CommandError."""
+    """``bar``, ``point``, ``centre``, ``elastic:EA``... as body and axial stiffness. Raises CommandError."""
     kind, colon, number = text.strip().lower().partition(":")
     if kind not in (*BODIES, "elastic") or (kind == "elastic" and not colon):
-        raise CommandError(f"unknown body {text!r}; known are bar, point, elastic:EA and point:EA")
+        raise CommandError(f"unknown body {text!r}; known are bar, point, centre, elastic:EA, point:EA and centre:EA")
     try:
         stiffness = float(number) if colon else None
     except ValueError:
         stiffness = math.nan
     if stiffness is not None and not 0.0 < stiffness < math.inf:
         raise CommandError(f"the axial stiffness EA in {text!r} must be a positive number")
-    return "point" if kind == "point" else "bar", stiffness
+    return "bar" if kind == "elastic" else kind, stiffness
 
 
-BODY = "bar: slender bars without stretch (default); point: masses on massless rods; elastic:EA, point:EA: with stretch"
+BODY = (
+    "bar: slender bars without stretch (default); point: masses on massless rods; centre: masses at their centres; "
+    "elastic:EA, point:EA, centre:EA: with stretch"
+)
 ANGLES = "at the start [degrees]: the first from the downward vertical, each other from the previous link (default: 30)"
 SPEEDS = "rates of these angles at the start [degrees per second] (default: at rest)"
 

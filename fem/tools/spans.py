@@ -224,25 +224,25 @@ def line(
     output: str | Path | None = None,
     force: bool = False,
 ) -> Path:
-    """Write the deck of a mooring line or a span of conductor, for ``fem.run``, ``fem.sweep`` and the others.
+    """Write the deck of a mooring line or a span of conductor, for ``fem.run``, ``fem.sweep`` and others.
 
-    last, first  (x, y, z) of the ends, z up, the water's surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
+    last, first  (x, y, z) of the ends, z upwards, water surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
     section      a name of the catalogue (R4-studless-142, wire-90, polyester-200, drake), or a ``Section``
-    length       natural length; or in its place ``tension`` at the last end, or ``sag`` at half span
-    depth        of the water; None: there is none
-    friction     coefficient between the line and the bottom
-    stream       (x, y) velocity of the current; without water of the wind, 10 m above z = 0
-    motion       (x, y, z) amplitudes of the last end, which moves as a cosine of a ``period``
-    record       or a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
-    damping      internal, as a fraction of the critical one of a bar, where the end moves (BA = -damping of MoorDyn)
-    bars         their number
-    time, dt     duration of the motion and increment; 0: 10 periods and a 200th of one, or the record and 0.05
+    length       natural length; alternatively ``tension`` at the last end, or ``sag`` at mid span
+    depth        depth of the water; None: no water
+    friction     coefficient of friction between the line and the seabed
+    stream       (x, y) velocity of the current, or without water of the wind, 10 m above z = 0
+    motion       (x, y, z) amplitudes of the last end, which moves as a cosine with this ``period``
+    record       alternatively a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
+    damping      internal damping, if the end moves, as a fraction of the critical one of a bar (MoorDyn's -BA)
+    bars         number of bars
+    time, dt     duration and increment of the motion; 0: 10 periods and 1/200 period, or the record and 0.05
     output       file of the deck; None: ``line.inp`` in the current folder
-    force        write over a file that holds something else
+    force        overwrite a file with other content
 
     Raises
     ------
-    CommandError  numbers out of their range, or the file exists and holds something else.
+    CommandError  a number is out of range, or the file exists and has other content.
 
     >>> deck = line((300, 0, 8), first=(0, 0, 0), section="drake", sag=9.0, bars=20)
     >>> print(f"{fem.run(deck).of_element(20, 'T')[-1]:.4g} N")

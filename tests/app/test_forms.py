@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fem
 from fem.app.deck_text import (
     PRESETS,
     ROUNDING,
@@ -74,6 +76,14 @@ def test_presets_are_pendulums_that_can_be_run(name):
     preset = PRESETS[name]
     assert len(preset.speeds) == preset.links  # the form shows all of them
     assert not [found for found in judge(deck_text(preset)).findings if found.is_error]
+
+
+def test_the_example_sdnl100_is_sdnl100():
+    """The tip where Code_Aster's deck has it, increment by increment."""
+    mine = fem.run(parse_deck(deck_text(PRESETS["SDNL100"])))
+    published = fem.run(Path(__file__).parents[2] / "inputs" / "sdnl100.inp")
+    assert mine.time == pytest.approx(published.time, rel=1e-12)
+    assert mine.of_node(2) == pytest.approx(published.of_node(2), abs=1e-4)
 
 
 DECK = "*HEADING\nx = 1\n*PARAMETER\n** y = 2\nlength = 1.5D-1\narea=2\nboth = length*area\n*NODE\n1, 0.\n"

@@ -111,9 +111,10 @@ def test_the_figure_sets_open_verdicts_apart():
 
     columns = {"A": [1.0, 2.0, 3.0], "exponent_1": [-0.1, 0.3, 0.2], "error_1": [0.01] * 3, "chaotic": [0, np.nan, 1]}
     arrays = {name: np.array(values, float) for name, values in columns.items()} | {"point": np.arange(3)}
-    (panel,) = exponents_against(Sweep(arrays, ("A",)), True).axes
+    figure = exponents_against(Sweep(arrays, ("A",)), True)
+    (panel,) = figure.axes
     assert np.isnan(panel.lines[0].get_ydata()).tolist() == [False, True, False]
-    labels = [text.get_text() for text in panel.get_legend().get_texts()]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["no verdict"]
 
 

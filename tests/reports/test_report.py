@@ -318,10 +318,3 @@ def test_a_report_goes_when_its_results_do(tmp_path):
     fem.report(tmp_path / "many")
     fem.sweep(deck, {"length": [1.0, 3.0]}, output=tmp_path / "many")
     assert not (tmp_path / "many" / "report.html").exists()
-
-
-def test_without_jinja_the_extra_is_named(sdnl100, tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
-    assert main(["report", str(sdnl100[1]), "--output", str(tmp_path / "page.html")]) == 2
-    assert "jinja2 is not installed: pip install -e '.[report]'" in capsys.readouterr().err
-    assert not (tmp_path / "page.html").exists()

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fem.arrays import Floats
 from fem.compiled.interpreted import rehearsal
@@ -19,7 +21,7 @@ from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.band import solve_in_band
 from fem.linear.chain import JOINED, PINNED, Diagonal, LinearSystem, solve_unsymmetric_chain
-from fem.linear.choice import find_tree, number_band
+from fem.linear.choice import find_tree, narrow_order, number_band
 from fem.linear.krylov import solve_bicgstab
 from fem.linear.tangent import multiply
 
@@ -179,3 +181,13 @@ def test_a_pair_that_outgrows_its_nodes_is_not_eliminated():
             np.array([[0, 1]]), np.tile(np.eye(3).ravel(), 2)[None],
         )  # fmt: skip
         assert eliminated(tangent, bars_of(tangent.ends, []), np.ones(6, np.int64), np.arange(6.0))[0] == is_safe
+
+
+@given(st.integers(1, 60), st.integers(0, 150), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_narrow_order_is_that_of_scipy(count, edges, seed):
+    """Graphs with several parts, repeated edges, lonely nodes and edges from a node to itself."""
+    pairs = np.random.default_rng(seed).integers(count, size=(edges, 2))
+    graph = coo_array((np.ones(edges, np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
+    graph = ((graph + graph.T) != 0).tocsr()
+    assert narrow_order(pairs, count).tolist() == reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()

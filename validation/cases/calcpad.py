@@ -18,8 +18,8 @@ TITLE = "simple pendulum by many methods (Calcpad worksheet), and as a stiff bar
 SOURCE = (
     "Calcpad, Comparison of several methods for analysis of simple undamped pendulum; g = 9.81, l = 1, 60 degrees, "
     "h = 0.05 s. Misprints corrected: dn = sqrt(1 - k^2 sn^2), omega' = -(g/l) sin theta, Crank-Nicolson is implicit. "
-    "The worksheet steps the angle; a bar steps positions and has an axial vibration besides: another discretisation, "
-    "which stands beside these numbers and not in their place."
+    "The worksheet integrates the angle. A bar has positions as unknowns and an axial vibration in addition: its "
+    "results belong to another discretisation and are given for comparison."
 )
 LONG = False
 

@@ -14,7 +14,7 @@ from validation.references.forced_orbits import Orbit, find_orbit
 from validation.references.string_pendulum import Pendulum
 
 NAME = "chaos_that_ends"
-TITLE = "forced string pendulum: chaos that ends by itself is not called chaos, and what it settles on"
+TITLE = "forced string pendulum: chaos that ends by itself is not reported as chaos; the motion after it"
 SOURCE = (
     "Periodic motions and their Floquet multipliers by DOP853 and Newton's method (validation/references/"
     "forced_orbits.py): the exponent is ln |multiplier| over the period, -beta/(2 m) where multipliers are complex. "

@@ -16,8 +16,8 @@ from validation.tools import Array
 NAME = "composite_lines"
 TITLE = "composite lines: a clump weight, a buoy, a lazy wave above and on the bottom"
 SOURCE = (
-    "Elastic catenaries (Irvine) joined at places that are found with scipy's root; lines clear of the bottom are "
-    "extrapolated over the number of bars, those on it have 600 bars. No code shared with fem."
+    "Elastic catenaries (Irvine), joined at points found with scipy's root; lines clear of the bottom are "
+    "extrapolated over the number of bars, those on it have 600 bars. No code is shared with fem."
 )
 LONG = False
 

@@ -1,4 +1,4 @@
-"""What the paper of the forced string pendulum left to do: two cables, a cradle, exponents, resonance, branches."""
+"""Open questions of the forced string pendulum: two cables, a cradle, exponents, resonance, branches."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fem.validation import Outcome
 from validation.further import basins, bouncing, branches, cradles, exponents, periodic, toy, two_cables
 
 NAME = "further_work"
-TITLE = "what the paper of the forced string pendulum left to do: two cables, Newton's cradle, a table that moves"
+TITLE = "open questions of the forced string pendulum: two cables, Newton's cradle, a table that moves"
 SOURCE = (
     "V. Ciocanel, T. Witelski (2012), section 6 and figure 1. Nobody has published these: the targets are closed forms "
     "and event-driven integrators (validation/references). Decks inputs/ball_on_two_ropes.inp, cradle.inp, "
-    "ball_on_table.inp and string_pendulum_*.inp. Broken off, the same command goes on."
+    "ball_on_table.inp and string_pendulum_*.inp. If interrupted, the same command continues."
 )
 LONG = True
 

@@ -42,7 +42,7 @@ RESTING = {
 """Friction; horizontal force at the anchor, horizontal and vertical force at the upper end."""
 ON_BOTTOM = 202.8103
 BARS = (50, 100, 200)
-MOST = "regression: at most 4 solves, 1 where round-off lets it; the first one is counted always"
+MOST = "regression: at most 4 solves, 1 if round-off allows it; the first one is always counted"
 
 
 def run(folder: Path) -> Outcome:
@@ -53,7 +53,10 @@ def run(folder: Path) -> Outcome:
         rows += _forces(name, found, forces)
         worst = max(worst, *solves)
     rows.append(
-        Row(Target("most linear solves of statics from such a start", 2.5, "absolute", MOST, 1.5), float(worst))
+        Row(
+            Target("largest number of linear solves in statics that begin there", 2.5, "absolute", MOST, 1.5),
+            float(worst),
+        )
     )
     for name, given in RESTING.items():
         rows += _resting(name, *given)
@@ -75,7 +78,7 @@ def _forces(name: str, found: Any, published: tuple[float, ...]) -> list[Row]:
     values, exact = np.array(found), np.array(published)
     limit = values[-1] + (values[-1] - values[-2]) / 3
     order = float(tools.orders(np.abs(values[:, 0] - limit[0]))[0])
-    why = "published to 1e-6; as much for what the extrapolation leaves"
+    why = "published to 1e-6; the same for the error of the extrapolation"
     rows = [
         Row(Target(f"{name}: order of H in bar length", 2.0, "order", "analytic: weights lumped at nodes", 2e-3), order)
     ]
@@ -98,10 +101,10 @@ def _resting(name: str, friction: float, anchor: float, level: float, upright: f
     """One row on the bottom."""
     line = _line(1000, 500.0, 7.51e12, 800.0)
     shape = lay(line, 400.0, 200.0, Bottom(0.0, 0.0, friction))
-    why = "published to 1e-6; 1000 bars are up to 7e-6 off"
+    why = "published to 1e-6; the error of 1000 bars is up to 7e-6"
     force, own = _upper(line, shape), float(shape.load.sum() / 800.0)
     held = max(float(shape.tension[0]) - friction * float(shape.load[0]), 0.0)
-    lying = "published, of all rows; the weight that lies over that of a metre, 1e-3 off"
+    lying = "published, for all rows; weight on the bottom over weight of a metre, error 1e-3"
     return [
         Row(
             Target(f"{name}: H at the anchor [N]", anchor, "relative" if anchor else "absolute", why, 2e-5),
@@ -117,13 +120,13 @@ def _sloped() -> Row:
     """80 m of chain up a bottom that rises by 10 degrees."""
     line = _line(400, 80.0, 1e12, 100.0)
     shape = lay(line, 60.0, 40.0, Bottom(0.0, math.radians(10.0)))
-    why = "closed form of the elastic catenary on a rigid slope, 40 digits; 400 bars are 7e-6 off"
+    why = "closed form of the elastic catenary on a rigid slope, 40 digits; the error of 400 bars is 7e-6"
     return Row(Target("slope 10 degrees: force at the upper end [N]", 4681.188952352464, "relative", why, 2e-5),
                float(np.hypot(*_upper(line, shape))))  # fmt: skip
 
 
 def _figure() -> Any:
-    sheet, axes = tools.figure("Lines of MoorPy's tests, as they are laid", "x [m]", "z [m]")
+    sheet, axes = tools.figure("Lines of MoorPy's tests in equilibrium", "x [m]", "z [m]")
     for (name, (friction, *_)), colour in zip(RESTING.items(), (tools.BLUE, tools.ORANGE, tools.GREEN), strict=True):
         places = lay(_line(50, 500.0, 7.51e12, 800.0), 400.0, 200.0, Bottom(0.0, 0.0, friction)).places
         axes.plot(*places.T, ".-", color=colour, label=name)

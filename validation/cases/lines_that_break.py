@@ -13,11 +13,12 @@ from validation import tools
 from validation.references import lattice
 
 NAME = "lines_that_break"
-TITLE = "lines that part: recoil and front of a stretched line, a mass on two lines of which one goes"
+TITLE = "lines that part: recoil and front of a stretched line, a mass on two lines, one of which breaks"
 SOURCE = (
     "Analytic: waves of a linear line, recoil T/sqrt(EA m') behind a front of speed sqrt(EA/m') (Graff, Wave Motion in "
-    "Elastic Solids, 1.5), of which bars with masses at their nodes make an Airy function that stands at 2/3 of T at "
-    "the front; the mass on two springs swings about its new rest. Decks inputs/parting_line.inp and twin_lines.inp."
+    "Elastic Solids, 1.5); on bars with masses at their nodes the front becomes an Airy function with 2/3 of T at "
+    "the front; the mass on two springs oscillates about its new rest position. Decks inputs/parting_line.inp and "
+    "twin_lines.inp."
 )
 LONG = False
 LENGTH, BARS, STIFFNESS, MASS, TENSION = 10.0, 100, 1e6, 2.0, 5000.0

@@ -16,8 +16,8 @@ from validation.references import harmonic_cable, harmonic_drag
 NAME = "mooring_response"
 TITLE = "harmonic motion: a mooring line in water, its upper end in surge, and a bar on springs"
 SOURCE = (
-    "Of the line, its linear equations about the elastic catenary, with the first harmonic of the drag, as a boundary "
-    "value problem (SciPy's solve_bvp); of the bar, a closed form. Deck inputs/mooring_response.inp."
+    "Line: its linear equations about the elastic catenary, with the first harmonic of the drag, as a boundary "
+    "value problem (SciPy's solve_bvp). Bar: a closed form. Deck inputs/mooring_response.inp."
 )
 LONG = False
 

@@ -12,7 +12,9 @@ from validation import tools
 from validation.references import reeving
 
 NAME = "reeving"
-TITLE = "winches and pulleys: a canton of two spans, friction on a pulley, a load that is lowered, a block and tackle"
+TITLE = (
+    "winches and pulleys: a line section of two spans, friction on a pulley, a load that is lowered, a block and tackle"
+)
 SOURCE = (
     "Code_Aster V6.02.100, SSNL100A (CABLE_POULIE): sags of two spans; Euler-Eytelwein for a rope that slips; a load "
     "on a line of changing length by DOP853; statics of a tackle of four parts."

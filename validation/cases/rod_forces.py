@@ -15,7 +15,7 @@ from validation import links, tools
 from validation.references.links import describe, solve
 
 NAME = "rod_forces"
-TITLE = "pendulums of rods: forces of links in a straight line, order of all that is printed"
+TITLE = "pendulums of rods: forces of links in a straight line, order of convergence of all printed quantities"
 SOURCE = "Lagrange's equations in the angles, DOP853 to 1e-13 (validation/references/links.py)."
 LONG = False
 

@@ -17,7 +17,8 @@ TITLE = "ropes with a memory: working curves, creep, dynamic stiffness"
 SOURCE = (
     "The rope of inputs/polyester_rope.inp: curves of the kind of the Syrope model (Falkenberg and others, OTC-27761, "
     "2017), dynamic stiffness and viscosity of the polyester rope in the tests of MoorDyn 2.7 (1.53e8 N + 23.12 T, "
-    "5e10 N s). No measured rope: no public table was found. The judge integrates the equations written out (DOP853)."
+    "5e10 N s). There is no measured rope, because no public table was found. The reference integrates the equations "
+    "(DOP853)."
 )
 LONG = False
 

@@ -16,7 +16,7 @@ NAME = "sdnl100"
 TITLE = "pendulum in great oscillation (Code_Aster V5.02.100)"
 SOURCE = (
     "Code_Aster validation manual V5.02.100; deck inputs/sdnl100.inp. The period belongs to a point mass at the centre "
-    "of the bar (ONE POINT mass); a true uniform rod swings with 1.93333 s. The manual prints T = 1.6744 s; "
+    "of the bar (ONE POINT mass); the period of a uniform rod is 1.93333 s. The manual prints T = 1.6744 s; "
     "twelve terms of its (corrected) series give 1.67431 s, the elliptic integral 1.67431710 s."
 )
 LONG = False
@@ -85,7 +85,7 @@ def _published(history: Any) -> list[Row]:
         rows.append(
             Row(Target(name, value, kind, "published: V5.02.100, section 4.1, its tolerance", tolerance), computed)
         )
-        source = "published: Code_Aster's printed value; same recipe, so its last digits: 3e-12"
+        source = "published: Code_Aster's printed value; the same method, so only its last digits differ: 3e-12"
         rows.append(Row(Target(f"{name}, Code_Aster's own", own, "absolute", source, 1e-11), computed))
     return rows
 
@@ -105,7 +105,7 @@ def _iterations(history: Any) -> list[Row]:
 
 def _accuracy(largest: np.ndarray) -> list[Row]:
     """How near to the exact motion finer increments come, and how fast."""
-    source = "analytic: elliptic functions; the second-order error at T/640, 3.2e-4, and half of it besides"
+    source = "analytic: elliptic functions; one and a half times the second-order error at T/640, 3.2e-4"
     rows = [Row(Target("largest angle error [rad] with T/640", 0.0, "absolute", source, 5e-4), float(largest[-1]))]
     source = "analytic: trapezoidal rule, order 2; 0.015 for the fourth-order term (0.005)"
     pairs = list(zip(DIVISIONS[:-1], DIVISIONS[1:], tools.orders(largest), strict=True))
@@ -116,8 +116,10 @@ def _accuracy(largest: np.ndarray) -> list[Row]:
 
 def _drift() -> Row:
     """The continued run has to stop, soon after one period."""
-    source = "regression: prototype of the same recipe, 10 % drift passed after 1.18 T; half an increment of 0.025 T"
-    target = Target("time / T at which three periods at T/40 stop by energy drift", 1.18, "absolute", source, 0.0125)
+    source = "regression: prototype of the same method, 10 % drift after 1.18 T; half an increment of 0.025 T"
+    target = Target(
+        "time / T at which a run of three periods at T/40 stops by energy drift", 1.18, "absolute", source, 0.0125
+    )
     try:
         fem.run(tools.deck("sdnl100_3periods"))
     except fem.EnergyDrift as drift:

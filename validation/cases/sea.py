@@ -17,7 +17,7 @@ NAME = "sea"
 TITLE = "waves: JONSWAP components, the water at nodes, statistics of a sea, a buoy on a rope, a body on springs"
 SOURCE = (
     "The spectrum integrated by quad, waves summed as complex potentials, the body's equation by DOP853, the rope's by "
-    "Radau. Deck inputs/sea_state.inp; the body's stands in the case."
+    "Radau. Deck inputs/sea_state.inp; the deck of the body is part of the case."
 )
 LONG = False
 

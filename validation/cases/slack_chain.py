@@ -15,8 +15,8 @@ from validation.references import slack_chain
 NAME = "slack_chain"
 TITLE = "a chain snaps taut below a falling load: peak tension"
 SOURCE = (
-    "Deck inputs/slack_chain.inp, with automatic increments by their local error, and by tensions as fem line writes "
-    "them; the same chain of masses and cables by RK45 to 1e-7 (references/slack_chain.py)."
+    "Deck inputs/slack_chain.inp, with automatic increments controlled by the local error, and by tensions as in decks "
+    "of fem line; the same chain of masses and cables by RK45 to 1e-7 (references/slack_chain.py)."
 )
 LONG = False
 CHAIN = slack_chain.Chain(length=10.0, bars=20, stiffness=4e5, mass=1.0, load=30.0, beta=0.3 * 0.5 / np.sqrt(4e5))

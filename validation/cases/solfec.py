@@ -19,8 +19,8 @@ NAME = "solfec"
 TITLE = "pendulum of a point mass on a rigid rod (Solfec), 1 and 10 swings"
 SOURCE = (
     "Solfec-1.0 validation manual, Pendulum (after Rubinowicz and Krolikowski 1998, pp. 91-99); l = m = 1, 90 degrees, "
-    "g = pi^2, h = 0.001 s. Its printed periods are cut, not rounded (2.360 for 2.3606812), and its printed series "
-    "lacks squares and rising powers; the exact values come from the elliptic integral."
+    "g = pi^2, h = 0.001 s. Its printed periods are truncated, not rounded (2.360 for 2.3606812), and its printed "
+    "series lacks squares and rising powers; the exact values come from the elliptic integral."
 )
 LONG = False
 

@@ -21,7 +21,7 @@ TITLE = "forced string pendulum: trajectories, phase planes, time histories (fig
 SOURCE = (
     "V. Ciocanel, T. Witelski, Modeling and numerical simulation of the nonlinear dynamics of the parametrically "
     "forced string pendulum (Duke University, 2012). Decks inputs/string_pendulum_rigid.inp, _spring.inp, _rope.inp. "
-    "The paper states no initial conditions: here the mass is at rest in the laboratory at theta0 (0.1 unless said), "
+    "The paper states no initial conditions: here the mass is at rest in the laboratory at theta0 (0.1 unless stated), "
     "at the length L. Exponents (figures 4, 6, 8, 9) are the case string_pendulum_exponents."
 )
 LONG = False
@@ -63,10 +63,11 @@ def run(folder: Path) -> Outcome:
 
 
 FIGURE_3 = (
-    "Figure 3: several motions exist side by side. At A = 4 the swing from theta0 = 0.1 dies out (to hang still is "
-    "stable, too), from theta0 = pi/4 it goes on with the period of the drive, which is the paper's figure. At A = "
-    "8.35 from theta0 = 0.1 or pi/4 chaos of hundreds to thousands of cycles ends in a motion of two periods of the "
-    "drive; from theta0 = 1.5 it has not ended after 20000 s. The figure starts near the periodic motions."
+    "Figure 3: several motions are possible for the same parameters. At A = 4 the motion from theta0 = 0.1 decays (the "
+    "pendulum at rest is stable, too); from theta0 = pi/4 it continues with the period of the drive, as in the paper's "
+    "figure. At A = 8.35, from theta0 = 0.1 or pi/4, hundreds to thousands of cycles of chaos end in a motion of two "
+    "periods of the drive; from theta0 = 1.5 chaos has not ended after 20000 s. The figure starts near the periodic "
+    "motions."
 )
 
 
@@ -99,8 +100,8 @@ def printed_law() -> str:
     shorter = printed_shortening(Pendulum(0.0, 0.5, k=1000.0, k2=0.01), 20.0)
     return (
         "Figure 7: all three models agree in x, as the paper says. With N = kappa(s) s the piecewise spring stays "
-        "taut at these small angles and is the plain one, in z, too. The paper's z of the piecewise spring is another "
-        "one: (2.7b) as printed keeps the weight term when slack and shortens the string by up to "
+        "taut at these small angles, so it agrees with the plain spring in z, too. The paper's z of the piecewise "
+        "spring differs: (2.7b) as printed keeps the weight term when slack and shortens the string by up to "
         f"{1000 * shorter:.0f} mm (DOP853)."
     )
 

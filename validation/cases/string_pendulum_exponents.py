@@ -22,7 +22,7 @@ SOURCE = (
     "V. Ciocanel, T. Witelski, Modeling and numerical simulation of the nonlinear dynamics of the parametrically "
     "forced string pendulum (Duke University, 2012). Decks inputs/string_pendulum_rigid.inp and _spring.inp; 61 "
     "amplitudes, 2000 s each, the first fifth left out; at rest at theta0 = 0.1 (the paper states no initial "
-    "conditions). Broken off, the same command goes on."
+    "conditions). If interrupted, the same command continues."
 )
 LONG = True
 

@@ -17,8 +17,8 @@ TITLE = "forced string pendulum: largest Lyapunov exponents of the taut-slack ro
 SOURCE = (
     "V. Ciocanel, T. Witelski (2012), section 6: 'More work can be done in determining the Lyapunov exponents of the "
     "DAE formulation for the string pendulum'. Decks inputs/string_pendulum_rope.inp (two motions) and _spring.inp "
-    "(tangent map), beta = 0.1; 61 amplitudes, 800 s each, the first fifth left out; at rest at theta0 = 0.1. Broken "
-    "off, the same command goes on."
+    "(tangent map), beta = 0.1; 61 amplitudes, 800 s each, the first fifth left out; at rest at theta0 = 0.1. If "
+    "interrupted, the same command continues."
 )
 LONG = True
 
@@ -38,7 +38,7 @@ def run(folder: Path) -> Outcome:
     found = {name: swept(name, folder) for name in SWEEPS}
     string = found["taut-slack rope"]
     rows = [*windows(string), *independent(string), *eight()]
-    title = f"Taut-slack rope and spring that gives way, β = {DRAG:g} kg/s"
+    title = f"Rope that goes slack, and spring that is soft in compression, β = {DRAG:g} kg/s"
     return Outcome(tuple(rows), {"fig": tools.exponents(title, found)}, (remark(found),))
 
 

@@ -1,1 +1,1 @@
-"""What the paper of the forced string pendulum left to do, a theme a file: rows, figures, remarks."""
+"""Open questions of the paper on the forced string pendulum, one file for each: rows, figures, remarks."""

@@ -69,7 +69,7 @@ def floor() -> list[Row]:
     law = "analytic: sqrt(2 h/g) (1 + 2 c + 2 c^2 + ...)"
     return [
         Row(Target("floor: times of 12 impacts [s]", 0.0, "absolute", law, 1e-9), off),
-        Row(Target("floor: time at which the ball lies still [s]", end, "absolute", f"{law}, its sum", 1e-5), rest),
+        Row(Target("floor: time at which the ball comes to rest [s]", end, "absolute", f"{law}, its sum", 1e-5), rest),
     ]
 
 
@@ -84,7 +84,7 @@ def motions() -> list[Row]:
         miss = min(np.abs(values - exact).max(), np.abs(values - exact.conj()).max())
         name = f"table, A = {amplitude:g}{', saddle' if saddle else ''}"
         found += [
-            Row(Target(f"{name}: motion of one impact a period, off by", 0.0, "absolute", DERIVED, 1e-8),
+            Row(Target(f"{name}: motion with one impact a period, error", 0.0, "absolute", DERIVED, 1e-8),
                 float(np.abs(off).max())),
             Row(Target(f"{name}: its multipliers", 0.0, "absolute", DERIVED, 1e-5), float(miss)),
         ]  # fmt: skip
@@ -123,7 +123,7 @@ def _root(test: Callable[[float], float], low: float, high: float) -> float:
 
 def figure() -> Figure:
     """Phases of the impacts against the amplitude, over the known motions."""
-    sheet, axes = tools.figure("A ball on a table: when in the table's period it is hit (c = 0.5, 1 Hz)",
+    sheet, axes = tools.figure("A ball on a table: phases of the impacts (c = 0.5, 1 Hz)",
                                "amplitude of the table A [m]", "phase of the impact [periods]")  # fmt: skip
     for amplitude in AMPLITUDES:
         height, velocity = bouncing_ball.start(at(float(amplitude)))
@@ -138,7 +138,7 @@ def figure() -> Figure:
         label = "one impact a period, unstable" if saddle else None
         axes.plot(known, phase, "--", color=tools.RED, linewidth=1.0, label=label)
     phase = [bouncing_ball.orbit(at(a))[0] / MODEL.period for a in known[known < doubling]]
-    axes.plot(known[known < doubling], phase, "-", color=tools.RED, linewidth=1.4, label="the same, stable")
+    axes.plot(known[known < doubling], phase, "-", color=tools.RED, linewidth=1.4, label="one impact a period, stable")
     axes.axvline(doubling, color="black", linewidth=0.8, linestyle=":", label=f"period doubles: A = {doubling:.4f} m")
     axes.set(ylim=(0.4, 1.02))
     tools.legend(axes)

@@ -78,9 +78,7 @@ def points(found: Any) -> np.ndarray:
 def hysteresis(folder: Path) -> tuple[Figure, str]:
     """Section and exponent against the amplitude, both ways, of three models."""
     sheet = Figure(figsize=(10.2, 7.4), layout="constrained")
-    sheet.suptitle(
-        f"Followed up and down in the amplitude, β = {DRAG:g} kg/s: x once in every period, and the exponent"
-    )
+    sheet.suptitle(f"Increasing and decreasing amplitude, β = {DRAG:g} kg/s: x once in every period, and the exponent")
     grid, texts = sheet.subplots(2, 3, sharex=True, sharey="row"), []
     for column, (name, (deck, numbers)) in enumerate(MODELS.items()):
         found = followed(deck, numbers, {"A": AMPLITUDES}, folder, f"further_work_up_down_{deck}")
@@ -92,7 +90,10 @@ def hysteresis(folder: Path) -> tuple[Figure, str]:
     grid[1, 0].set_ylabel("largest exponent [1/s]")
     handles, labels = grid[1, 0].get_legend_handles_labels()
     sheet.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    return sheet, f"Amplitudes at which the ways up and down end in other motions: {'; '.join(texts)}."
+    return (
+        sheet,
+        f"Amplitudes at which increasing and decreasing amplitude lead to different motions: {'; '.join(texts)}.",
+    )
 
 
 def both_ways(axes: Any, found: Any, name: str) -> None:
@@ -121,8 +122,8 @@ def apart(found: Any, name: str) -> str:
 
 
 def resonance(folder: Path) -> Figure:
-    """Greatest way to the side against the frequency, both ways."""
-    title = f"Up and down in the frequency, A = {SHAKE:g} m, β = 0.1 kg/s"
+    """Largest horizontal displacement against the frequency, both ways."""
+    title = f"Increasing and decreasing frequency, A = {SHAKE:g} m, β = 0.1 kg/s"
     sheet, axes = tools.figure(title, "ω / √(g/L)", "greatest |x| [m]")
     omegas = tuple(ratio * NATURAL for ratio in RATIOS)
     for (name, (deck, numbers)), marker in zip(MODELS.items(), "os^", strict=True):

@@ -76,7 +76,7 @@ def kept() -> list[Row]:
             float(np.abs(momentum - exact).max() / fast)),
         Row(Target("c = 1, ten impacts: change of energy", 0.0, "absolute", law, 1e-9),
             float(np.abs(energy / energy[0] - 1.0).max())),
-        Row(Target("c = 1, ten impacts: energy they take", 0.0, "absolute", law, 1e-9), float(lost / energy[0])),
+        Row(Target("c = 1, ten impacts: dissipated energy", 0.0, "absolute", law, 1e-9), float(lost / energy[0])),
     ]  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def same_order() -> list[Row]:
 def figure() -> Figure:
     """Space and time: a line for each ball, a dot for each impact that takes or hands on something to see."""
     sheet = Figure(figsize=(10.2, 6.4), layout="constrained")
-    sheet.suptitle("Newton's cradle: where the balls are (in the frame), impacts as dots")
+    sheet.suptitle("Newton's cradle: positions of the balls in the frame; dots: impacts")
     colours = (tools.BLUE, tools.ORANGE, tools.GREEN, tools.RED, tools.GREY)
     for axes, (name, (pulled, numbers)) in zip(sheet.subplots(2, 3, sharey=True).flat, PICTURES.items(), strict=True):
         history = run(pulled, **{**numbers, "dt": 1e-3})

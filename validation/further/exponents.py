@@ -77,7 +77,9 @@ def against_amplitude(folder: Path) -> tuple[Figure, str]:
     asked, found = Lyapunov(TIME), {}
     for name, (deck, numbers) in MODELS.items():
         found[name] = tools.swept(deck, {"A": AMPLITUDES}, numbers, folder / f"further_work_{deck}", asked)
-    return tools.exponents(f"Rope that goes slack and spring that gives way, β = {DRAG:g} kg/s", found), remark(found)
+    return tools.exponents(
+        f"Rope that goes slack, and spring that is soft in compression, β = {DRAG:g} kg/s", found
+    ), remark(found)
 
 
 def remark(found: dict[str, Sweep]) -> str:

@@ -60,7 +60,9 @@ def rows(histories: dict[str, Any]) -> list[Row]:
 def figure(histories: dict[str, Any]) -> Figure:
     """How far the ball is from the support, and where it is."""
     sheet = Figure(figsize=(10.2, 4.8), layout="constrained")
-    sheet.suptitle(f"A desk toy: 20 g on 10 cm, {RATE:g} shakes a second; distance from the support over the length")
+    sheet.suptitle(
+        f"A desk toy: 20 g on 10 cm, {RATE:g} oscillations a second; distance from the support, over the length"
+    )
     grid = sheet.subplots(len(histories), 1, sharex=True, sharey=True)
     for axes, (name, history) in zip(grid, histories.items(), strict=True):
         span = np.linalg.norm(history.positions(2) - history.positions(1), axis=1) / LENGTH

@@ -20,8 +20,8 @@ MOTIONS: dict[str, dict[str, float]] = {
     "sideways": {"X": 0.3},
     "sideways, ropes 1.0 and 0.9 m": {"X": 0.3, "L2": 0.9},
     "up and down": {"X": 0.0, "Z": 0.4},
-    "aslant, ropes 1.0 and 0.9 m": {"X": 0.15, "Z": 0.3, "L2": 0.9},
-    "let go at 40 degrees": {"X": 0.0, "turn": 40.0, "L2": 0.9},
+    "in both directions, ropes 1.0 and 0.9 m": {"X": 0.15, "Z": 0.3, "L2": 0.9},
+    "released at 40 degrees": {"X": 0.0, "turn": 40.0, "L2": 0.9},
     "sideways, restitution 0.5": {"X": 0.3, "c": 0.5},
     "up and down, pushed out of the plane": {"X": 0.0, "Z": 0.4, "vy": 1.0},
 }
@@ -74,7 +74,7 @@ def figure(histories: dict[str, Any]) -> Figure:
     """Paths in the frame, and the states over time below them."""
     shown = list(MOTIONS)[:6]
     sheet = Figure(figsize=(10.2, 8.2), layout="constrained")
-    sheet.suptitle("A ball on two cables, as the shaken frame sees it, and which cables are taut over the first 4 s")
+    sheet.suptitle("A ball on two cables: path in the moving frame, and which cables are taut in the first 4 s")
     grid = sheet.subplots(4, 3, gridspec_kw={"height_ratios": [9, 1, 9, 1]})
     for place, name in enumerate(shown):
         line, column = divmod(place, 3)
