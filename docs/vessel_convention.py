@@ -12,7 +12,7 @@ import fem
 
 DOCS = Path(__file__).resolve().parent
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
-BOW, WAY = 30.0, 80.0
+BOW, WAY = 20.0, 150.0
 """Degrees from +x: of the bow, of the waves."""
 DECK = f"""*NODE, NSET=VESSEL
 1, 0., 0., 0.
@@ -52,7 +52,7 @@ def arrow(axes, degrees: float, reach: float, text: str, colour: str, start: flo
     """From the middle (or from ``start`` on) at an angle, with its name beyond the tip."""
     along = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
     axes.annotate("", reach * along, start * along, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
-    axes.text(*(reach + 0.16) * along, text, color=colour, ha="center", va="center")
+    axes.text(*(reach + 0.17) * along, text, color=colour, ha="center", va="center")
 
 
 def plan(axes) -> None:
@@ -69,22 +69,23 @@ def plan(axes) -> None:
     arrow(axes, BOW, 1.5, "bow", ORANGE)
     arrow(axes, BOW + 90.0, 0.9, "port", ORANGE)
     arrow(axes, WAY, 1.15, "waves", BLUE, -1.75)
-    for first, last, radius, text, colour in (
-        (0.0, BOW, 1.2, "HEADING", ORANGE),
-        (BOW, WAY, 0.8, "heading of\n*RAO", BLUE),
+    for first, last, radius, place, text, colour in (
+        (0.0, BOW, 1.3, 10.0, "HEADING", ORANGE),
+        (BOW, WAY, 0.75, 52.0, "heading of *RAO", BLUE),
     ):
         turn = np.radians(np.linspace(first, last, 40))
         axes.plot(radius * np.cos(turn), radius * np.sin(turn), color=colour, lw=1.2)
-        middle = np.radians(0.5 * (first + last))
-        axes.text((radius + 0.08) * np.cos(middle), (radius + 0.08) * np.sin(middle), text, color=colour, va="center")
-    axes.set(aspect="equal", xlim=(-1.8, 1.9), ylim=(-1.9, 1.75), title="from above; z and yaw out of the page")
+        at = (radius + 0.08) * np.array([np.cos(np.radians(place)), np.sin(np.radians(place))])
+        axes.text(*at, text, color=colour, va="bottom" if place > 45.0 else "center")
+    axes.set(aspect="equal", xlim=(-1.7, 2.1), ylim=(-1.3, 1.8), title="from above; z and yaw out of the page")
     axes.axis("off")
 
 
 def lag(axes) -> None:
     """Heave of the vessel behind the surface at its reference node."""
     history = fem.run(fem.parse_deck(DECK))
-    time, heave, surface = history.time, history.of_node(1)[:, 2], np.cos(2.0 * np.pi * history.time / 10.0)
+    time, heave = history.time[1:], history.of_node(1)[1:, 2]
+    surface = np.cos(2.0 * np.pi * time / 10.0)
     axes.plot(time, surface, color=BLUE, label="surface at the reference node")
     axes.plot(time, heave, color=ORANGE, label="heave, |H| = 0.7, phase 60 degrees")
     for t, top, colour in ((10.0, 1.0, BLUE), (10.0 + 10.0 / 6.0, 0.7, ORANGE)):
