@@ -2,6 +2,7 @@
 
 ``python -m benchmarks kernels``: the kernels alone, in ns per bar.
 ``python -m benchmarks first``: the first and the second time of commands, from an empty cache.
+``python -m benchmarks driven``: runs that a program drives.
 ``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
 """
 
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import first, kernels, lanes, lines
+from benchmarks import driven, first, kernels, lanes, lines
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -52,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("FEM_COMPILER", "wait")  # what is timed is machine code
     if words[:1] == ["kernels"]:
         return kernels.main(words[1:])
+    if words[:1] == ["driven"]:
+        return driven.main(words[1:])
     if words[:1] == ["first"]:
         return first.main(words[1:])
     if words[:1] == ["reliability"]:

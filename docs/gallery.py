@@ -19,4 +19,4 @@ def draw(deck: str, what: str, figure: str) -> None:
     (path,) = (path for path in files if path.stem == figure)
     lines = (f"python -m fem run inputs/{deck}.inp", f"python -m fem plot {folder} --what {what}")
     display(Markdown("```sh\n" + "\n".join(lines) + "\n```"))
-    display(Image(path, width=700))
+    display(Image(path, width=780))

@@ -32,7 +32,7 @@ def enter() -> None:
     folder = Path(FOLDERS[-1].name)
     (folder / "inputs").symlink_to(ROOT / "inputs")
     os.chdir(folder)
-    pyplot.rcParams.update({"figure.figsize": (7.0, 3.2), "figure.constrained_layout.use": True, "axes.grid": True,
+    pyplot.rcParams.update({"figure.figsize": (7.8, 3.5), "figure.constrained_layout.use": True, "axes.grid": True,
                             "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False})  # fmt: skip
 
 

@@ -16,7 +16,8 @@ def cases() -> str:
     for name in available(ROOT):
         path = CASES / f"{name}.py"
         case = load_case(name, path)
-        lines.append(f"| `{name}` | {case.TITLE} | {case.SOURCE} | {'long' if is_long(path) else ''} |")
+        title, source = (text.replace("|", r"\|") for text in (case.TITLE, case.SOURCE))
+        lines.append(f"| `{name}` | {title} | {source} | {'long' if is_long(path) else ''} |")
     return "\n".join(lines)
 
 

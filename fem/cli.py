@@ -145,7 +145,7 @@ def add_decks(commands: Any) -> None:
     pendulum.set_defaults(command=writes("fem.tools.pendulums:pendulum"))
     line = commands.add_parser("line", help="write the deck of a mooring line or a span of conductor, and run it")
     spans.add_options(line)
-    line.set_defaults(command=writes("fem.tools.spans:line_as_asked"))
+    line.set_defaults(command=line_command)
     foreign = commands.add_parser("import", help="write a deck from the input file of another program")
     programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
     moordyn = programs.add_parser("moordyn", help="MoorDyn v2: lines, points, line types, options")
@@ -213,6 +213,13 @@ def add_pictures(commands: Any) -> None:
     film.set_defaults(command=late("fem.show.animate:animate", is_told=True))
     told = commands.add_parser("report", help="write one HTML file of a run, a sweep, exponents or a validation")
     option.add_output(told, "the page (default: DIR/report.html)", "FILE.html")
+    told.add_argument("--title", default="", metavar="TEXT", help="title of the page (default: the deck's heading)")
+    told.add_argument("--author", default="", metavar="TEXT", help="who hands it over, for the title block")
+    told.add_argument("--note", default="", metavar="TEXT", help="a paragraph below the title")
+    told.add_argument("--date", default="", metavar="TEXT", help="date of the title block (default: today)")
+    where = "breaking load of an element set, or of all bars, for the utilisation on the first page; repeat for more"
+    form = {"metavar": "[SET=]FORCE", "type": option.strength, "action": "append", "default": []}
+    told.add_argument("--strength", **form, help=where)
     told.set_defaults(command=late("fem.show.report:report", is_told=True))
     for command in (plot, film, told):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
@@ -276,6 +283,26 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
         return code
 
     return command
+
+
+def line_command(options: argparse.Namespace) -> int:
+    """``fem line``: a deck, or tables and a figure of sag and tension."""
+    if options.sag_tension is None:
+        return writes("fem.tools.spans:line_as_asked")(options)
+    from fem.runs.console import say
+    from fem.show.sags import save_sags
+    from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension
+
+    kept = ("sag_tension", "output", "force", "run", "stringing")
+    given = {name: value for name, value in values_of(options).items() if value is not None and name not in kept}
+    line = sag_tension_as_asked(options.sag_tension, **given)
+    path = options.output or Path("sag_tension.csv")
+    for text in told_lines(line):
+        say(text)
+    for written in write_sag_tension(line, path, options.stringing or (), options.force):
+        say(str(written))
+    say(str(save_sags(line, path.with_suffix(".png"), options.force)))
+    return 0
 
 
 def at(place: str) -> Callable[..., Any]:

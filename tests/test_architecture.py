@@ -29,7 +29,7 @@ ROOMS = {
     "show": {"commands", "files", "model", "runs"},
     "solve": {"assembly", "compiled", "forces", "lanes", "linear", "lines", "model", "runs"},
     "checking": {"deck", "model"},
-    "tools": {"commands", "files"},
+    "tools": {"commands", "files", "lines"},
     "study": {
         "assembly",
         "commands",

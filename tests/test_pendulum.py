@@ -90,6 +90,19 @@ def test_decks_of_rods_are_read(body):
     assert model.mesh == elastic(body=body).mesh
 
 
+@pytest.mark.parametrize(("body", "square"), [("point", 9.81), ("bar", 1.5 * 9.81)])
+def test_damping_is_that_of_the_linear_equation(body, square, tmp_path):
+    """theta'' + c theta' + square theta = 0 of small swings, solved by hand; what is lost is dissipated."""
+    deck = fem.pendulum(1, angles=0.5, body=body, damping=0.8, time=2.0, dt=2e-3, output=tmp_path / "damped.inp")
+    history = fem.run(deck)
+    angle, omega = np.arcsin(history.positions(2)[:, 0]), np.sqrt(square - 0.4**2)
+    swing = np.cos(omega * history.time) + 0.4 / omega * np.sin(omega * history.time)
+    expected = np.radians(0.5) * np.exp(-0.4 * history.time) * swing
+    assert angle == pytest.approx(expected, abs=2e-4 * np.radians(0.5))
+    assert np.abs(history.energy_error).max() < 1e-12 * history.of_energy("dissipated")[-1] + 1e-14
+    assert "damping = 0.8" in deck.read_text() and "DAMPING" not in deck_text(Pendulum((1.0,), (1.0,), (0.5,)))
+
+
 def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     arguments = ["--angles", "-5", "--body", "elastic:1e5", "--time", "0.9", "--dt", "5e-3", "--run"]
@@ -113,6 +126,7 @@ def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkey
         (["--links", "2", "--angles", "30,a"], "'a' is not a number"),
         (["--links", "2", "--angles", "30,,30"], "'' is not a number"),
         (["--links", "2", "--mass", "1,inf"], "'inf' is not a finite number"),
+        (["--links", "2", "--damping", "-1"], "is not a number of at least zero"),
     ],
 )
 def test_what_is_no_number_is_exit_2(arguments, message, capsys):

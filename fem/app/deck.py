@@ -32,7 +32,7 @@ PAUSE = 0.35
 MOST_SLIDERS = 40
 STEPS = 200
 MOST_FINDINGS = 20
-SKETCH = "Drag to turn; hover for labels. Triangles are held, green arrows are loads of the first step."
+SKETCH = "Drag to move or turn, hover for labels. Triangles: supports; green arrows: loads of the first step."
 EXAMPLE = Path(__file__).with_name("string.inp")
 
 
@@ -102,7 +102,7 @@ class DeckPlace:
         try:
             text = await event.file.text()
         except ValueError:
-            self._wrong.text = f"{event.file.name} is no text"
+            self._wrong.text = f"{event.file.name} is not a text file in UTF-8"
             return
         self._source = None
         self._set(text, Path(event.file.name).name)

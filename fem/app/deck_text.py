@@ -58,7 +58,7 @@ def read_deck_text(path: Path) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text in UTF-8") from None
+        raise ValueError(f"{path} is not a text file in UTF-8") from None
 
 
 def judge(text: str, name: str = "deck.inp", folder: Path | None = None) -> Judged:

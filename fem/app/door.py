@@ -20,8 +20,8 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-REFUSED = "fem: this page opens with the address that `fem app` printed when it began, with its token.\n"
-FOREIGN = "fem: a page of another place asks for this one.\n"
+REFUSED = "fem: open this page with the whole address that `fem app` printed at its start, token included.\n"
+FOREIGN = "fem: refused, because the request comes from another site.\n"
 OWN = {"", "same-origin", "none"}
 """What a browser says of requests by this page, or by its user."""
 POLICY_VIOLATION = 1008

@@ -45,29 +45,29 @@ class LinePlace:
         return NumberField(label, text, check=check, unit=unit, is_optional=True, on_change=self._typed, hint=hint)
 
     def _build(self) -> None:
-        ui.label("Ends: z upwards, the surface of the water at z = 0").classes("fem-quiet")
+        ui.label("Ends of the line; z points up, the water surface is at z = 0").classes("fem-quiet")
         with ui.element("div").classes("fem-three"):
             anchor, fairlead = {"x": "0", "y": "0", "z": "-200"}, {"x": "800", "y": "0", "z": "-14"}
             self._first = [self._field(f"anchor {axis}", text) for axis, text in anchor.items()]
             self._last = [self._field(f"fairlead {axis}", text) for axis, text in fairlead.items()]
         with ui.element("div").classes("fem-three"):
-            self._measure = ui.select(list(MEASURES), value="length", label="given by its", on_change=self._measured)
+            self._measure = ui.select(list(MEASURES), value="length", label="specified by", on_change=self._measured)
             self._measure.props("dense outlined")
-            self._value = self._field("its value", "850", positive)
+            self._value = self._field("value", "850", positive)
             typed = {"on_change": self._typed, "with_input": True, "new_value_mode": "add-unique"}
             self._section = ui.select(list(SECTIONS), value=SECTIONS[0], label="section", **typed)
             self._section.props("dense outlined")
         with ui.element("div").classes("fem-three"):
-            self._depth = self._field("depth of the water", "200", positive, hint="empty: in air")
-            self._friction = self._field("friction of the bottom", "1", not_negative, "")
-            self._bars = self._field("bars", "80", whole(2, 2000, "bars"), "")
+            self._depth = self._field("water depth", "200", positive, hint="empty: the line is in air")
+            self._friction = self._field("seabed friction", "1", not_negative, "")
+            self._bars = self._field("number of bars", "80", whole(2, 2000, "bars"), "")
             self._stream = [self._field(f"current (wind) {axis}", "", None, "m/s") for axis in "xy"]
-        ui.label("Motion of the fairlead, a cosine; empty: it stays").classes("fem-quiet")
+        ui.label("Motion of the fairlead, a cosine; empty: it is fixed").classes("fem-quiet")
         with ui.element("div").classes("fem-three"):
             self._motion = [self._field(f"amplitude {axis}") for axis in "xyz"]
             self._period = self._field("period", "", positive, "s")
             self._time = self._field("time", "", positive, "s", "empty: 10 periods")
-            self._dt = self._field("increment dt", "", positive, "s", "empty: a 200th of a period")
+            self._dt = self._field("increment dt", "", positive, "s", "empty: 1/200 of a period")
 
     def _measured(self) -> None:
         self._value.input.props(f'suffix="{UNITS[str(self._measure.value)]}"')
@@ -84,7 +84,7 @@ class LinePlace:
             if field.wrong:
                 raise CommandError(f"{field.label}: {field.wrong}")
         if self._value.value is None:
-            raise CommandError(f"how large is the {self._measure.value}?")
+            raise CommandError(f"the {self._measure.value} is missing")
         if self._time.value and self._dt.value and self._time.value / self._dt.value > MOST_INCREMENTS:
             raise CommandError(f"at most {MOST_INCREMENTS:,} increments: raise dt or shorten the time")
 
@@ -99,7 +99,7 @@ class LinePlace:
         )  # fmt: skip
 
     async def _look(self) -> None:
-        """Lay the line anew where the numbers are other."""
+        """Find the equilibrium again when numbers have changed."""
         if self._due is None or time.monotonic() < self._due:
             return
         self._due, self._text = None, ""
@@ -108,7 +108,7 @@ class LinePlace:
             judged = await asyncio.to_thread(judge, text, "line.inp")
             errors = [finding.text for finding in judged.findings if finding.is_error]
             if errors or judged.model is None:
-                raise CommandError(errors[0] if errors else "the line cannot be laid")
+                raise CommandError(errors[0] if errors else "no equilibrium of the line was found")
         except CommandError as error:
             self._wrong.text = str(error)
         else:

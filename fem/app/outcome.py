@@ -1,13 +1,13 @@
-"""What a run gives, also while it goes on: progress, the player, charts that follow its time, files to download.
+"""What a run gives, also while it is running: progress, the player, charts that follow its time, files to download.
 
-Fields of forms: text that is read as a number, with words below it where it is none. Nothing is clipped.
+Fields of forms: text that is read as a number, arithmetic and decimal commas included, or an error. Nothing is clipped.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -19,21 +19,28 @@ from starlette.responses import Response
 
 from fem.app.scene import DISTANCE, GROUPS, FolderContent, Group, Panel, is_small
 from fem.app.solver import Progress, Solver, Workplace, progress_of, verdict_of
-from fem.commands.arguments import number
+from fem.deck.parameters import ArithmeticMistake, evaluate
 
 Check = Callable[[float], str]
 """What is wrong with a number; empty: nothing."""
 
 
-def read_number(text: object, check: Check | None = None, is_optional: bool = False) -> tuple[float | None, str]:
-    """The number of a text, and what is wrong with it."""
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+
+
+def read_number(
+    text: object, check: Check | None = None, is_optional: bool = False, unit: str = ""
+) -> tuple[float | None, str]:
+    """The number of a text (``1,5``, ``pi/2``, ``sqrt(2)``), and what is wrong with it; in degrees pi is 180."""
     shown = str(text if text is not None else "").strip()
     if not shown:
         return None, "" if is_optional else "a number is missing"
+    if THOUSANDS.fullmatch(shown):
+        return None, f"{shown!r} may be {shown.replace(',', '')} or {shown.replace(',', '.')}: write it without comma"
     try:
-        value = number(shown)
-    except argparse.ArgumentTypeError as error:
-        return None, str(error)
+        value = evaluate(shown.replace(",", "."), {"PI": 180.0} if "°" in unit else {})
+    except ArithmeticMistake as mistake:
+        return None, f"{shown!r} is not a number: {mistake.message}"
     wrong = check(value) if check else ""
     return (None, wrong) if wrong else (value, "")
 
@@ -64,7 +71,7 @@ class NumberField:
         self, label: str, text: str = "", *, check: Check | None = None, unit: str = "", is_optional: bool = False,
         on_change: Callable[[], Any] = lambda: None, hint: str = "",
     ) -> None:  # fmt: skip
-        self.label, self._check, self._is_optional = label, check, is_optional
+        self.label, self._check, self._is_optional, self._unit = label, check, is_optional, unit
         self.input = ui.input(label, value=text, on_change=lambda: on_change(), validation=self._wrong)
         self.input.props("dense outlined stack-label hide-bottom-space inputmode=decimal").classes("fem-field")
         if unit:
@@ -73,7 +80,7 @@ class NumberField:
             self.input.tooltip(hint)
 
     def _wrong(self, text: object) -> str | None:
-        return read_number(text, self._check, self._is_optional)[1] or None
+        return read_number(text, self._check, self._is_optional, self._unit)[1] or None
 
     @property
     def wrong(self) -> str:
@@ -82,7 +89,7 @@ class NumberField:
 
     @property
     def value(self) -> float | None:
-        return read_number(self.input.value, self._check, self._is_optional)[0]
+        return read_number(self.input.value, self._check, self._is_optional, self._unit)[0]
 
     def set(self, text: str) -> None:
         """Other text, as if it had been typed."""
@@ -93,6 +100,9 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Those of the figures: apart for colour-blind readers, on light and on dark ground."""
 GREY, FAINT = "#8a8f94", "rgba(138,143,148,0.25)"
 SHORT = "value => value && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3) ? value.toExponential() : String(value)"
+
+END = "range => Math.max(range.max, Number(range.max.toPrecision(3)))"
+"""Of the axis along: 4 where accelerations end half an increment before."""
 
 
 def chart(panel: Panel, unit: str, over: str = "time") -> Any:
@@ -117,7 +127,7 @@ def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
                    "textStyle": {"color": GREY, "fontSize": 11}, "pageTextStyle": {"color": GREY}},
         "tooltip": {"trigger": "axis", "order": "valueDesc", "confine": True, "textStyle": {"fontSize": 11}},
         "xAxis": {"type": "value", "name": f"{over} [{per}]" if per else over, "nameLocation": "middle",
-                  "nameGap": 24, "max": "dataMax", **axis, "splitLine": {"show": False}},
+                  "nameGap": 24, ":max": END, **axis, "splitLine": {"show": False}},
         "yAxis": {"type": "log" if panel.is_log else "value", "scale": True, **axis},
         "series": [*map(series_of, panel.curves), now()],
     }  # fmt: skip
@@ -126,7 +136,7 @@ def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
 def series_of(curve: tuple[str, Any]) -> dict[str, Any]:
     name, points = curve
     rows = ",".join(f"[{time:.8g},{value:.7g}]" for time, value in points.tolist() if math.isfinite(value))
-    look = {"type": "line", "showSymbol": False, "lineStyle": {"width": 1.4}}
+    look = {"type": "line", "showSymbol": False, "lineStyle": {"width": 2.6 if name == "total" else 1.4}}
     # As text: NiceGUI would watch every pair of numbers.
     return {"id": name, "name": name, **look, ":data": f"[{rows}]"}
 
@@ -195,7 +205,7 @@ BEGINNING = "reading the deck"
 
 
 class Outcome:
-    """A part of the page; hidden until there is something to show."""
+    """A part of the page; hidden until there is something to show, and in view when a run starts."""
 
     def __init__(self, workplace: Workplace, on_end: Callable[[], Any] = lambda: None) -> None:
         self._workplace, self._on_end = workplace, on_end
@@ -216,11 +226,13 @@ class Outcome:
         ui.timer(0.3, self._look)
 
     def _build(self) -> None:
-        with ui.row().classes("w-full items-center gap-3"):
+        with ui.row().classes("w-full items-center gap-x-3 gap-y-1"):
             self._verdict = ui.label().classes("text-weight-medium").props("data-testid=verdict")
-            self._said = ui.label().classes("fem-quiet grow").props("data-testid=progress")
+            self._said = ui.label().classes("fem-quiet grow max-sm:order-last").props("data-testid=progress")
             self._stop = ui.button("Stop", icon="stop", color="negative", on_click=self.stop)
             self._stop.props("outline dense no-caps data-testid=stop")
+            up = ui.button("Top", icon="arrow_upward", on_click=lambda: ui.run_javascript("scrollTo({top: 0})"))
+            up.props("flat dense no-caps")
         self._bar = ui.linear_progress(0.0, show_value=False).props("rounded")
         self._failure = ui.label().classes("fem-failure").props("data-testid=failure")
         self._remarks = ui.label().classes("fem-quiet").props("data-testid=remarks")
@@ -256,6 +268,9 @@ class Outcome:
         self._remarks.text = ""
         self._downloads.show(self._folders[0], deck)
         self._tell()
+        if self.is_running:  # once the page has it, the picture comes into view
+            script = f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)"
+            self._all.client.run_javascript(script)
 
     def _leave(self) -> None:
         """What is being read is no longer wanted: its reader ends."""
@@ -278,7 +293,7 @@ class Outcome:
         """Show the progress of the run."""
         run, going = self._runs[0], self.is_running
         progress = self._told[0] if self._told else None
-        self._verdict.text = verdict_of(progress, run) if self._told or going else "looking"
+        self._verdict.text = verdict_of(progress, run) if self._told or going else "opening"
         said = progress.said() if progress and progress.increment else ""
         self._said.text = said or (BEGINNING if going else "")
         self._bar.value = min((each.fraction or 0.0 if each else 0.0 for each in self._told), default=0.0)
@@ -334,7 +349,7 @@ class Outcome:
         if stamp != self._stamp:
             self._stamp, self._groups = stamp, {}
             if seen.scenes:
-                self._player.show(seen.scenes, ["the run", "the other"] if len(seen.scenes) > 1 else None)
+                self._player.show(seen.scenes, ["first run", "second run"] if len(seen.scenes) > 1 else None)
             self._remarks.text = "" if self.is_running and not seen.scenes else "\n".join(seen.remarks)
         self._groups |= seen.groups
         self._unit = seen.unit
@@ -399,7 +414,9 @@ class Downloads:
                     ui.item(name, on_click=lambda name=name: self._send(self._folder / name))
             with ui.dropdown_button("Film", auto_close=True).props("flat dense no-caps"):
                 for name, ending in FILMS.items():
-                    ui.item(name, on_click=lambda ending=ending: self._film(ending))
+                    ui.item(name, on_click=lambda ending=ending: self._make("animate", f"motion{ending}"))
+            report = ui.button("Report", on_click=lambda: self._make("report", "report.html"))
+            report.props("flat dense no-caps icon=download")
             self._said = ui.label().classes("fem-quiet")
 
     def show(self, folder: Path, deck: Path | None) -> None:
@@ -418,14 +435,14 @@ class Downloads:
         else:
             self._said.text = f"this run has no {path.name}"
 
-    async def _film(self, ending: str) -> None:
-        """Drawn by a process of its own."""
-        folder = self._folder
-        path = self._workplace.new_folder("film") / f"motion{ending}"
-        self._said.text = "drawing the film ..."
-        process = self._workplace.command(["animate", str(folder.resolve()), "--output", str(path)], path.parent)
+    async def _make(self, command: str, name: str) -> None:
+        """A film or a report, by a process of its own."""
+        folder, stem = self._folder, (self._deck or self._folder).stem
+        path = self._workplace.new_folder(command) / name
+        self._said.text = f"making {name} ..."
+        process = self._workplace.command([command, str(folder.resolve()), "--output", str(path)], path.parent)
         while process.is_running:
             await asyncio.sleep(0.2)
-        self._said.text = "" if path.is_file() else process.failure or "no film was made"
+        self._said.text = "" if path.is_file() else process.failure or f"{name} was not made"
         if path.is_file():
-            ui.download.file(path, f"{folder.name}{ending}")
+            ui.download.file(path, f"{stem}{path.suffix}")

@@ -1,4 +1,4 @@
-"""The page: its head and its four tabs, of which one opens any folder of results, also of a run that is still going."""
+"""The page: its head and its four tabs; one of them opens any folder of results, also of a run that is not over."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class Page:
                 for name in ("Pendulum", "Line", "Deck", "Results"):
                     ui.tab(name)
             ui.space()
-            with ui.button(icon="contrast").props("flat round dense color=grey").tooltip("light or dark"), ui.menu():
-                for name, value in (("as the system", None), ("light", False), ("dark", True)):
+            theme = ui.button("Theme", icon="contrast").props("flat dense no-caps color=grey")
+            with theme.props('title="light or dark" aria-label="theme: light or dark"'), ui.menu():
+                for name, value in (("same as the system", None), ("light", False), ("dark", True)):
                     ui.menu_item(name, on_click=lambda value=value: dark.set_value(value))
         with ui.tab_panels(tabs, value=first, animated=False).props("keep-alive").classes("w-full fem-page"):
             with ui.tab_panel("Pendulum"):
@@ -61,7 +62,7 @@ class ResultsPlace:
             self._folder.props("dense outlined data-testid=folder").classes("grow").on("keydown.enter", self._open)
             ui.button("Open", on_click=self._open).props("no-caps").props("data-testid=open")
         self._wrong = ui.label().classes("fem-failure").props("data-testid=folder-wrong")
-        with ui.expansion("Runs of this program, of all its pages").props("dense").classes("w-full") as self._list:
+        with ui.expansion("Runs since the program was started").props("dense").classes("w-full") as self._list:
             self._runs = ui.column().classes("gap-1")
         self._list.on_value_change(self._fill)
         self._outcome = Outcome(workplace)
@@ -74,7 +75,7 @@ class ResultsPlace:
         folder = Path(text).expanduser()
         try:
             if not text:
-                raise CommandError("name a folder of results: that of fem run --output, or results/<deck name>")
+                raise CommandError("enter a folder of results, for example results/<deck name>")
             run, deck = await asyncio.to_thread(self._found, folder)
             self._wrong.text = ""
         except CommandError as error:

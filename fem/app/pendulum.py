@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -12,16 +13,30 @@ from typing import Any
 from nicegui import ui
 
 from fem.app.deck_text import MOST_INCREMENTS, MOST_LINKS, PRESETS, dragged, joints_of, nearest_joint
-from fem.app.outcome import NumberField, Outcome, not_negative, positive, read_number, whole
+from fem.app.outcome import COLOURS, NumberField, Outcome, not_negative, positive, read_number, whole
 from fem.app.solver import Solver, Workplace
 from fem.errors import CommandError
 from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum, deck_text
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
-BODIES = {"bar": "slender bars", "point": "point masses on massless rods", "centre": "masses at the centres"}
-INTEGRATORS = (INTEGRATOR, "NEWMARK", "GENERALIZED ALPHA", "HHT", "BACKWARD EULER")
+BODIES = {"bar": "slender bars", "point": "point masses", "centre": "masses at centres"}
+ABOUT = {
+    "bar": "Slender bars: moment of inertia m L²/12 about the centre.",
+    "point": "Point masses at the lower ends of massless rods.",
+    "centre": "Point masses at the centres of massless rods.",
+}
+INTEGRATORS = {
+    INTEGRATOR: "keeps energy and momentum to round-off with any increment: the choice for long runs.",
+    "NEWMARK": "is the trapezoidal rule, without numerical damping; when increments are long, the energy may drift.",
+    "GENERALIZED ALPHA": "damps vibrations that the increment cannot resolve, and slow motion very little.",
+    "HHT": "damps what the increment cannot resolve, and slow motion more than GENERALIZED ALPHA does.",
+    "BACKWARD EULER": "has strong numerical damping: it finds the position of rest, not the motion.",
+}
 DRAG = "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
+FORMS = "Numbers may be formulas: 1,5 or 3/2 or sqrt(2). In degrees, pi means 180: pi/2 is 90°."
+DAMPING = """Damping is drag of the air, linear in the velocity v: a force damping · m · v on every mass m. One point \
+mass: θ″ + damping · θ′ + (g/L) sin θ = 0. Joints have no friction."""
 ANGLES = {False: "from the previous link", True: "from the vertical"}
 
 
@@ -60,33 +75,37 @@ class PendulumPlace:
             self._absolute = ui.select(ANGLES, value=False, label="angles and speeds", on_change=self._changed)
             self._absolute.props("dense outlined").classes("fem-choice")
         self._table = ui.element("div").classes("fem-links")
+        ui.label(FORMS).classes("fem-quiet")
 
     def _build_numbers(self) -> None:
         with ui.element("div").classes("fem-grid"):
             given: dict[str, Any] = {"on_change": self._changed}
             self._body = ui.select(BODIES, value="bar", label="body", **given).props("dense outlined")
-            hint = "axial stiffness E A of every link; empty: links keep their length"
+            hint = "axial stiffness E A of every link; empty: links are rigid"
             self._stiffness = NumberField(
                 "stiffness EA", check=positive, unit="N", is_optional=True, hint=hint, **given
             )
             self._gravity = NumberField("gravity", "9.81", check=not_negative, unit="m/s²", **given)
+            hint = "drag of the air; empty: none"
+            self._damping = NumberField("damping", check=not_negative, unit="1/s", is_optional=True, hint=hint, **given)
             self._time = NumberField("time", "10", check=positive, unit="s", **given)
             self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
             self._integrator = ui.select(list(INTEGRATORS), value=INTEGRATOR, label="integrator", **given)
-            self._integrator.props("dense outlined")
+            self._integrator.props("dense outlined").classes("fem-wide")
+        self._help = ui.label().classes("fem-quiet").props("data-testid=integrator-help")
 
     def _build_run(self) -> None:
         with ui.row().classes("w-full items-center gap-3"):
             self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").props("data-testid=run")
             self._two = ui.checkbox("two runs from nearly the same start", on_change=self._changed)
-            hint = "the first link of the second run begins turned by so much more"
+            hint = "how much larger the angle of the first link is at the start of the second run"
             self._offset = NumberField(
                 "turned by", "1e-6", unit="°", check=positive, hint=hint, on_change=self._changed
             )
             self._offset.input.bind_visibility_from(self._two, "value")
             self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
             self._exponent.bind_visibility_from(self._two, "value")
-            hint = "time of the motion that the exponent is the mean over; long ones are sure, and slow"
+            hint = "time over which the exponent is averaged: a longer one gives a more accurate result, later"
             self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
             self._over.input.bind_visibility_from(self._two, "value")
             self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")
@@ -103,6 +122,7 @@ class PendulumPlace:
         self._absolute.value, self._body.value = False, preset.body
         self._integrator.value = preset.integrator or INTEGRATOR
         self._stiffness.set("" if preset.stiffness is None else f"{preset.stiffness:g}")
+        self._damping.set("")
         self._gravity.set("9.81")
         self._time.set(f"{preset.time:g}")
         self._dt.set(f"{preset.dt:g}")
@@ -130,7 +150,7 @@ class PendulumPlace:
             ui.label("all").classes("fem-quiet")
             for quantity in QUANTITIES:
                 alike = ui.input(
-                    placeholder="all alike", on_change=lambda event, q=quantity: self._fill(q, event.value)
+                    placeholder="same for all", on_change=lambda event, q=quantity: self._fill(q, event.value)
                 )
                 alike.props("dense borderless").classes("fem-cell fem-alike").props(f"data-testid=all-{quantity}")
             for link in range(len(self._texts["length"])):
@@ -140,7 +160,7 @@ class PendulumPlace:
 
     def _cell(self, quantity: str, link: int) -> Any:
         def wrong(text: object) -> str | None:
-            return read_number(text, CHECKS[quantity])[1] or None
+            return self._read(quantity, text)[1] or None
 
         def change(event: Any) -> None:
             self._texts[quantity][link] = event.value or ""
@@ -151,7 +171,7 @@ class PendulumPlace:
         return cell.props(f"data-testid={quantity}-{link + 1}")
 
     def _fill(self, quantity: str, text: str) -> None:
-        """Give all links the values of the first."""
+        """Give all links one value."""
         if not text:
             return
         self._is_filling = True
@@ -165,36 +185,45 @@ class PendulumPlace:
         self._rows["angle"][link].value = f"{angle:g}"
 
     # ------------------------------------------------------------------------------------------ what it describes
+    def _read(self, quantity: str, text: object) -> tuple[float | None, str]:
+        return read_number(text, CHECKS[quantity], unit=HEADS[quantity])
+
     def _numbers(self, quantity: str) -> list[float] | None:
         """Of all links; None where one is wrong."""
-        read = [read_number(text, CHECKS[quantity])[0] for text in self._texts[quantity]]
+        read = [self._read(quantity, text)[0] for text in self._texts[quantity]]
         return None if None in read else [value for value in read if value is not None]
 
     def _asked(self) -> Pendulum:
         """What the form describes. CommandError: something is wrong with it."""
-        for field in (self._links, self._stiffness, self._gravity, self._time, self._dt):
+        for field in (self._links, self._stiffness, self._gravity, self._damping, self._time, self._dt):
             if field.wrong:
                 raise CommandError(f"{field.label}: {field.wrong}")
         for quantity in QUANTITIES:
             for link, text in enumerate(self._texts[quantity], 1):
-                if wrong := read_number(text, CHECKS[quantity])[1]:
+                if wrong := self._read(quantity, text)[1]:
                     raise CommandError(f"{quantity} of link {link}: {wrong}")
         columns = [tuple(self._numbers(quantity) or ()) for quantity in QUANTITIES]
         time, dt = self._time.value or 0.0, self._dt.value or 0.0
         if time / dt > MOST_INCREMENTS:
             raise CommandError(f"{time / dt:.3g} increments: at most {MOST_INCREMENTS:,}; raise dt or shorten the time")
         speeds = columns[3] if any(columns[3]) else ()
-        body, stiffness, gravity = str(self._body.value), self._stiffness.value, self._gravity.value or 0.0
-        start = columns[0], columns[1], columns[2], speeds, bool(self._absolute.value)
-        return Pendulum(*start, body, stiffness, gravity, time, dt, str(self._integrator.value))
+        return Pendulum(
+            columns[0], columns[1], columns[2], speeds, bool(self._absolute.value), str(self._body.value),
+            self._stiffness.value, self._gravity.value or 0.0, time, dt, str(self._integrator.value),
+            self._damping.value or 0.0,
+        )  # fmt: skip
 
     def _changed(self, *_: object) -> None:
         """Say what is wrong, and draw what can be drawn."""
         if self._is_filling:
             return
+        body, integrator = str(self._body.value), str(self._integrator.value)
+        texts = ABOUT[body], integrator, INTEGRATORS[integrator], DAMPING if self._damping.value else ""
+        self._help.text = " ".join(texts)
         lengths, angles = self._numbers("length"), self._numbers("angle")
         if lengths and angles:
-            self._drawing.show(lengths, angles, bool(self._absolute.value))
+            bobs = self._numbers("mass") if self._body.value == "point" else None
+            self._drawing.show(lengths, angles, bool(self._absolute.value), bobs or [])
         try:
             self._asked()
             others = [field for field in (self._offset, self._over) if self._two.value and field.wrong]
@@ -251,6 +280,7 @@ class PendulumPlace:
 
 SIZE = 460
 MARGIN = 26
+BOB = 12
 REACH = 18
 """Pixels of the drawing from a joint at which it is taken."""
 
@@ -262,6 +292,7 @@ class Drawing:
         self._on_drag = on_drag
         self._lengths: list[float] = []
         self._angles: list[float] = []
+        self._bobs: list[float] = []
         self._is_absolute = False
         self._held: int | None = None
         self._image = ui.interactive_image(size=(SIZE, SIZE), sanitize=False)
@@ -271,8 +302,11 @@ class Drawing:
         self._image.on("svg:pointerup", self._leave)
         self._image.on("svg:pointerleave", self._leave)
 
-    def show(self, lengths: Sequence[float], angles: Sequence[float], is_absolute: bool) -> None:
-        """Redraw with other numbers."""
+    def show(
+        self, lengths: Sequence[float], angles: Sequence[float], is_absolute: bool, bobs: Sequence[float] = ()
+    ) -> None:
+        """Redraw with other numbers; bobs: the masses at the joints, where there are any."""
+        self._bobs = list(bobs)
         self._lengths, self._angles, self._is_absolute = list(lengths), list(angles), is_absolute
         self._image.content = self._content()
 
@@ -294,11 +328,15 @@ class Drawing:
             f'<circle class="fem-reach" cx="{middle}" cy="{middle}" r="{reach}"/>',
             f'<line class="fem-reach" x1="{middle}" y1="{middle}" x2="{middle}" y2="{middle + reach}"/>',
         ]
-        for (x1, y1), (x2, y2) in pairwise(pixels):
-            parts.append(f'<line class="fem-link" x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"/>')
+        for link, ((x1, y1), (x2, y2)) in enumerate(pairwise(pixels)):
+            look = f'style="stroke:{COLOURS[link % len(COLOURS)]}"'
+            parts.append(f'<line class="fem-link" {look} x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"/>')
         size = min(7.0, max(3.0, 0.3 * self._scale * min(self._lengths)))
-        for joint, (x, y) in enumerate(pixels[1:], 1):
-            parts.append(f'<circle class="fem-joint" id="joint-{joint}" cx="{x:.2f}" cy="{y:.2f}" r="{size:.1f}"/>')
+        largest = min(BOB, 2.0 * size)
+        sizes = [largest * math.cbrt(mass / max(self._bobs)) for mass in self._bobs] or [size] * len(self._lengths)
+        for joint, ((x, y), r) in enumerate(zip(pixels[1:], sizes, strict=False), 1):
+            look = f' style="fill:{COLOURS[(joint - 1) % len(COLOURS)]}"' if self._bobs else ""
+            parts.append(f'<circle class="fem-joint" id="joint-{joint}"{look} cx="{x:.2f}" cy="{y:.2f}" r="{r:.1f}"/>')
         x, y = pixels[0]
         parts.append(f'<path class="fem-fixed" d="M{x} {y} l-9 -14 h18 z"/>')
         return "".join(parts)

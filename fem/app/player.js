@@ -1,4 +1,6 @@
-// Draws scenes of fem.app.data.scene on a canvas: in a plane, or in space, turned by dragging.
+// Draws scenes of fem.app.scene on a canvas: in a plane, or in space, turned by dragging.
+const OWN = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]; // links, as their curves in charts
+const EACH = "each link", BOB = 13; // pixels: radius of the largest mass
 const PULLED = ["#b4b4b4", "#56B4E9", "#0072B2", "#06263d"];
 const PUSHED = ["#b4b4b4", "#E69F00", "#D55E00", "#5a2300"];
 const PULLED_DARK = ["#70757a", "#56B4E9", "#9fd8ff", "#ffffff"];
@@ -58,9 +60,9 @@ export default {
   template: `
     <div class="fem-player">
       <canvas ref="canvas" tabindex="0" aria-label="the motion: space plays and pauses, arrow keys step"></canvas>
-      <div class="fem-legend" v-if="legend"><span>{{ legend.name }} {{ legend.unit ? '[' + legend.unit + ']' : '' }}</span>
+      <div class="fem-legend" v-if="legend"><span>{{ legend.words }} {{ legend.unit ? '[' + legend.unit + ']' : '' }}</span>
         <span>{{ legend.low }}</span><i :style="{ background: legend.gradient }"></i><span>{{ legend.high }}</span></div>
-      <div class="fem-controls" v-if="ready && (moves || names_of_values.length || turned)">
+      <div class="fem-controls" v-if="ready && (moves || colours_of.length || turned)">
         <template v-if="moves">
           <button type="button" ref="play" class="fem-play" @click="run(!runs)" :title="runs ? 'pause (space)' : 'play (space)'">
             {{ runs ? 'Pause' : 'Play' }}</button>
@@ -76,9 +78,10 @@ export default {
         </template>
         <label v-if="moves && magnifies">displacements <select class="fem-scale" v-model.number="scale" @change="magnify">
           <option v-for="each in scales" :value="each">{{ each }}×</option></select></label>
-        <label v-if="names_of_values.length">colour <select class="fem-colour" v-model="colour" @change="draw">
+        <label v-if="colours_of.length"
+          title="T: force along the bar. N: stress times area, differs from T where strains are large. E: strain.">colour <select class="fem-colour" v-model="colour" @change="draw">
           <option value="">none</option>
-          <option v-for="each in names_of_values" :value="each">{{ each }}</option></select></label>
+          <option v-for="[name, words] in colours_of" :value="name">{{ words }}</option></select></label>
         <button type="button" v-if="turned" @click="reset" title="the view as it was">reset view</button>
       </div>
       <div class="fem-hover" v-show="hover" :style="{ left: at[0] + 'px', top: at[1] + 'px' }">{{ hover }}</div>
@@ -87,7 +90,7 @@ export default {
   data() {
     return {
       ready: false, moves: false, runs: false, now: 0, last: 0, first: 0, speed: 0, speeds: SPEEDS, trail: 0.05,
-      colour: "T", names_of_values: [], legend: null, hover: "", at: [0, 0], turned: false, stamp: "",
+      colour: EACH, colours_of: [], legend: null, hover: "", at: [0, 0], turned: false, stamp: "",
       scale: 1, scales: SCALES, magnifies: false,
     };
   },
@@ -142,8 +145,9 @@ export default {
       this.first = scenes[0].time[0];
       this.last = Math.max(...scenes.map((scene) => scene.time[scene.time.length - 1])) - this.first;
       this.moves = scenes[0].time.length > 1;
-      this.names_of_values = Object.keys(scenes[0].values);
-      if (!this.names_of_values.includes(this.colour)) this.colour = this.names_of_values[0] || "";
+      this.colours_of = Object.entries(scenes[0].values).map(([name, value]) => [name, value.words]);
+      if (scenes[0].links.length) this.colours_of.unshift([EACH, EACH]);
+      if (!this.colours_of.some(([name]) => name === this.colour)) this.colour = (this.colours_of[0] || [""])[0];
       if (began && this.moves) this.run(true);
       this.now = Math.min(this.now, this.last);
       this.draw();
@@ -220,9 +224,9 @@ export default {
           const d = (mx - x) ** 2 + (my - y) ** 2;
           if (d < best) {
             best = d;
-            const value = e < scene.bars && scene.values[this.colour];
+            const value = e < scene.bars && (scene.values[this.colour] || scene.values.T);
             said = `element ${scene.elements[e]}` + (value
-              ? `: ${this.colour} = ${digits(value.numbers[k * scene.bars + e])} ${value.unit}` : "");
+              ? `: ${value.words} = ${digits(value.numbers[k * scene.bars + e])} ${value.unit}` : "");
           }
         }
       }
@@ -312,12 +316,13 @@ export default {
       for (let i = 0; i < n; i++) seen.set(see(...between(i)), 2 * i);
       this.trails(pen, scene, see, x, at, seen);
       const colours = this.colours(scene), values = colours && colours.scale;
-      const thick = n > 400 ? 1.6 : n > 100 ? 2.2 : 3.2;
+      const few = n <= 60, thick = n > 400 ? 1.6 : n > 100 ? 2.2 : n > 60 ? 3.2 : scene.links.length ? 7 : 4;
+      const own = this.colour === EACH && scene.links.map((k) => OWN[k % OWN.length]);
       for (let e = scene.ends.length / 2 - 1; e >= 0; e--) {
         const [a, b] = [scene.ends[2 * e], scene.ends[2 * e + 1]], bar = e < scene.bars;
         if (bar && scene.breaks && scene.breaks[e] <= this.first + this.now) continue;
         const value = bar && values ? values.numbers[Math.round(at) * scene.bars + e] : NaN;
-        pen.strokeStyle = !bar ? this.faint : Number.isFinite(value) ? colours.colour(value) : this.ink;
+        pen.strokeStyle = !bar ? this.faint : own ? own[e] : Number.isFinite(value) ? colours.colour(value) : this.ink;
         pen.lineWidth = !bar ? 1.4 : Math.abs(value) <= (values ? values.slack : -1) ? 1.2 : thick;
         pen.setLineDash(bar ? [] : [5, 4]);
         pen.beginPath();
@@ -326,8 +331,20 @@ export default {
         pen.stroke();
       }
       pen.setLineDash([]);
+      pen.fillStyle = "#ffffff";
+      if (own) for (const e of scene.heavy) { // centres of mass
+        const [a, b] = [scene.ends[2 * e], scene.ends[2 * e + 1]];
+        this.dot(pen, [(seen[2 * a] + seen[2 * b]) / 2, (seen[2 * a + 1] + seen[2 * b + 1]) / 2], 0, 2);
+      }
       pen.fillStyle = this.ink;
-      if (n <= 60) for (let i = 0; i < n; i++) this.dot(pen, seen, i, 2.6);
+      if (few) for (let i = 0; i < n; i++) this.dot(pen, seen, i, 3.4);
+      const heaviest = Math.max(...Object.values(scene.bobs));
+      if (few) for (const [node, mass] of Object.entries(scene.bobs)) {
+        const e = own ? scene.links.findIndex((_, k) => scene.ends[2 * k + 1] === Number(node)) : -1;
+        pen.fillStyle = e >= 0 ? own[e] : this.ink;
+        this.dot(pen, seen, Number(node), Math.max(4, BOB * Math.cbrt(mass / heaviest)));
+      }
+      pen.fillStyle = this.ink;
       for (const i of scene.supports) {
         const [u, v] = [seen[2 * i], seen[2 * i + 1]];
         pen.beginPath();
@@ -421,7 +438,7 @@ export default {
       const { scale, colour } = colours, key = `${this.colour} ${scale.low} ${scale.high} ${this.ink}`;
       if (this.legend && this.legend.key === key) return;
       const stops = Array.from({ length: 17 }, (_, i) => colour(scale.low + (i / 16) * (scale.high - scale.low)));
-      this.legend = { key, name: this.colour, unit: scale.unit, low: end(scale.low, scale.least, scale.low - scale.least), high: end(scale.high, scale.most, scale.most - scale.high),
+      this.legend = { key, words: scale.words, unit: scale.unit, low: end(scale.low, scale.least, scale.low - scale.least), high: end(scale.high, scale.most, scale.most - scale.high),
         gradient: `linear-gradient(to right, ${stops.join()})` };
     },
     attach() { // a click in a chart leads the time

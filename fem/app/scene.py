@@ -6,7 +6,7 @@ import base64
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,15 @@ from fem.model.quantities import ELEMENTAL, NODAL, Quantity
 from fem.runs.frames import says_si, unit_of
 from fem.runs.read import Missing, Results, Table, extremes, open_results
 from fem.show.animate import even_times
-from fem.show.curves import energy_curves
-from fem.show.links import angles_of, frame_of, joint_forces, read_links
+from fem.show.curves import energy_curves, read_reactions
+from fem.show.links import joint_forces, read_links, turns_of
 from fem.show.motion import (
     NODES,
     Motion,
     Pick,
     bars_of,
     break_times,
+    chain_of,
     field_values,
     plane_of,
     table_values,
@@ -42,8 +43,11 @@ from fem.show.style import AXES, moving, some_of
 MOST_NUMBERS = 3_000_000
 """Coordinates that are sent to the browser: 12 MB."""
 MOST_FRAMES, LEAST_FRAMES = 1_000, 20
-VALUES = {"T": ("T", "force"), "N": ("N", "force"), "E": ("strain", "")}
-"""What colours bars: name -> array of the fields, formula of its unit."""
+VALUES = {"T": ("T", "force", "tension T"), "N": ("N", "force", "normal force N"), "E": ("strain", "", "strain E")}
+"""What colours bars: name -> array of the fields, formula of its unit, words."""
+NOISE = 1e-12
+"""Largest strain that is rounding of lengths; components of vectors are, over the largest of all, at ``MOVES``."""
+MOVES = 1e-10
 
 
 def packed(numbers: Any, kind: str = "<f4") -> str:
@@ -57,6 +61,8 @@ class Scene:
 
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
     rest      (n, 3) positions without displacements, for magnifying these; None: there are none
+    links     (bars,) place of each along a chain that hangs, for the colours of its curves; none: it is none, or long
+    bobs      node index -> point mass;  heavy: bars with mass: their centres are shown
     axes      two of the plane in which everything stays, or all three; up: the one against gravity
     unit      as ``Results.symbol``
     values    name -> (k, bars), NaN where unknown;  extremes: name -> least and greatest of the whole run, also
@@ -83,6 +89,9 @@ class Scene:
     extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     sets: Mapping[str, Ints] = field(default_factory=dict)
     rest: Floats | None = None
+    links: Sequence[int] = ()
+    bobs: Mapping[int, float] = field(default_factory=dict)
+    heavy: Sequence[int] = ()
 
     def text(self) -> bytes:
         """The scene as JSON, which the player reads."""
@@ -91,18 +100,20 @@ class Scene:
             if np.isfinite(part).any():
                 colours, slack = tension_scale(part)
                 low, high = colours.get_clim()
-                formula = VALUES[name][1]
+                _, formula, words = VALUES[name]
                 scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
                 least, most = self.extremes.get(name, (float(np.nanmin(part)), float(np.nanmax(part))))
                 scales[name] |= {"least": least, "most": most}
-                scales[name]["unit"] = self.unit(formula) if formula else ""
-        plain = {name: list(getattr(self, name)) for name in ("axes", "supports", "traced", "planes")}
+                scales[name] |= {"words": words, "unit": self.unit(formula) if formula else ""}
+        lists = ("axes", "supports", "traced", "planes", "links", "heavy")
+        plain: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
         plain |= {name: [str(label) for label in getattr(self, name)] for name in ("labels", "elements")}
         bars, breaks = len(self.ends) - self.dashed, self.breaks
         content = plain | {"nodes": len(self.labels), "bars": bars, "up": self.up, "values": scales}
         content |= {"time": packed(self.time, "<f8"), "x": packed(self.x), "ends": packed(self.ends, "<i4")}
         content["rest"] = None if self.rest is None else packed(self.rest)
         content["loads"] = {str(node): list(load) for node, load in self.loads.items()}
+        content["bobs"] = {str(node): mass for node, mass in self.bobs.items()}
         content["sets"] = {name: indices.tolist() for name, indices in self.sets.items()}
         content["breaks"] = None if breaks is None or not np.isfinite(breaks).any() else packed(breaks)
         content["units"] = {"time": self.unit("time"), "length": self.unit("length")}
@@ -127,7 +138,8 @@ def scene_of(results: Results) -> bytes:
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
     others = lines & ~mesh.is_bar
     held = still(motion.values["U"])
-    up = upright(results)
+    up, masses = upright(results), masses_of(results)
+    traced = free_ends(bars, held)
     return Scene(
         motion.time,
         mesh.coordinates + motion.values["U"],
@@ -140,12 +152,32 @@ def scene_of(results: Results) -> bytes:
         values=values_of(results, motion, pick, labels),
         dashed=int(others.sum()),
         supports=np.flatnonzero(held & used(mesh.legs[0], len(held))).tolist(),
-        traced=free_ends(bars, held),
+        traced=traced,
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=break_times(results),
         extremes={} if motion.keys is None else extremes_of(results.elements, labels),
         rest=mesh.coordinates,
+        links=links_of(results, labels) if traced else (),
+        bobs={int(mesh.ends[e, 0]): float(masses[e]) for e in np.flatnonzero(~lines & (masses > 0.0))},
+        heavy=np.flatnonzero(masses[mesh.bars[1]] > 0.0).tolist(),
     ).text()
+
+
+def masses_of(results: Results) -> Floats:
+    """(m,) mass of each element; zeros where the record of the run has none."""
+    try:
+        return next(iter(results.acting.values())).mass
+    except Missing:
+        return np.zeros(len(results.mesh.element_labels))
+
+
+def links_of(results: Results, labels: list[int]) -> list[int]:
+    """Place of each bar along a chain of few links; nothing where there is no such chain."""
+    try:
+        chain = chain_of(results)[1]
+    except Missing:
+        return []
+    return [chain.index(label) for label in labels] if len(chain) <= MOST_LINKS else []
 
 
 def still(u: Floats) -> Flags:
@@ -180,14 +212,21 @@ def extremes_of(table: Table, labels: list[int]) -> dict[str, tuple[float, float
 
 
 def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -> dict[str, Floats]:
-    """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars)."""
+    """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars); without N
+    that is T, and without E that is rounding."""
     if motion.keys is None:
         elements = results.mesh.bars[1]
-        return field_values(results, pick, {name: (array, elements) for name, (array, _) in VALUES.items()})[1]
-    table = results.elements
-    names = [name for name in VALUES if name in table.columns]
-    found = table_values(table, names, labels, motion.keys) if names else None
-    return {} if found is None else {name: found[:, :, place] for place, name in enumerate(names)}
+        values = field_values(results, pick, {name: (array, elements) for name, (array, *_) in VALUES.items()})[1]
+    else:
+        table = results.elements
+        names = [name for name in VALUES if name in table.columns]
+        found = table_values(table, names, labels, motion.keys) if names else None
+        values = {} if found is None else {name: found[:, :, place] for place, name in enumerate(names)}
+    if {"T", "N"} <= set(values) and is_same(values["T"], values["N"]):
+        del values["N"]
+    if "E" in values and not np.nanmax(np.abs(values["E"]), initial=0.0) > NOISE:
+        del values["E"]
+    return values
 
 
 MOST_NODES = 20_000
@@ -223,6 +262,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
         dashed=len(others),
         supports=fixed,
         loads=point_loads(model),
+        bobs=point_masses(model),
         planes=model_levels(model),
         sets=mesh.node_sets | of_elements,
     ).text()
@@ -250,6 +290,16 @@ def point_loads(model: Model) -> dict[int, list[float]]:
     return {int(node): loads[node].tolist() for node in np.flatnonzero(loads.any(axis=1))}
 
 
+def point_masses(model: Model) -> dict[int, float]:
+    """Node index -> point mass."""
+    ends, elements = model.mesh.legs
+    found: dict[int, float] = {}
+    for each in model.masses:
+        for node in ends[np.isin(elements, model.mesh.element_sets[each.element_set]), 0].tolist():
+            found[node] = found.get(node, 0.0) + each.mass
+    return {node: mass for node, mass in found.items() if mass > 0.0}
+
+
 def model_levels(model: Model) -> list[tuple[float, str, bool]]:
     """The surface of the water, and level bottoms."""
     found = [(model.water.level, "#56B4E9", False)] if model.water else []
@@ -264,7 +314,7 @@ def bar_tensions(model: Model) -> Floats:
     return np.asarray(np.maximum(bars.young * bars.area * (length / bars.length0 - 1.0), 0.0))
 
 
-REST = "natural length from the anchor"
+REST = "unstressed length from the anchor"
 
 
 def along(model: Model, tension: Floats) -> Panel:
@@ -317,13 +367,14 @@ def curves(time: Floats, values: Floats, names: list[str]) -> tuple[tuple[str, F
 
 
 def energies(results: Results) -> list[Panel]:
-    """Energies of the model, and the error of their balance."""
+    """Energies of the model, and the error of their balance where it is more than rounding."""
     time, error, unit = results.increments[:, 2], results.increments[:, 10], results.symbol("energy")
-    lines = [
-        (f"{name} (less {start:.4g})" if start else name, points(time, values - start))
-        for name, values, start in energy_curves(results)
-    ]
-    return [Panel("energy", unit, tuple(lines)), Panel("error of the balance", unit, (("error", points(time, error)),))]
+    found = list(energy_curves(results))
+    panel = Panel("energy", unit, tuple((name, points(time, values)) for _, name, values in found))
+    largest, size = np.nanmax(np.abs(error), initial=0.0), max(np.ptp(values) for *_, values in found)
+    if largest <= MOVES * size:
+        return [replace(panel, title=f"energy, balanced to {largest:.0e}")]
+    return [panel, Panel("energy error", unit, (("error", points(time, error)),))]
 
 
 def newton(results: Results) -> list[Panel]:
@@ -331,20 +382,16 @@ def newton(results: Results) -> list[Panel]:
     time, count, residual = results.increments[:, 2:5].T
     shown = np.where(residual > 0.0, residual, np.nan)
     return [
-        Panel("iterations of an increment", "", (("iterations", points(time, count)),)),
+        Panel("iterations per increment", "", (("iterations", points(time, count)),)),
         Panel("relative residual", "", (("residual", points(time, shown)),), is_log=True),
     ]
 
 
 def angles(results: Results) -> list[Panel]:
-    """Angles of the links of a chain over time."""
-    found = read_links(results, ("U", "V"), MOST_LINKS)
-    down, across, name = frame_of(results)
-    angle, speed = angles_of(found, down, across)
+    """Angles of the links of a chain over time, their velocities and accelerations."""
+    found, turns = turns_of(results, MOST_LINKS)
     names = [f"link {label}" for label in found.labels]
-    rate = f"degrees/{results.unit('time')}"
-    panels = [Panel(f"angle from {name}", "degrees", curves(found.time, np.degrees(angle), names))]
-    return panels + ([] if speed is None else [Panel("its rate", rate, curves(found.time, np.degrees(speed), names))])
+    return [Panel(title, unit, curves(time, values, names)) for title, unit, time, values in turns]
 
 
 def links(results: Results) -> list[Panel]:
@@ -363,11 +410,24 @@ def links(results: Results) -> list[Panel]:
 def joints(results: Results) -> list[Panel]:
     """Force on each link at its joint nearer to the support."""
     found = joint_forces(results, MOST_LINKS)
-    names, unit = [f"link {label}" for label in found.labels], results.unit("force")
-    parts = [(f"joint force {AXES[axis]}", found.force[..., axis]) for axis in moving(found.force)]
-    parts += [("joint force, size", np.linalg.norm(found.force, axis=2))]
-    parts += [] if found.tension is None else [("force along the link T", found.tension)]
-    return [Panel(title, unit, curves(found.time, values, names)) for title, values in parts]
+    names = [f"link {label}" for label in found.labels]
+    panels = forces(results, "joint force", found.time, found.force, names)
+    if found.tension is not None:
+        panels.append(Panel("tension T of the link", results.unit("force"), curves(found.time, found.tension, names)))
+    return panels
+
+
+def reactions(results: Results) -> list[Panel]:
+    """Forces of the supports on the model."""
+    motion, _ = read_reactions(results, MOST_CURVES)
+    return forces(results, "reaction", motion.time, motion.values["RF"], [f"node {label}" for label in motion.nodes])
+
+
+def forces(results: Results, what: str, time: Floats, force: Floats, names: list[str]) -> list[Panel]:
+    """Components of forces (k, p, 3), and their magnitude."""
+    parts = [(f"{what} {AXES[axis]}", force[..., axis]) for axis in moving(force)]
+    parts += [(f"{what}, magnitude", np.linalg.norm(force, axis=2))] if len(parts) > 1 else []
+    return [Panel(title, results.unit("force"), curves(time, values, names)) for title, values in parts]
 
 
 def nodes(results: Results) -> list[Panel]:
@@ -380,26 +440,38 @@ def elements(results: Results) -> list[Panel]:
     return printed(results, results.elements, "element", ELEMENTAL[::-1])
 
 
+def is_same(one: Floats, other: Floats) -> bool:
+    """To rounding; of unknown values in the same places."""
+    return np.allclose(one, other, 1e-9, MOVES * np.nanmax(np.abs(one), initial=0.0), equal_nan=True)
+
+
 def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quantity]) -> list[Panel]:
-    """Columns of a table, of some of its labels. Missing: nothing is printed over time."""
+    """Columns of a table, of some of its labels; none that are rounding. Missing: nothing is printed over time."""
     labels = [label for label, lines in table.lines_of.items() if lines > 1]
     labels = [labels[place] for place in some_of(labels, MOST_CURVES)]
-    found = [(column, of.field, of.unit) for of in quantities for column in of.columns if column in table.columns]
+    found = [(column, of) for of in quantities for column in of.columns if column in table.columns]
     if not labels or not found:
-        raise Missing(f"nothing of {kind}s is printed over time: request *{'NODE' if kind == 'node' else 'EL'} PRINT")
-    rows = table.curves([column for column, _, _ in found], labels)
+        raise Missing(f"no {kind} is printed over time: request *{'NODE' if kind == 'node' else 'EL'} PRINT")
+    rows = table.curves([column for column, _ in found], labels)
+    columns = dict(zip([column for column, _ in found], np.concatenate([*rows.values()])[:, 3:].T, strict=True))
+    noise = {of.name: 0.0 if of.unit else NOISE for _, of in found}
+    for column, of in found:
+        noise[of.name] = max(noise[of.name], MOVES * np.nanmax(np.abs(columns[column]), initial=0.0))
     panels = []
-    for place, (column, word, unit) in enumerate(found, start=3):
-        lines = tuple((f"{kind} {label}", points(rows[label][:, 2], rows[label][:, place])) for label in labels)
-        lines = tuple((name, part) for name, part in lines if len(part) and part[:, 1].any())
+    for place, (column, of) in enumerate(found):
+        if column == "N" and "T" in columns and is_same(columns["T"], columns["N"]):
+            continue
+        lines = tuple((f"{kind} {label}", points(rows[label][:, 2], rows[label][:, place + 3])) for label in labels)
+        lines = tuple((name, part) for name, part in lines if np.abs(part[:, 1]).max(initial=0.0) > noise[of.name])
         if lines:
-            shown = column if word == column else f"{word} {column}"
-            panels.append(Panel(shown, results.unit(unit) if unit else "", lines))
+            word = "tension" if of.field == "T2" else of.field
+            shown = VALUES[column][2] if column in VALUES else f"{word} {column}"
+            panels.append(Panel(shown, results.unit(of.unit) if of.unit else "", lines))
     return panels
 
 
 GROUPS: dict[str, Callable[[Results], list[Panel]]] = {"Energies": energies, "Links": links, "Angles": angles}
-GROUPS |= {"Joint forces": joints, "Nodes": nodes, "Elements": elements, "Solver": newton}
+GROUPS |= {"Reactions": reactions, "Joint forces": joints, "Nodes": nodes, "Elements": elements, "Solver": newton}
 
 
 def group_of(results: Results, name: str) -> Group:
@@ -408,7 +480,7 @@ def group_of(results: Results, name: str) -> Group:
         panels = tuple(GROUPS[name](results))
     except (Missing, CommandError) as missing:
         return Group(name, (), str(missing))
-    return Group(name, panels, "" if panels else "nothing but zeros")
+    return Group(name, panels, "" if panels else "all values are zero")
 
 
 DISTANCE = "Distance"
@@ -428,10 +500,10 @@ class Parting:
         """In words, with the symbols of units."""
         first, last = self.distance[0], self.distance.max()
         unit = f" {length}" if length else ""
-        text = f"apart by {first:.3g}{unit} at the start, by {last:.3g}{unit} at most"
+        text = f"distance of the two runs: {first:.3g}{unit} at the start, {last:.3g}{unit} at most"
         if not math.isfinite(self.rate) or self.rate <= 0.0:
-            return f"{text}: they did not part"
-        return f"{text}; ten times as far every {math.log(10.0) / self.rate:.3g} {time}".rstrip()
+            return f"{text}; it has not grown tenfold"
+        return f"{text}; it grows tenfold in {math.log(10.0) / self.rate:.3g} {time}".rstrip()
 
 
 def parting_of(one: Results, other: Results) -> Parting:

@@ -18,8 +18,8 @@ PATIENCE = 60.0
 """Seconds for which a page that is not heard of (a lid closed, a busy machine) keeps what was typed into it."""
 HOME = (HERE, "localhost")
 OPEN = (
-    "warning: whoever knows this address can run decks, and read and write files, as you on this computer, and "
-    "to {host} it goes over the network as plain text"
+    "warning: anyone who knows this address can run decks on this computer, and read and write your files; "
+    "on the way to {host} it is not encrypted"
 )
 
 

@@ -26,6 +26,7 @@ import fem
 from fem.app.scene import FolderContent, read
 from fem.commands.signals import watched
 from fem.files import open_regular
+from fem.runs.energy_error import energy_error_text
 from fem.runs.own import read_record
 from fem.runs.run_record import RUN_RECORD, RUNNING
 
@@ -152,7 +153,7 @@ def failure_of(code: int, said: str) -> str:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        text = f"the solver was ended from outside ({name}); what it wrote until then is shown"
+        text = f"the solver was killed ({name}); the results written until then are shown"
         return f"{text}\n{said}" if said else text
     return said or f"the solver ended with exit code {code}"
 
@@ -164,7 +165,7 @@ def verdict_of(progress: Progress | None, run: Solver | None) -> str:
     if progress is None:
         return "ended without results" if run is not None else "no results"
     if progress.verdict == RUNNING:
-        return "ended from outside" if run is not None else "going on, or killed"
+        return "killed" if run is not None else "running, or killed"
     return progress.verdict
 
 
@@ -251,7 +252,10 @@ TAIL = 4096
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The last increment of a run; ``fraction`` of the time of all steps, None where it is not known."""
+    """The last increment of a run, with the energy error there or, where it has ended, the largest one.
+
+    exchanged  energy, so far;  heading  of the deck;  fraction  of the time of all steps, None where it is not known
+    """
 
     step: int = 0
     steps: int = 0
@@ -260,14 +264,16 @@ class Progress:
     iterations: int = 0
     residual_norm: float = 0.0
     energy_error: float = 0.0
+    exchanged: float = 0.0
+    heading: tuple[str, ...] = ()
     fraction: float | None = None
     verdict: str = ""
 
     def said(self) -> str:
         """The progress as a line of words."""
         where = f"step {self.step} of {self.steps}, increment {self.increment}, time {self.time:.6g}"
-        how = f"{self.iterations} iterations, residual {self.residual_norm:.1e}, energy error {self.energy_error:.1e}"
-        return f"{where}, {how}"
+        error = energy_error_text(self.energy_error, self.exchanged, self.heading)
+        return f"{where}, {self.iterations} iterations, residual {self.residual_norm:.1e}, energy error {error}"
 
 
 def progress_of(folder: Path) -> Progress | None:
@@ -276,12 +282,18 @@ def progress_of(folder: Path) -> Progress | None:
     if not record:
         return None
     steps, row = record.get("settings", {}).get("steps", []), last_row(folder / "increments.csv")
-    found = Progress(steps=len(steps), verdict=str(record.get("verdict", "")))
+    totals, verdict = record.get("totals", {}), str(record.get("verdict", ""))
+    heading = tuple(record.get("settings", {}).get("heading") or ())
+    found = Progress(
+        0, len(steps), verdict=verdict, exchanged=float(totals.get("energy_exchanged", 0.0)), heading=heading
+    )
     whole = sum(float(step.get("procedure", {}).get("period") or 0.0) for step in steps)  # a frequency step takes none
     try:
         numbers: dict[str, Any] = {name: read(row[name]) for name, read in COLUMNS.items() if name in row}
     except ValueError:  # a table of another program
         return found
+    if verdict != RUNNING and "largest_energy_error" in totals:
+        numbers["energy_error"] = float(totals["largest_energy_error"])
     return replace(found, fraction=min(1.0, numbers.get("time", 0.0) / whole) if whole > 0.0 else None, **numbers)
 
 

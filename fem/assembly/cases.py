@@ -15,7 +15,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.model import Model
-from fem.model.curves import Constant, Curve, Follow, Ramp, evaluate
+from fem.model.curves import Constant, Curve, Follow, Live, Ramp, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,17 @@ class Span:
         return Ramp(self.start, self.end, first, last) if self.ramps and first != last else Constant(last)
 
 
-def follow(model: Model, name: str, span: Span) -> Follow:
+def follow(model: Model, name: str, span: Span) -> Follow | Live:
     """The curve of a named amplitude used in a step."""
+    if name in model.driven:
+        return model.driven[name]
     amplitude = model.amplitudes[name]
     return Follow(amplitude, span.start if amplitude.time == "STEP TIME" else 0.0)
 
 
 def carried(curve: Curve, span: Span) -> Curve:
     """What a curve of an earlier step does in this one when the step does not mention it."""
-    if isinstance(curve, Constant) or (isinstance(curve, Follow) and curve.amplitude.time != "STEP TIME"):
+    if isinstance(curve, Constant | Live) or (isinstance(curve, Follow) and curve.amplitude.time != "STEP TIME"):
         return curve
     return Constant(float(evaluate(curve, np.array([span.start]))[0]))
 

@@ -10,7 +10,7 @@ rigid body follow its six dofs (``assembly/bodies.py``), of which the three rota
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,22 +87,15 @@ class Supports:
 
     def prescribed(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """The same without rigid bodies and waves: what ``*BOUNDARY`` says."""
-        shape = (len(time), len(dofs))
-        u, v, a = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        for columns, order, curve, base, rate, value in self._parts(dofs):
-            levels = [evaluate(curve, time, level - order, after, self.start)[:, None] * value for level in range(3)]
-            u[:, columns] = base + rate * (time - self.start)[:, None] + levels[0]
-            v[:, columns] = rate + levels[1]
-            a[:, columns] = levels[2]
-        return u, v, a
+        levels, rate = self._levels(dofs, time, after, range(3))
+        return self.base[dofs] + rate * (time - self.start)[:, None] + levels[0], rate + levels[1], levels[2]
 
     def velocity_after(self, dofs: Ints, time: Floats) -> Floats:
         """v (k, c) of given supported dofs just after given times: that of ``motion``."""
         if self.bodies:
             return self.motion(dofs, time, after=True)[1]
-        v = np.zeros((len(time), len(dofs)))
-        for columns, order, curve, _, rate, value in self._parts(dofs):
-            v[:, columns] = rate + evaluate(curve, time, 1 - order, True, self.start)[:, None] * value
+        levels, rate = self._levels(dofs, time, True, (1,))
+        v: Floats = rate + levels[0]
         return v
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
@@ -116,16 +109,16 @@ class Supports:
             u[led], v[led] = place[0], rates[0]
         return u, v
 
-    def _parts(self, dofs: Ints) -> Iterator[tuple[Ints, int, Curve, Floats, Floats, Floats]]:
-        """Columns of the dofs that follow one curve, its order, the curve; base, rate and value of these dofs."""
-        if not len(dofs):
-            return
-        for k, (order, curve) in enumerate(self.groups):
-            columns = np.flatnonzero(self.group[dofs] == k)
-            if columns.size:
-                chosen = dofs[columns]
-                rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
-                yield columns, order, curve, self.base[chosen], rate, self.value[chosen]
+    def _levels(self, dofs: Ints, time: Floats, after: bool, levels: Iterable[int]) -> tuple[Floats, Floats]:
+        """(level, k, c) value times the curves of given dofs, their derivatives of u, v, a; (c,) rates that count."""
+        group, levels = self.group[dofs], tuple(levels)
+        curves, counts = np.zeros((len(levels), len(time), len(self.groups))), np.zeros(len(self.groups))
+        for k in set(group.tolist()):
+            order, curve = self.groups[k]
+            counts[k] = order == 2
+            for place, level in enumerate(levels):
+                curves[place, :, k] = evaluate(curve, time, level - order, after, self.start)
+        return curves.take(group, axis=2) * self.value[dofs], self.rate[dofs] * counts[group]
 
 
 def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:

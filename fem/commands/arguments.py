@@ -109,6 +109,14 @@ def assignment(text: str) -> tuple[str, float]:
     return name, number(value, f"{value!r} in {text!r}")
 
 
+def strength(text: str) -> tuple[str, float]:
+    """``SET=FORCE`` as a pair, the set in capitals; ``FORCE`` alone with an empty set, which means all."""
+    name, value = assignment(text) if "=" in text else ("", number(text))
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a force above zero")
+    return name.upper(), value
+
+
 def number(text: str, shown: str = "") -> float:
     """A finite number; Fortran's D exponent is understood. ``shown``: what messages quote in place of the text."""
     try:

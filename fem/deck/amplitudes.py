@@ -15,10 +15,10 @@ from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import keyword
 from fem.model import Amplitude
 
-DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC", "SWEEP")
+DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC", "SWEEP", "USER")
 OF_FILES = ("COLUMN", "TIME COLUMN", "PAST END")
 OWN = ("SPACING", *OF_FILES)
-OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
+OTHERS = ("DECAY", "MODULATED", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
 """Of Abaqus, without blanks."""
 MAX_INSTANTS = 100_000
 TIMES = ("STEP TIME", "TOTAL TIME")
@@ -48,6 +48,12 @@ def amplitude(card: Card, draft: Draft) -> None:
         if definition == "SWEEP":
             draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
         return
+    if definition == "USER":
+        refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "belongs to amplitudes that the deck knows, not to DEFINITION=USER")
+        draft.amplitudes[name] = Amplitude(
+            name, definition, "TOTAL TIME", np.array([[0.0, first_of(name, card, draft)]])
+        )
+        return
     if definition == "EQUALLY SPACED":
         points = equally_spaced(card, draft)
     else:
@@ -68,6 +74,18 @@ def fields_of(card: Card, draft: Draft) -> list[Field]:
     return [field for row in draft.rows(card) for field in row.fields()]
 
 
+def first_of(name: str, card: Card, draft: Draft) -> float:
+    """The first value of an amplitude that a program sets, 0 where none is given."""
+    fields = [field for row in draft.rows(card, needed=False) for field in row.fields()]
+    if len(fields) > 1:
+        raise Mistake(fields[1].place, "DEFINITION=USER has one number, its first value", "fem.stepper sets the others")
+    if fields:
+        draft.extension("*AMPLITUDE, DEFINITION=USER with a first value")
+    first = fields[0].number("the first value") if fields else 0.0
+    draft.notice(f"amplitude {name} (DEFINITION=USER) keeps its first value {first:g}, unless fem.stepper sets it")
+    return first
+
+
 def check_options(card: Card, definition: str) -> None:
     """VALUE and SMOOTH in the forms that change nothing; FIXED INTERVAL and BEGIN where they belong."""
     if card.has("VALUE") and card.word("VALUE", ("RELATIVE", "ABSOLUTE"), "RELATIVE") == "ABSOLUTE":
@@ -80,7 +98,7 @@ def check_options(card: Card, definition: str) -> None:
         refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
     if definition != "SWEEP":
         refuse(card, ("SPACING",), "belongs to DEFINITION=SWEEP")
-    if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP"):
+    if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP", "USER"):
         refuse(card, OF_FILES, "belongs to the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
     card.word("PAST END", ("HOLD",), "HOLD")
 

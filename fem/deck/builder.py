@@ -108,6 +108,34 @@ class Builder:
         """Fix dofs first to last (1, 2, 3: x, y, z) of nodes at displacement 0, from the current step on or for all."""
         self.card("BOUNDARY", [(node, first, last) for node in np.atleast_1d(np.asarray(nodes)).tolist()])
 
+    def amplitude(self, name: str, points: ArrayLike | None = None, *, first: float = 0.0) -> str:
+        """A function of time by which loads and motions are multiplied, straight between points (n, 2) of step time and
+        value; without points a program sets it (``fem.stepper``), from its first value on. Its name.
+        """
+        rows = [[first]] if points is None else shaped(points, 2, "points of an amplitude").tolist()
+        self.card("AMPLITUDE", rows, name=name, definition="USER" if points is None else None)
+        return name
+
+    def move(
+        self,
+        nodes: ArrayLike,
+        direction: int,
+        value: float,
+        *,
+        amplitude: str | None = None,
+        kind: str = "DISPLACEMENT",
+    ) -> None:
+        """Move nodes along x, y or z (1, 2, 3) in the step: to a displacement, at a VELOCITY or ACCELERATION."""
+        rows = [(node, direction, direction, value) for node in np.atleast_1d(np.asarray(nodes)).tolist()]
+        self.card("BOUNDARY", rows, amplitude=amplitude, type=kind)
+
+    def load(self, nodes: ArrayLike, force: ArrayLike, *, amplitude: str | None = None) -> None:
+        """A force (3,) on each of some nodes, in the step and in those after it."""
+        (parts,) = shaped(np.atleast_2d(np.asarray(force)), 3, "components of a force").tolist()
+        along = [(direction, part) for direction, part in enumerate(parts, 1) if part]
+        rows = [(node, *each) for node in np.atleast_1d(np.asarray(nodes)).tolist() for each in along]
+        self.card("CLOAD", rows, amplitude=amplitude)
+
     def static(self, period: float = 1.0, dt: float | None = None, *, gravity: float = 0.0, **step: Any) -> None:
         """Add a ``*STATIC`` step. gravity: acts on all elements along -z; step: parameters of ``*STEP``."""
         self._step(gravity, step, "STATIC", [[period if dt is None else dt, period]])

@@ -57,6 +57,9 @@ def write_deck(model: Model) -> str:
     for amplitude in model.amplitudes.values():
         spacing = "LOGARITHMIC" if amplitude.is_logarithmic else None
         head = {"NAME": amplitude.name, "DEFINITION": amplitude.definition, "TIME": amplitude.time, "SPACING": spacing}
+        if amplitude.definition == "USER":
+            lines += [card("AMPLITUDE", **head | {"TIME": None}), number(amplitude.points[0, 1])]
+            continue
         lines.append(card("AMPLITUDE", **head))
         if amplitude.definition == "PERIODIC":
             first = (amplitude.omega, amplitude.start, amplitude.mean)

@@ -6,6 +6,7 @@ They are those of ``model/curves``: an amplitude is exact at every instant a sch
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -34,7 +35,8 @@ class Curves(NamedTuple):
 
 
 def gathered(curves: Iterable[Any]) -> Curves:
-    """Those of ``model/curves``, in their order."""
+    """Those of ``model/curves``, in their order; one that is set while a run goes on rewrites its rows."""
+    curves = list(curves)
     spans, origins, pieces, terms = [], [], list[Any](), list[Any]()
     for breaks, coefficients, origin, start, omega, fourier in (curve.table() for curve in curves):
         spans.append((len(pieces), len(breaks) + 1, len(terms), len(fourier)))
@@ -44,6 +46,9 @@ def gathered(curves: Iterable[Any]) -> Curves:
         terms += [tuple(pair) for pair in fourier]
     places, starts = np.array(spans, np.int64).reshape(-1, 4), np.array(origins, float).reshape(-1, 3)
     parts, waves = np.array(pieces, float).reshape(-1, 1 + DEGREE), np.array(terms, float).reshape(-1, 2)
+    for curve, (first, *_) in zip(curves, spans, strict=True):
+        if hasattr(curve, "copies"):
+            curve.copies.append((weakref.ref(parts), first))
     return Curves(places, starts, parts, waves)
 
 

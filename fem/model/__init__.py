@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
-from fem.model.curves import Amplitude
+from fem.model.curves import Amplitude, Live
 from fem.model.loads import (
     Boundary,
     DistributedLoad,
@@ -189,6 +189,7 @@ class Model:
                  None: not requested
     earlier      the state of another run with which this one begins (``*RESTART, READ``)
     inherited    what the steps of that run act on
+    driven       amplitudes that a program sets while the run goes on, in place of those of ``amplitudes``
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
@@ -237,6 +238,7 @@ class Model:
     notices: tuple[str, ...] = field(default=(), compare=False)
     extensions: tuple[str, ...] = field(default=(), compare=False)
     inherited: Reach = field(default_factory=Reach, compare=False)
+    driven: dict[str, Live] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)

@@ -1,18 +1,20 @@
 """Amplitudes: functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
 
-An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC) or a wave of changing
-frequency (SWEEP). ``order`` 0 is the value, 1 and 2 its derivatives, -1 and -2 its integrals from ``since`` (SWEEP has
-none). At a break the derivative is that of the segment before (end of an increment) unless ``after`` is set (its
-start); so it is at the start time of a PERIODIC one, and at both ends of a SWEEP.
+An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC), a wave of changing
+frequency (SWEEP), or set by a program while the run goes on (USER, ``Live``). ``order`` 0 is the value, 1 and 2 its
+derivatives, -1 and -2 its integrals from ``since`` (SWEEP has none). At a break the derivative is that of the segment
+before (end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one, and at
+both ends of a SWEEP.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,7 +26,8 @@ from fem.errors import ModelError
 class Amplitude:
     """A function of time.
 
-    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC`` or ``SWEEP``
+    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC``, ``SWEEP`` or
+                ``USER``, whose only point is its first value
     time        ``STEP TIME`` or ``TOTAL TIME``
     points      (n, 2) of t and value, t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
                 SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
@@ -118,14 +121,131 @@ class Follow:
         return Table(*pieces, self.origin, own.start, own.omega, np.array(own.fourier).reshape(-1, 2))
 
 
+LEVELS = (3, 4), (19, 5), (39, 6)
+"""Of the numbers of a ``Live``: first one and width of four rows of coefficients: of the value, its integral, and the
+integral of that."""
+START = 63
+"""First of three: both integrals at the start of the step, and the slope of the second."""
+ZERO = 0.0, 0.0, 0.0
+
+
+@dataclass(eq=False, slots=True)
+class Live:
+    """A USER amplitude that a program sets, in total time: constant, its last two pieces, constant.
+
+    numbers  three breaks; ``LEVELS``; ``START``. (19,) without integrals, else (66,)
+    copies   arrays of kernels (weak references), and the first of the four rows that this amplitude has in each
+
+    All of it is done in Python's own numbers: arrays of so few cost more than an increment of a small model.
+    """
+
+    name: str
+    numbers: tuple[float, ...]
+    copies: list[tuple[Any, int]] = field(default_factory=list, init=False, repr=False)
+
+    @classmethod
+    def beginning(cls, name: str, value: float, integrates: bool) -> Live:
+        """One that has never been set. integrates: velocities or accelerations follow it."""
+        return cls(name, (*ZERO, *(value, *ZERO) * 4, *(0.0,) * (47 if integrates else 0)))
+
+    def pieces(self, integrals: int = 0) -> tuple[Floats, Floats]:
+        """Breaks and coefficients, as ``_segments`` has them."""
+        first, width = LEVELS[integrals]
+        return np.array(self.numbers[:3]), np.array(self.numbers[first : first + 4 * width]).reshape(4, width)
+
+    def table(self) -> Table:
+        return Table(*self.pieces())
+
+    @property
+    def value(self) -> float:
+        """At the last instant for which it has been set, and from then on."""
+        return self.numbers[15]
+
+    def at(self, time: float, order: int, after: bool = False) -> float:
+        """The value at a time, or a derivative of it, as ``evaluate`` has them, to the last bit."""
+        n = self.numbers
+        near = NEAR * (abs(time) + abs(n[2]) + abs(n[0]))
+        if after:
+            sharp = time + near
+            k = 0 if sharp < n[0] else 1 if sharp < n[1] else 2 if sharp < n[2] else 3
+        else:
+            sharp = time - near
+            k = 0 if sharp <= n[0] else 1 if sharp <= n[1] else 2 if sharp <= n[2] else 3
+        local = time - n[k - 1 if k else 0]
+        a, b, c, d = n[3 + 4 * k : 7 + 4 * k]
+        if order == 0:
+            return ((d * local + c) * local + b) * local + a
+        return (d * 3.0 * local + c * 2.0) * local + b if order == 1 else d * 3.0 * 2.0 * local + c * 2.0
+
+    def hold(self, now: float, value: float) -> None:
+        """The value from now on, at once."""
+        at, integrals = np.array([now]), (1, 2) if len(self.numbers) > START else ()
+        firsts = [float(_polynomial(*self.pieces(level), at)[0]) for level in integrals]
+        self._write((now, now, now), [(value, *ZERO)] * 4, firsts)
+
+    def reach(self, now: float, time: float, value: float, rate: float | None = None) -> None:
+        """The value at a time, along a straight line from now; with a rate there, a cubic (Hermite), also from the last
+        rate.
+        """
+        n = self.numbers
+        old = 2 if now == n[2] else 3  # the piece that ends now: the last one, or what has been held since then
+        before, width = n[3 + 4 * old : 7 + 4 * old], time - now
+        slope = (value - n[15]) / width
+        piece = n[15], slope, 0.0, 0.0
+        if rate is not None:
+            last = self.at(now, 1) if old == 2 else 0.0
+            piece = n[15], last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2
+        firsts = [n[first + old * width] for first, width in LEVELS[1:]] if len(n) > START else []
+        self._write((n[old - 1], now, time), [(before[0], *ZERO), before, piece, (value, *ZERO)], firsts)
+
+    def begin(self, time: float) -> None:
+        """A step begins: integrals count from here."""
+        if len(self.numbers) < START:
+            return
+        if self.numbers[0] == self.numbers[2]:  # never set, or not since it jumped
+            self._write((time, time, time), [(self.value, *ZERO)] * 4, [0.0, 0.0])
+        at = np.array([time])
+        found = [_polynomial(*self.pieces(level), at, order)[0] for level, order in ((1, 0), (2, 0), (2, 1))]
+        self.numbers = (*self.numbers[:START], *map(float, found))
+
+    def put(self, numbers: tuple[float, ...]) -> None:
+        """Be as it was when it had these numbers."""
+        self.numbers = numbers
+        if self.copies:
+            self.copies[:] = [each for each in self.copies if each[0]() is not None]
+        for array, first in self.copies:
+            if (its := array()) is not None:
+                its[first + 1 : first + 4, 0] = numbers[:3]
+                its[first : first + 4, 1:5] = self.pieces()[1]
+
+    def _write(self, breaks: tuple[float, float, float], rows: list[tuple[float, ...]], firsts: list[float]) -> None:
+        """firsts: both integrals at the first break, where they are kept."""
+        found, widths = [*breaks, *chain(*rows)], (breaks[1] - breaks[0], breaks[2] - breaks[1])
+        for first in firsts:  # as ``_antiderivative``
+            rows = [tuple(each / (power + 1) for power, each in enumerate(row)) for row in rows]
+            constants = [first, first]
+            for row, width in zip(rows[1:3], widths, strict=True):
+                rise = 0.0
+                for each in reversed(row):
+                    rise = (rise + each) * width
+                constants.append(constants[-1] + rise)
+            rows = [(constant, *row) for constant, row in zip(constants, rows, strict=True)]
+            found += chain(*rows)
+        self.put((*found, *self.numbers[START:]))
+
+
 NEAR = 1e-13
 """A time this close to a break, relative to both, is the break: times of increments carry round-off."""
 
-Curve: TypeAlias = Constant | Ramp | Follow
+SHORT = 12
+"""Instants up to which numbers one by one are quicker than arrays."""
+Curve: TypeAlias = Constant | Ramp | Follow | Live
 
 
 def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
     """(k,) values of a curve, its derivative (order > 0) or its integral from ``since`` (order < 0)."""
+    if isinstance(curve, Live) and order >= 0 and len(time) <= SHORT:
+        return np.array([curve.at(each, order, after) for each in time.tolist()])
     time = np.asarray(time, float)
     if isinstance(curve, Constant) and order >= 0:
         return np.full(len(time), curve.value if order == 0 else 0.0)
@@ -136,13 +256,19 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         if curve.amplitude.definition == "PERIODIC":
             return _periodic(curve.amplitude, local, order, base, after)
         breaks, coefficients = _segments(curve.amplitude, max(-order, 0))
+    elif isinstance(curve, Live):
+        local, base = time, since
+        breaks, coefficients = curve.pieces(max(-order, 0))
     else:
         local, base = time, since
         breaks, coefficients, *_ = curve.table()
         for _ in range(-order):
             coefficients = _antiderivative(breaks, coefficients)
     value = _polynomial(breaks, coefficients, local, max(order, 0), after)
-    if order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
+    if isinstance(curve, Live) and order < 0:  # the start of the step may lie before its pieces
+        one, two, slope = curve.numbers[START:]
+        value -= one if order == -1 else two + slope * (local - base)
+    elif order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
         origin = np.array([base])
         value -= _polynomial(breaks, coefficients, origin)
         if order == -2:
@@ -165,7 +291,9 @@ def _segments(amplitude: Amplitude, integrals: int = 0) -> tuple[Floats, Floats]
         breaks, coefficients = _segments(amplitude, integrals - 1)
         return breaks, _antiderivative(breaks, coefficients)
     time, value = amplitude.points.T.copy()
-    coefficients = np.zeros((len(time) + 1, {"TABULAR": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition]))
+    coefficients = np.zeros(
+        (len(time) + 1, {"TABULAR": 2, "USER": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition])
+    )
     coefficients[0, 0] = value[0]
     coefficients[1:, 0] = value
     width, rise = np.diff(time), np.diff(value)

@@ -116,7 +116,7 @@ def flattened(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 def names_of(value: Any) -> tuple[str, ...]:
     """Fields of a dataclass or a named tuple; none of anything else."""
     if is_dataclass(value):
-        return tuple(field.name for field in fields(value))
+        return tuple(field.name for field in fields(value) if field.init)
     return tuple(getattr(value, "_fields", ()))
 
 

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fem.model import Model
+from fem.runs.energy_error import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import COMPLETED, Totals
 from fem.runs.schedule import Schedule
@@ -42,12 +43,14 @@ class ConsoleSink(SilentSink):
         self._line = ""
         self._columns: list[str] = []
         self._owed = ""
+        self._exchange = Exchange()
         periods = [step.procedure.period for step in model.steps]
         self._periods = periods
         self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
         self._thinner = Thinner() if self._stream.isatty() else None
 
     def begin(self, start: StepStart) -> None:
+        self._exchange.start = None
         name = f" '{start.name}'" if start.name else ""
         title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
         if start.procedure == "FREQUENCY":
@@ -93,7 +96,9 @@ class ConsoleSink(SilentSink):
             cells = [cell for line in zip(*lines, strict=True) for cell in line]
             self._print(self._line * len(lines[0]) % tuple(cells))
         if self._bar is not None and len(rows.time):
-            text = f"step {rows.step}/{len(self._model.steps)}, energy error {rows.energy_error[-1]:.2e}"
+            self._exchange.add(energies_of(rows))
+            error = energy_error_text(float(rows.energy_error[-1]), self._exchange.largest, self._model.heading)
+            text = f"step {rows.step}/{len(self._model.steps)}, energy error {error}"
             self._bar.move(self._before + float(rows.time[-1]), text)
 
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
@@ -129,6 +134,7 @@ class ConsoleSink(SilentSink):
     def summary(self, totals: Totals, verdict: str, seconds: float, folder: Path, files: Sequence[str]) -> None:
         """The last lines of a run."""
         named = ((name.replace("_", " "), value) for name, value in totals.energies.items() if name != "energy_error")
+        error = energy_error_text(totals.largest_energy_error, totals.energy_exchanged, self._model.heading)
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
         entries = [
             ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
@@ -136,7 +142,7 @@ class ConsoleSink(SilentSink):
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}"),
             ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
-            ("", f"largest |energy error| {totals.largest_energy_error:.3g}{_taken(totals)}"),
+            ("", f"energy error {error}{_taken(totals)}"),
             ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),
             ("wall time", f"{seconds:.2f} s"),
             ("written", f"in {folder}: {', '.join(files)}"),

@@ -73,22 +73,30 @@ class History:
 
     def __repr__(self) -> str:
         last = f"to time {self.time[-1]:.8g}, " if len(self) else ""
-        error = np.abs(self.energy_error).max(initial=0.0)
         counts = ("modes", "responses", "events", "notices")
         found = ", ".join(f"{name} {len(getattr(self, name))}" for name in counts if len(getattr(self, name)))
         return (
             f"History of {self.model.source or 'a model'}: {len(self)} rows {last}"
-            f"{self.iterations.sum()} iterations, largest |energy error| {error:.3g}\n"
+            f"{self.iterations.sum()} iterations, energy error {self.energy_error_text}\n"
             f"  {len(self.mesh.node_labels)} nodes, {len(self.mesh.element_labels)} elements"
             f"{'; ' if found else ''}{found}; of_node(label), of_element(label), table(name)"
         )
+
+    @property
+    def energy_error_text(self) -> str:
+        """The largest energy error, with its unit where the heading says SI, and its share of the energy exchanged."""
+        from fem.runs.energy_error import energy_error_text, exchanged
+
+        error = np.fmax.reduce(np.abs(self.energy_error)) if len(self) else 0.0
+        return energy_error_text(float(error), exchanged(self.step, self.energy), self.model.heading)
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
         from fem.runs.frames import history_html
 
         modes = [modes.frequency for modes in self.modes]
-        return history_html(self.model, self.table("increments"), modes, self.notices)
+        table = self.table("increments")
+        return history_html(self.model, table, self.energy_error_text, modes, self.notices)
 
     @property
     def mesh(self) -> Mesh:

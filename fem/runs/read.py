@@ -27,6 +27,7 @@ from fem.files import mark_of
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows
+from fem.runs.energy_error import energy_error_text, exchanged
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import says_si, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
@@ -89,6 +90,17 @@ class Results:
     def symbol(self, formula: str) -> str:
         """Of a unit where the heading says which there are, else nothing."""
         return self.unit(formula) if self.is_si else ""
+
+    @property
+    def energy_error_text(self) -> str:
+        """The largest energy error and its share of the energy exchanged. Missing: the run has no increments."""
+        totals = self.record.get("totals") or {}
+        if "energy_exchanged" in totals:
+            numbers = float(totals["largest_energy_error"]), float(totals["energy_exchanged"])
+        else:  # a run of an earlier version
+            rows = self.increments
+            numbers = float(np.fmax.reduce(np.abs(rows[:, 10]))), exchanged(rows[:, 0], rows[:, 5:])
+        return energy_error_text(*numbers, self.settings.get("heading") or [])
 
     @property
     def remark(self) -> str:

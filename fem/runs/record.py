@@ -11,8 +11,8 @@ gives every force that a tree of bars passes on, whatever the law of the bars.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -82,6 +82,14 @@ class Rows:
     element_values: Floats
     is_end: bool = False
     load_factor: Floats | None = None
+
+    def joined(self, others: Sequence[Rows]) -> Rows:
+        """With those of the same step that follow."""
+        parts = [self, *others]
+        same = ("step", "nodes", "elements", "is_end", "load_factor")
+        names = [each.name for each in fields(self) if each.name not in same]
+        arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return replace(self, **arrays, is_end=parts[-1].is_end)
 
     def of_nodes(self, model: Model) -> Values:
         return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
@@ -307,12 +315,14 @@ class Requests:
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
     earlier     the run whose state the first step begins with
+    is_driven   a program sets amplitudes while the run goes on
     """
 
     solver: str = "AUTO"
     record_all: bool = False
     fields: bool = True
     earlier: EarlierRun | None = None
+    is_driven: bool = False
 
     @property
     def state(self) -> dict[str, Any] | None:

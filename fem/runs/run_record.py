@@ -20,6 +20,7 @@ from fem.compiled.interpreted import work
 from fem.files import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
+from fem.runs.energy_error import Exchange, energies_of
 from fem.runs.own import Origin
 from fem.runs.record import Event, Rows, SilentSink, StepStart, as_record
 from fem.runs.schedule import target_indices, union
@@ -41,6 +42,7 @@ class Totals:
     cutbacks: int = 0
     largest_residual_norm: float = 0.0
     largest_energy_error: float = 0.0
+    energy_exchanged: float = 0.0
     numerical_dissipation: float = 0.0
     energy_drift: float = 0.0
     time: float = 0.0
@@ -81,10 +83,10 @@ class TotalsSink(SilentSink):
         self.notices: list[str] = []
         self.linear_solvers: list[str] = []
         self.acting: list[dict[str, Any] | None] = []
-        self._increment = 0
+        self._increment, self._exchange = 0, Exchange()
 
     def begin(self, start: StepStart) -> None:
-        self._increment = 0
+        self._increment, self._exchange.start = 0, None
         self.totals.steps = start.step
         self.linear_solvers.append(start.solver)
         requests = outputs_in_force(self._model.steps, start.step - 1)
@@ -104,6 +106,8 @@ class TotalsSink(SilentSink):
         totals.cutbacks += int(rows.cutbacks.sum())
         totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
         totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
+        self._exchange.add(energies_of(rows))
+        totals.energy_exchanged = self._exchange.largest
         totals.numerical_dissipation = float(rows.numerical_dissipation[-1])
         totals.energy_drift = float(rows.energy_error[-1] + rows.numerical_dissipation[-1])
         totals.time = float(rows.time[-1])
@@ -119,10 +123,12 @@ class TotalsSink(SilentSink):
     def keep(self, checkpoint: dict[str, Any]) -> None:
         lists = {name: list(getattr(self, name)) for name in LISTS}
         checkpoint["totals"] = {"sums": asdict(self.totals), "increment": self._increment, **lists}
+        checkpoint["totals"]["start"] = self._exchange.start
 
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
         state = checkpoint["totals"]
         self.totals, self._increment = Totals(**state["sums"]), state["increment"]
+        self._exchange = Exchange(self.totals.energy_exchanged, state.get("start"))
         for name in LISTS:
             setattr(self, name, list(state[name]))
 
@@ -194,6 +200,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
         **{name: list(map(asdict, getattr(model, name))) for name in PROPERTIES},
+        **({"failures": list(map(asdict, model.failures))} if model.failures else {}),
         **({"stops": stops_of(model)} if stops_of(model) else {}),
         **({"planes": list(map(asdict, model.planes_at_rest))} if model.planes else {}),
         "updates": "halved where the residual does not fall" if model.seabeds or model.cylinders else "whole",

@@ -113,6 +113,7 @@ class RunFiles:
         """What the command asks for besides the deck and changes files."""
         requests = self._requests
         asked = {"--solver": requests.solver.lower(), "--no-vtk": not requests.fields}
+        asked |= {"fem.stepper": True} if requests.is_driven else {}
         return asked | ({"--from": requests.earlier.named} if requests.earlier else {})
 
     def _is_complete(self) -> bool:
@@ -131,8 +132,8 @@ class RunFiles:
         before = read_checkpoint(path, run_record.versions(), kinds)
         if changed := changes(before["deck"], deck_of(self._model)):
             raise CommandError(f"{path} is of another deck: {', '.join(changed)} changed since; {ANEW}")
-        for option, value in self._asked.items():
-            if before["asked"].get(option) != value:
+        for option in before["asked"] | self._asked:
+            if before["asked"].get(option) != self._asked.get(option):
                 raise CommandError(f"{path} is of a run with {option} {before['asked'].get(option)}: {ANEW}")
         return before
 

@@ -17,21 +17,27 @@ from fem.arrays import Floats, Ints
 from fem.model.quantities import NODAL, QUANTITIES, Quantity
 from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, Table, instant_keys
 from fem.show import style
-from fem.show.motion import NODES, REST, nodes_at, overview, read_motion, slack_spells
+from fem.show.motion import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
 
-CURVES = ("kinetic", "potential", "strain", "total", "external work", "dissipated")
+CURVES = ("kinetic", "potential (0 at lowest)", "strain", "total", "external work", "dissipated")
+TOTAL = 3
 
 
-def energy_curves(results: Results) -> Iterator[tuple[str, Floats, float]]:
-    """Name, values, and the value that they begin with where they have no zero of their own: so do stored energies
-    of prestress and position, which are shown as changes. Work and dissipated energy where there are any.
+def energy_curves(results: Results) -> Iterator[tuple[int, str, Floats]]:
+    """Place in ``CURVES``, name and values; those that are zero are left out.
+
+    Potential energy, which has no zero of its own, is that above its lowest value; strain energy of prestress that
+    beyond the start; the total is their sum with the kinetic energy.
     """
     kinetic, strain, potential, work, dissipated = results.increments[:, 5:10].T
+    names = list(CURVES)
+    names[2] += " (change)" if strain[0] else ""
+    potential, strain = potential - np.fmin.reduce(potential), strain - strain[0]
     total = kinetic + strain + potential
-    for name, values in zip(CURVES, (kinetic, potential, strain, total, work, dissipated), strict=True):
-        if name in CURVES[:4] or values.any():
-            yield name, values, float(values[0]) if name in ("potential", "strain", "total") else 0.0
+    for place, values in enumerate((kinetic, potential, strain, total, work, dissipated)):
+        if place == TOTAL or values.any():
+            yield place, names[place], values
 
 
 def energies(results: Results) -> Figure:
@@ -40,10 +46,9 @@ def energies(results: Results) -> Figure:
     figure = Figure(figsize=(style.WIDTH, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
     figure.suptitle("Energies", fontsize=12)
-    for name, values, start in energy_curves(results):
-        look = {"color": "#000000", "ls": "-", "lw": 2.0, "zorder": 1.9} if name == "total" else {"lw": 1.6}
-        place = 6 if name == "total" else CURVES.index(name)
-        style.curve(upper, time, values - start, place, name + (f"\n(less {start:.4g})" if start else ""), **look)
+    for place, name, values in energy_curves(results):
+        look = {"color": "#000000", "ls": "-", "lw": 2.0, "zorder": 1.9} if place == TOTAL else {"lw": 1.6}
+        style.curve(upper, time, values, place, name.replace(" (", "\n("), **look)
     upper.set_ylabel(f"energy [{results.unit('energy')}]" if results.is_si else "energy")
     size = np.abs(error)
     if np.any(size > 0.0):
@@ -51,6 +56,7 @@ def energies(results: Results) -> Figure:
     else:
         lower.text(0.5, 0.5, "zero throughout", ha="center", va="center", transform=lower.transAxes)
         lower.set_yticks([])
+    lower.set_title(f"energy error {results.energy_error_text}", loc="left", fontsize=style.SMALL)
     lower.set_ylabel(f"|energy error| [{results.unit('energy')}]" if results.is_si else "|energy error|")
     style.finish(results, [[upper], [lower]])
     return figure
@@ -137,19 +143,23 @@ def printed(results: Results, quantity: Quantity) -> dict[int, tuple[Floats, Flo
 
 def reactions(results: Results) -> Figure:
     """RF of the supported nodes, those with the largest."""
+    motion, every = read_reactions(results)
+    title = f"Reactions of the supports{style.part_of(motion.nodes, every)}"
+    names = [f"node {label}" for label in motion.nodes]
+    figure = force_figure(results, motion.time, motion.values["RF"], names, title, ["RF1", "RF2", "RF3"], None)
+    figure.set_label(motion.source)
+    return figure
+
+
+def read_reactions(results: Results, most: int = style.MOST_CURVES) -> tuple[Motion, int]:
+    """RF of supported nodes, those with the largest, and how many there are. Missing: no reactions."""
     labels = supported(results)
     if not labels:
         raise Missing("no support carries a force in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
-    chosen = labels[: style.MOST_CURVES]
-    motion = read_motion(results, chosen, ("RF",))
+    motion = read_motion(results, labels[:most], ("RF",))
     if "RF" not in motion.values:
         raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
-    force = motion.values["RF"]
-    title = f"Reactions of the supports{style.part_of(chosen, len(labels))}"
-    names = [f"node {label}" for label in chosen]
-    figure = force_figure(results, motion.time, force, names, title, ["RF1", "RF2", "RF3"], None)
-    figure.set_label(motion.source)
-    return figure
+    return motion, len(labels)
 
 
 def supported(results: Results) -> list[int]:

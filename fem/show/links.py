@@ -1,4 +1,4 @@
-"""Figures of a chain of bars: angle and angular speed of each link, and the motion of its centre.
+"""Figures of a chain of bars: angle, angular velocity and acceleration of each link, and the motion of its centre.
 
 Forces in the joints of trees of bars: what each link gets at its end nearer to the support.
 
@@ -15,6 +15,7 @@ Phase planes: a printed node's displacement and velocity, a link's angle and ang
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -51,6 +52,7 @@ class Links:
     centre       U -> position, V, A of the middle between both ends, (k, p, 3); what was written
     direction    (k, p, 3) from the end nearer to the support to the other
     rate         (k, p, 3) its time derivative, None without V
+    second       (k, p, 3) its second one, None without A
     """
 
     time: Floats
@@ -59,10 +61,11 @@ class Links:
     centre: dict[str, Floats]
     direction: Floats
     rate: Floats | None
+    second: Floats | None
     source: str
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = style.MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
     nodes, elements = chain_of(results)
@@ -75,9 +78,9 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
     values = dict(motion.values)
     values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
     centre = {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()}
-    direction = values["U"][:, end] - values["U"][:, start]
-    rate = values["V"][:, end] - values["V"][:, start] if "V" in values else None
-    return Links(motion.time, labels, len(elements), centre, direction, rate, motion.source)
+    turning = {name: part[:, end] - part[:, start] for name, part in values.items()}
+    rates = turning["U"], turning.get("V"), turning.get("A")
+    return Links(motion.time, labels, len(elements), centre, *rates, motion.source)
 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
@@ -118,21 +121,69 @@ def angles_of(links: Links, down: Floats, across: Floats | None) -> tuple[Floats
     return angle, None if rate is None else (rate @ across * b - a * (rate @ down)) / (a * a + b * b)
 
 
-def angles(results: Results) -> Figure:
-    """Angle of each link from the vertical, and its angular speed."""
-    found = read_links(results)
+def accelerations_of(
+    results: Results, links: Links, down: Floats, across: Floats | None
+) -> tuple[Floats, Floats] | None:
+    """Times (k,) and angular accelerations (k, p) in a plane; None in space, or without A.
+
+    theta'' = (d''.h d.g - d.h d''.g)/d^2 - 2 theta' (d.d')/d^2. ENERGY MOMENTUM has accelerations of the
+    middle of an increment, (v1 - v)/dt: there d and d' are the means of both ends, which follow from those of the end.
+    """
+    if across is None or links.rate is None or links.second is None:
+        return None
+    half = half_increments(results, links.time)[:, None, None]
+    d = links.direction - half * links.rate + half**2 * links.second
+    rate, a = links.rate - half * links.second, links.second
+
+    def over_square(x: Floats, y: Floats) -> Floats:
+        return np.asarray((x @ across * (y @ down) - y @ across * (x @ down)) / np.einsum("kpi,kpi->kp", y, y))
+
+    stretch = np.einsum("kpi,kpi->kp", d, rate) / np.einsum("kpi,kpi->kp", d, d)
+    return links.time - half[:, 0, 0], over_square(a, d) - 2.0 * over_square(rate, d) * stretch
+
+
+def half_increments(results: Results, time: Floats) -> Floats:
+    """(k,) how long before instants their accelerations are: half an increment of ENERGY MOMENTUM, else nothing."""
+    step, number, ends = results.increments[:, :3].T
+    steps = results.settings["steps"]
+    is_middle = np.array([False, *(each["procedure"].get("integrator") == "ENERGY MOMENTUM" for each in steps)])
+    later = np.searchsorted(ends, time * (1.0 - 1e-12)).clip(0, len(ends) - 1)
+    dt = np.diff(ends, prepend=ends[0]) / np.maximum(np.diff(number, prepend=0.0), 1.0)
+    return np.asarray(0.5 * dt[later] * is_middle[step[later].astype(int)])
+
+
+def unit_of_angles(results: Results) -> tuple[float, str]:
+    """How many of it a radian is, and its name: degrees where the heading says that the deck has these."""
+    says = any(re.search(r"\bdegrees\b", str(line)) for line in results.settings.get("heading") or [])
+    return (180.0 / np.pi, "°") if says else (1.0, "rad")
+
+
+def turns_of(results: Results, most: int = style.MOST_CURVES) -> tuple[Links, list[tuple[str, str, Floats, Floats]]]:
+    """Links, and their angles from the vertical, angular velocities and accelerations, as far as these were written:
+    title, unit, time (k,), values (k, p)."""
+    found, with_a = read_links(results, ("U", "V"), most), read_links(results, ("U", "V", "A"), most)
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
+    (factor, unit), per = unit_of_angles(results), results.unit("time")
     what = f"angle from {name}" if across is not None else f"inclination from {name}"
-    title = f"Angles of the links{style.part_of(found.labels, found.every)}"
-    figure, rows = style.panels(1 if speed is None else 2, title, height=2.5)
-    for place, label in enumerate(found.labels):
-        style.curve(rows[0][0], found.time, angle[:, place], place, f"link {label}")
-        if speed is not None:
-            style.curve(rows[1][0], found.time, speed[:, place], place)
-    rows[0][0].set_ylabel(f"{what}\n[rad]")
+    curves = [(what, unit, found.time, factor * angle)]
     if speed is not None:
-        rows[1][0].set_ylabel(f"angular speed\n[rad/{results.unit('time')}]")
+        curves.append(("angular velocity", f"{unit}/{per}", found.time, factor * speed))
+    if (acceleration := accelerations_of(results, with_a, down, across)) is not None:
+        time, values = acceleration
+        curves.append(("angular acceleration", f"{unit}/{per}²", time, factor * values))
+    return found, curves
+
+
+def angles(results: Results) -> Figure:
+    """Angle of each link from the vertical, its angular velocity and acceleration."""
+    found, curves = turns_of(results)
+    title = f"Angles of the links{style.part_of(found.labels, found.every)}"
+    figure, rows = style.panels(len(curves), title, height=2.5)
+    for (panel,), (what, unit, time, values) in zip(rows, curves, strict=True):
+        for place, label in enumerate(found.labels):
+            style.curve(panel, time, values[:, place], place, f"link {label}")
+        panel.set_ylabel(f"{what}\n[{unit}]")
     style.finish(results, rows)
     figure.set_label(found.source)
     return figure
@@ -438,11 +489,12 @@ def phase_angles(results: Results) -> Figure:
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
+    factor, unit = unit_of_angles(results)
     figure, (panel,) = orbit_panels(1, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
-        orbit(panel, angle[:, place], speed[:, place], place, f"link {label}")
-    panel.set_xlabel(f"angle from {name} [rad]")
-    panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
+        orbit(panel, factor * angle[:, place], factor * speed[:, place], place, f"link {label}")
+    panel.set_xlabel(f"angle from {name} [{unit}]")
+    panel.set_ylabel(f"angular velocity [{unit}/{results.unit('time')}]")
     finish_planes([panel])
     figure.set_label(links.source)
     return figure

@@ -1,19 +1,17 @@
 """``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed.
 
-A report is sections of facts, tables, figures and texts; ``page.html.jinja`` makes HTML of them.
+Its first page says what was computed, with which program, and what came out; figures, settings and the deck follow.
 """
 
 from __future__ import annotations
 
-import base64
 import csv
+import datetime
 import hashlib
-import io
 import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,41 +22,58 @@ from numpy.typing import NDArray
 from fem.arrays import Columns, Say
 from fem.errors import CommandError
 from fem.files import REPORT, is_marked, mark_of, replace_file
+from fem.model import FAILURES
 from fem.model.quantities import ENERGIES
-from fem.runs.frames import as_svg, si_unit
+from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
 from fem.show import style
 from fem.show.animate import animate
-from fem.show.motion import overview, plane_of
+from fem.show.motion import overview, plane_of, read_tensions
+from fem.show.page import Facts, Grid, Page, Section, Words, drawn, facts, grid, picture, records
 from fem.show.plot import WHAT
 from fem.show.scenery import draw_scenery, with_scenery
-from fem.show.shapes import draw_bars, dress
+from fem.show.shapes import draw_bars, dress, members_of, shapes
 from fem.show.style import MOST_CURVES, curve, legend_below, panels, some_of, tidy
 
 RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")
 
 
 def report(
-    folder: str | Path, output: str | Path | None = None, *, force: bool = False, say: Say = lambda text: None
+    folder: str | Path,
+    output: str | Path | None = None,
+    *,
+    title: str = "",
+    author: str = "",
+    note: str = "",
+    date: str = "",
+    strength: Mapping[str, float] | Iterable[tuple[str, float]] = (),
+    force: bool = False,
+    say: Say = lambda text: None,
 ) -> Path:
     """Write the report of a run, a sweep, exponents, sections or a validation. Returns the file written.
 
-    folder  results folder
-    output  file of the page; None: ``report.html`` in the folder
-    force   overwrite a file that the program did not write
-    say     function that receives messages: what is written
+    folder    results folder
+    output    file of the page; None: ``report.html`` in the folder
+    title, author, note, date  of the title block; title: else the heading of the deck; date: else that of today
+    strength  of a run: element set (empty: all bars) -> breaking load, for the utilisation beside that of *FAILURE
+    force     overwrite a file that the program did not write
+    say       function that receives messages: what is written
 
     Raises
     ------
-    CommandError  no results, or a file that is not ours is in the way.
+    CommandError  no results, no such element set, or a file that is not ours is in the way.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/told")
     >>> fem.report("results/told").name
     'report.html'
     """
-    page = page_of(Path(folder))
+    page = page_of(Path(folder), dict(strength))
+    if title:
+        page.lines.insert(0, page.title)
+    page.title, page.note = title or page.title, note
+    page.about = title_block(Path(folder), {"author": author, "date": date or datetime.date.today().isoformat()})
     path = Path(output) if output is not None else Path(folder) / REPORT
     check_file(path, (), force, is_marked(path, page.mark))
     usable_folder(path.parent)
@@ -69,7 +84,15 @@ def report(
     return path
 
 
-def page_of(folder: Path) -> Page:
+def title_block(folder: Path, given: Mapping[str, str]) -> Facts | None:
+    """Who and when, then what was computed and with which program, as the record has it."""
+    record = next(found for name in RECORDS if (found := read_record(folder / name)) is not None)
+    deck, version = record.get("deck") or {}, (record.get("versions") or {}).get("fem")
+    known = {"program": version and f"fem {version}", "deck": deck.get("file"), "SHA-256": deck.get("sha256")}
+    return facts({**given, **known})
+
+
+def page_of(folder: Path, strength: Mapping[str, float]) -> Page:
     """What is in a folder, by its record. CommandError: nothing that is ours."""
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist")
@@ -78,11 +101,9 @@ def page_of(folder: Path) -> Page:
         raise CommandError(f"{folder} holds no results: there is none of {', '.join(RECORDS)} in it")
     kind = found[0].removesuffix(".json")
     if kind == "run":
-        pass
-
-        return page_of_run(folder)
-    pass
-
+        return page_of_run(folder, strength)
+    if strength:
+        raise CommandError(f"{folder} holds no run: a breaking load (strength) belongs to the bars of one")
     if kind == "sweep":
         return page_of_sweep(folder)
     return page_of_validation(folder) if kind == "validation" else page_of_one(folder, kind)
@@ -92,7 +113,7 @@ FRAMES, FPS = 72, 12.0
 """Of the film: six seconds, one or two megabytes."""
 
 
-def page_of_run(folder: Path) -> Page:
+def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     """What ``fem report`` shows of a run, also of one that goes on or has failed."""
     results = open_results(folder)
     record, settings = results.record, results.settings
@@ -100,16 +121,17 @@ def page_of_run(folder: Path) -> Page:
     heading = [str(line).strip() for line in settings.get("heading") or []]
     said = f"Verdict: {verdict}" + (f" ({results.remark})" if results.remark else "")
     page = Page(results.heading, heading[1:], said, verdict == COMPLETED, results.mark)
-    page.add("Summary", summary(results), figure_of_mesh(results))
-    page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
-    page.add("Motion", film(results))
-    add_figures(page, results)
+    page.add("Summary", summary(results))
+    page.add("Utilisation", utilisation(results, strength))
     page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
+    page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
+    page.add("Model", figure_of_mesh(results))
+    add_figures(page, results)
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
     counted = Counter(event.event for event in results.events)
     page.add("Events", facts(counted), table_of(folder / "events.csv") if counted else None)
     page.add("Settings as understood", *understood(settings, record))
-    page.add("Made with", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))
+    page.add("Software", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))
     page.add("Deck", *deck_text(results))
     return page
 
@@ -121,16 +143,14 @@ def summary(results: Results) -> Facts | None:
     counts = ("steps", "increments", "iterations", "cutbacks")
     return facts(
         {
-            "deck": deck["file"],
             "parameters": deck.get("parameters"),
             "nodes": settings.get("nodes"),
             "elements": settings.get("elements"),
             **{name: totals.get(name) for name in counts},
             "time reached": f"{totals.get('time', 0.0):.6g} {results.symbol('time')}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
-            "largest |energy error|": f"{totals.get('largest_energy_error', 0.0):.4g} {results.symbol('energy')}",
+            "energy error": results.energy_error_text if totals.get("increments") else "",
             **snaps_of(totals),
-            "SHA-256 of the deck": deck.get("sha256"),
         }
     )
 
@@ -181,10 +201,11 @@ def energy_table(results: Results) -> Grid | None:
 
 
 def add_figures(page: Page, results: Results) -> None:
-    """All figures that the run has data for, and why the others are not there."""
-    reasons = []
+    """The motion, all figures that the run has data for, and why the others are not there."""
+    motion, reasons = Section("Motion", [film(results)]), []
+    page.sections.append(motion)
     for name, drawings in WHAT.items():
-        found = []
+        found: list[Any] = []
         for draw in drawings:
             try:
                 figure = draw(results)
@@ -192,16 +213,83 @@ def add_figures(page: Page, results: Results) -> None:
                 reasons.append(f"No {draw.__name__.replace('_', ' ')}: {missing}")
             else:
                 source = figure.get_label()
-                found.append(picture(figure, f"From {source}." if source else ""))
+                into = motion.blocks if draw is shapes else found
+                into.append(picture(figure, f"From {source}." if source else ""))
         if name == "energy":
             page.add("Energy balance", energy_table(results), *found)
         else:
             page.add(name.replace("_", " ").capitalize(), *found)
-    page.add("Figures left out", Words(items=tuple(reasons)) if reasons else None)
+    page.add("Figures left out", Words(items=tuple(reasons), kind="reasons") if reasons else None)
+
+
+def utilisation(results: Results, strength: Mapping[str, float]) -> Grid | None:
+    """The greatest T or E of elements over the limit at which they break. CommandError: there is no such set."""
+    failures = results.settings.get("failures", [])
+    limits = [(each["target"], column, each["value"]) for each in failures if (column := FAILURES[each["kind"]])]
+    lines: list[Sequence[Any]] = []
+    for target, column, limit in [*limits, *((name, "T", value) for name, value in strength.items())]:
+        unit = f" {si_unit(column)}" if results.is_si and column == "T" else ""
+        name = target if target != "" else "all bars"
+        found = greatest(results, column, target)
+        if found is None:
+            lines.append((name, f"{limit:.6g}{unit}", f"{column} is not printed", "", "", ""))
+            continue
+        value, element, time = found
+        lines.append(
+            (
+                name,
+                f"{limit:.6g}{unit}",
+                f"{column} = {value:.6g}{unit}",
+                element,
+                time,
+                f"{100.0 * value / limit:.3g} %",
+            )
+        )
+    return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
+
+
+def greatest(results: Results, column: str, target: str | int) -> tuple[float, str, float] | None:
+    """Value, element and time of the greatest T or E of an element, a set, or (empty) all; None: it is not written."""
+    table, best = results.elements, None
+    labels = np.array([target]) if isinstance(target, int) else results.mesh.element_labels
+    if isinstance(target, str) and target:
+        labels = labels[members_of(results, target)]
+    if column in table.columns:
+        for block in table.blocks((table.columns[3], "time", column)):
+            rows = block[np.isin(block[:, 0], labels) & ~np.isnan(block[:, 2])]
+            if len(rows) and (best is None or rows[:, 2].max() > best[0]):
+                label, time, value = rows[rows[:, 2].argmax()].tolist()
+                best = value, f"{label:.0f}", time
+    if best is not None or column != "T":
+        return best
+    try:
+        found = read_tensions(results)
+    except Missing:
+        return None
+    kept = np.flatnonzero(np.isin(found.labels, labels))
+    if not len(kept):
+        return None
+    row, place = np.unravel_index(found.values[:, kept].argmax(), (len(found.time), len(kept)))
+    return float(found.values[row, kept[place]]), str(found.labels[kept[place]]), float(found.time[row])
+
+
+def tension_extremes(results: Results) -> Sequence[Any]:
+    """As a line of the table, of the T in the fields; empty without."""
+    try:
+        found = read_tensions(results)
+    except Missing:
+        return ()
+    ends = [np.unravel_index(flat, found.values.shape) for flat in (found.values.argmin(), found.values.argmax())]
+    cells = [(float(found.values[at]), str(found.labels[at[1]]), float(found.time[at[0]])) for at in ends]
+    return (f"T [{results.unit('force')}]" if results.is_si else "T", *cells[0], *cells[1])
+
+
+ROUND_OFF = 1e-9
 
 
 def extremes(results: Results, name: str) -> Grid | None:
-    """Of every printed quantity the least and the greatest value, where and when; those that are zero are left out."""
+    """Of every printed quantity the least and the greatest value, where and when; without those that are zero, or, as
+    one component of a vector, round-off of the others."""
     table = results.nodes if name == "nodes" else results.elements
     columns = table.columns[4:]
     found: dict[tuple[str, str], tuple[float, str, float]] = {}
@@ -214,14 +302,19 @@ def extremes(results: Results, name: str) -> Grid | None:
                 best = found.get((column, which))
                 if best is None or (values[row] - best[0]) * (1.0 if which == "greatest" else -1.0) > 0.0:
                     found[column, which] = float(values[row]), f"{block[row, 1]:.0f}", float(block[row, 0])
-    lines = []
+    sizes: dict[str, float] = {}
+    for (column, _), (value, *_) in found.items():
+        sizes[column.rstrip("123")] = max(abs(value), sizes.get(column.rstrip("123"), 0.0))
+    lines: list[Sequence[Any]] = []
     for column in columns:
         low, high = found.get((column, "least")), found.get((column, "greatest"))
-        if low and high and (low[0] or high[0]):
+        if low and high and max(abs(low[0]), abs(high[0])) > ROUND_OFF * sizes[column.rstrip("123")]:
             unit = si_unit(column) if results.is_si else ""
             lines.append((f"{column} [{unit}]" if unit else column, *low, *high))
     item = name.removesuffix("s")
-    still = "" if len(lines) == len(columns) else "Quantities that are zero or not printed are left out."
+    if name == "elements" and "T" not in columns and (of_fields := tension_extremes(results)):
+        lines.append(of_fields)
+    still = "Quantities that are zero, and those that the deck does not print, are left out." * (name == "elements")
     return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)
 
 
@@ -337,7 +430,7 @@ def page_of_sweep(folder: Path) -> Page:
     left = len(table) - len(chosen)
     note = f"{left} more columns are in sweep.csv." if left else ""
     page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, "sweep.csv", note))
-    page.add("Made with", facts(record.get("versions") or {}))
+    page.add("Software", facts(record.get("versions") or {}))
     return page
 
 
@@ -461,137 +554,3 @@ def page_of_validation(folder: Path) -> Page:
 def told_exactly(value: Any) -> str:
     """Numbers with the digits that targets are judged by."""
     return f"{value + 0.0:.12g}" if isinstance(value, float | np.floating) else str(value)
-
-
-LARGEST_SVG = 300_000
-"""Characters; figures of many bars are smaller, and faster to show, as pixels."""
-MOST_ROWS = 60
-"""Of a table; the file that it is from has the others."""
-DPI = 110
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """A list of names, each with a text."""
-
-    rows: tuple[tuple[str, str], ...]
-    kind: str = "facts"
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table; ``note``: what it leaves out."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    kind: str = "grid"
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A figure, as text of ``<svg>`` or as address of the pixels in the page."""
-
-    svg: str = ""
-    pixels: str = ""
-    caption: str = ""
-    kind: str = "picture"
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """``kind`` film: a page with a player; text: lines as they are; list: sentences."""
-
-    text: str = ""
-    items: tuple[str, ...] = ()
-    kind: str = "list"
-
-
-@dataclass(slots=True)
-class Section:
-    """A heading and what is below it."""
-
-    title: str
-    blocks: list[Any] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Page:
-    """A whole report. is_good: it ended as it should; mark: whose it is."""
-
-    title: str
-    lines: list[str]
-    verdict: str
-    is_good: bool
-    mark: str
-    sections: list[Section] = field(default_factory=list)
-
-    def add(self, title: str, *blocks: Any) -> None:
-        """A section, if there is anything in it."""
-        kept = [block for block in blocks if block is not None]
-        if kept:
-            self.sections.append(Section(title, kept))
-
-    def html(self) -> str:
-        """The text of the file."""
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-        loader = FileSystemLoader(Path(__file__).parent)
-        environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-        return environment.get_template("page.html.jinja").render(page=self)
-
-
-def facts(given: Mapping[str, Any]) -> Facts | None:
-    """Those that say something; None: none does."""
-    rows = tuple((name, shown(value)) for name, value in given.items() if shown(value))
-    return Facts(rows) if rows else None
-
-
-def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> Grid | None:
-    """A table of the first rows; None: there are none. source: the file with all of them; note: what to say below."""
-    found = [tuple(map(shown, row)) for row in rows]
-    if len(found) > MOST_ROWS:
-        note = f"The first {MOST_ROWS} of {len(found)} rows; {source} has all. {note}"
-    return Grid(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
-
-
-def records(found: Sequence[Mapping[str, Any]]) -> Grid | None:
-    """A table of records of equal form, without columns in which nothing stands."""
-    names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
-    names.sort(key=lambda name: name not in ("name", "element_set"))
-    return grid([name.replace("_", " ") for name in names], [[each[name] for name in names] for each in found])
-
-
-def shown(value: Any) -> str:
-    """For people: numbers in six digits, lists with commas, nothing for nothing."""
-    if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float | np.floating):
-        return f"{value + 0.0:.6g}"  # zero has no sign
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if shown(item))
-    if isinstance(value, list | tuple):
-        return ", ".join(filter(None, map(shown, value)))
-    return str(value)
-
-
-def picture(figure: Figure, caption: str = "") -> Picture:
-    """A figure, with its source below."""
-    svg = as_svg(figure)
-    if len(svg) <= LARGEST_SVG:
-        return Picture(svg=svg, caption=caption)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DPI)
-    return Picture(pixels=address(content.getvalue()), caption=caption)
-
-
-def drawn(path: Path, caption: str = "") -> Picture | None:
-    """A PNG that is there; None: it is not."""
-    return Picture(pixels=address(path.read_bytes()), caption=caption or path.name) if path.is_file() else None
-
-
-def address(png: bytes) -> str:
-    """Of pixels in the page itself."""
-    return "data:image/png;base64," + base64.b64encode(png).decode()

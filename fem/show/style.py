@@ -102,14 +102,15 @@ def legend_below(panel: Axes, handles: Sequence[Any] = ()) -> None:
     handles = handles or panel.get_legend_handles_labels()[0]
     if not handles:
         return
-    labels = [handle.get_label() for handle in handles]
+    figure: Any = panel.figure
+    labels = [str(handle.get_label()) for handle in handles]
     lines = [text.split("\n") for text in labels]
     longest, tallest = max(len(part) for text in lines for part in text), max(map(len, lines))
-    columns = max(1, min(len(labels), int(panel.figure.get_figwidth() / (HANDLE + LETTER * longest))))
+    columns = max(1, min(len(labels), int(figure.get_figwidth() / (HANDLE + LETTER * longest))))
     height = LINE * tallest * -(-len(labels) // columns)
-    panel.figure.set_figheight(panel.figure.get_figheight() + height)
+    figure.set_figheight(figure.get_figheight() + height)
     look: dict[str, Any] = {"frameon": False, "handlelength": 3.2, "fontsize": SMALL, "ncols": columns}
-    panel.figure.legend(handles=handles, loc="outside lower center", **look)
+    figure.legend(handles=handles, loc="outside lower center", **look)
 
 
 def labelled(results: Results, quantity: str, formula: str) -> str:

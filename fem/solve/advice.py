@@ -82,19 +82,19 @@ def _against_dt(stage: StepSystem, dt: float) -> str:
     )
 
 
-def drift_message(stage: StepSystem, step: Step, time: float, dt: float, error: float) -> str:
+def drift_message(stage: StepSystem, step: Step, time: float, dt: float, error: str) -> str:
     """Where the energy left its band, and the cure."""
     fraction = step.controls.energy_drift or 0.0
     return (
-        f"energy drift at t = {time:.6g}: the energy balance is off by {error:.4g}, more than {fraction:g} of what "
-        "the step has exchanged so far, so the motion beyond this point cannot be trusted."
+        f"energy drift at t = {time:.6g}: the energy balance is off by {error}, more than "
+        f"{100.0 * fraction:g} %, so the motion beyond this point cannot be trusted."
         + _against_dt(stage, dt)
-        + f" {_cure_of_drift(step, error)}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF goes on "
+        + f" {_cure_of_drift(step)}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF goes on "
         "regardless. Everything computed so far is written"
     )
 
 
-def _cure_of_drift(step: Step, error: float) -> str:
+def _cure_of_drift(step: Step) -> str:
     """What to change, by integrator."""
     procedure = step.procedure
     integrator = procedure.integrator if isinstance(procedure, Dynamic) else ""

@@ -22,14 +22,15 @@ from fem.errors import CommandError
 from fem.forces.bar import Bars
 from fem.forces.families import states_in
 from fem.model import Amplitude, FluidLoad, Model
-from fem.model.curves import Constant, Follow, Ramp
+from fem.model.curves import Constant, Follow, Live, Ramp
 from fem.model.steps import Reach
 from fem.runs.record import Frame, SilentSink
 from fem.solve.state import HANDED_ON, RunState, copied, put_back
 from fem.solve.step_run import StepRun
 
 KINDS = (
-    *(Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Kept, Ramp, Reach, Supports),
+    *(Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Kept, Live, Ramp, Reach),
+    Supports,
 )
 TYPES: dict[str, type] = {kind.__name__: kind for kind in KINDS}
 """What the objects in a checkpoint may be."""

@@ -115,6 +115,7 @@ class Clock:
         self.dt = procedure.dt if self.is_direct else min(procedure.dt, largest)
         self.instants = instants
         self.time = start
+        self.target = math.inf
         self._origin, self._count = start, 0
         self._cuts = 0
         self._quick = 0
@@ -131,10 +132,11 @@ class Clock:
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
+        limit = self._next_stop()
+        count = min(count, int((limit - self.time) / self.dt) + 2)
         times = self._origin + np.arange(self._count, self._count + count + 1, dtype=np.float64) * self.dt
         times[0] = self.time
         steps = np.full(count, self.dt)
-        limit = self._next_stop()
         past = 1 + int(times[1:].searchsorted(limit - SHARP * self.dt))
         if past <= count:
             times, steps = times[: past + 1], steps[:past]
@@ -143,9 +145,20 @@ class Clock:
             times[past] = limit
         return times, steps
 
+    def land(self, time: float) -> float:
+        """Have an increment end at a time, too: where one would end, if no more than round-off away; where that is."""
+        time = min(time, self.end)
+        regular = self._origin + round((time - self._origin) / self.dt) * self.dt
+        first = int(self.instants.searchsorted(time - SHARP * self.dt))
+        ends = (*self.instants[first : first + 1].tolist(), self.end, regular, time)
+        self.target = next(end for end in ends if abs(end - time) <= SHARP * self.dt and end > self.time)
+        return self.target
+
     def _next_stop(self) -> float:
-        ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
-        return min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
+        soon = self.time + SHARP * self.dt
+        ahead = int(self.instants.searchsorted(soon, side="right"))
+        stop = min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
+        return min(stop, self.target) if self.target > soon else stop
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""
@@ -227,6 +240,12 @@ class ErrorClock(Clock):
         if self._count + count == self._whole:
             times[-1] = self._stop
         return np.asarray(times, float), np.full(count, self._grid)
+
+    def land(self, time: float) -> float:
+        stop = super().land(time)
+        if self._stop != self._next_stop():
+            self._divide(self.dt)
+        return stop
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.errors import EnergyDrift
 from fem.model import Controls, Step
+from fem.runs.energy_error import energy_error_text
 from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
 from fem.solve.newton.balance import has_drifted
@@ -67,16 +68,21 @@ class EnergyWatch:
         error = balance(motion)
         is_damped = self.damps and error < motion.energies[ENERGY.error0]
         if not (self.is_off or is_damped):
-            raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
+            raise EnergyDrift(drift_message(self.stage, self.step, time, dt, self.text(error - self.begin, motion)))
         self.has_left = True
         motion.energies[ENERGY.error0] = error  # from here on
         if is_damped:
             return ""
         self.limit = -1.0
         return (
-            f"the energy balance is off by {error - self.begin:.3g} at t = {time:.6g}, more than {self.fraction:g} of "
-            "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
+            f"at t = {time:.6g} the energy balance is off by {self.text(error - self.begin, motion)}, more than "
+            f"{100.0 * self.fraction:g} %; ENERGY DRIFT=OFF goes on regardless"
         )
+
+    def text(self, change: float, motion: Motion) -> str:
+        """A change of the energy error in this step."""
+        exchanged = float(motion.energies[ENERGY.exchanged])
+        return energy_error_text(change, exchanged, self.stage.system.model.heading)
 
     @property
     def damps(self) -> bool:
@@ -102,11 +108,11 @@ class EnergyWatch:
             which = "taken" if drift < 0.0 else "given back"
             also = f" (the work of forces over long increments has {which} another {abs(drift):.3g})"
             return (
-                f"the numerical damping of {integrator} has taken {taken:.3g} of energy"
-                f"{also if abs(drift) > MENTIONED * exchanged else ''}, where the step has exchanged {exchanged:.3g}: "
+                f"the numerical damping of {integrator} has taken {self.text(taken, motion)}"
+                f"{also if abs(drift) > MENTIONED * exchanged else ''}: "
                 "what the increments do not resolve dies out, as asked; smaller increments keep more of it"
             )
-        text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
+        text = f"at the end the energy balance is off by {self.text(change, motion)}"
         few = "" if self.has_left else "; it has too few increments to stop it for that"
         return text + few
 
@@ -120,8 +126,8 @@ class EnergyWatch:
         ):
             return ""
         return (
-            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {abs(drift):.3g} that numerical damping "
-            f"does not explain (energy_drift in run.json), more than {self.fraction:g} of what the step has exchanged: "
+            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, that "
+            f"numerical damping does not explain (energy_drift in run.json), more than {100.0 * self.fraction:g} %: "
             "forces change too much within increments (cables that go slack, contact); smaller ones show what that "
             "does to the motion"
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,7 @@ from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import Newton, StepRun, stage_of
 from fem.solve.step_system import StepSystem, loading_at
 
+Made = TypeVar("Made", bound="Run")
 LARGE = 500
 """Elements beyond which a model waits for its machine code: a band of so many takes seconds in Python."""
 
@@ -62,6 +63,13 @@ def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints:
     NoConvergence  an increment failed and could not be cut back
     EnergyDrift    the energy balance of a dynamic step left its band
     """
+    begin(Run, model, sink, requests, checkpoints).run()
+
+
+def begin(
+    kind: Callable[..., Made], model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None
+) -> Made:
+    """A run of some kind, made ready. CommandError, ModelError: as ``solve`` has them."""
     if requests.solver.upper() not in SOLVERS:
         raise CommandError(f"there is no solver {requests.solver!r}; there are {', '.join(SOLVERS)}")
     # glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
@@ -69,8 +77,7 @@ def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints:
     np.empty(4_000_000)
     work.ahead = math.inf if len(model.mesh.element_labels) > LARGE else 0.0
     with errors_told(model):
-        run = Run(model, sink, replace(requests, solver=requests.solver.upper()), checkpoints)
-    run.run()
+        return kind(model, sink, replace(requests, solver=requests.solver.upper()), checkpoints)
 
 
 @contextmanager
@@ -120,12 +127,15 @@ class Run(RunState):
 
     def run(self) -> None:
         """All steps in order, from the first one or that of the checkpoint."""
-        first = self.checkpoints.take_up(self)
-        for number, step in enumerate(self.model.steps[first - 1 :], first):
-            self.checkpoints.begin(self, number)
-            with errors_told(self.model, number):
-                self._step(number, step)
+        for number in range(self.checkpoints.take_up(self), len(self.model.steps) + 1):
+            self.enter(number)
             self.checkpoints.ended(self, number)
+
+    def enter(self, number: int) -> None:
+        """A step, from where the one before has ended."""
+        self.checkpoints.begin(self, number)
+        with errors_told(self.model, number):
+            self._step(number, self.model.steps[number - 1])
 
     def _step(self, number: int, step: Step) -> None:
         procedure, motion = step.procedure, self.progress.motion
@@ -226,7 +236,10 @@ class Run(RunState):
         from fem.solve.harmonic.responses import acting_in, responses
 
         motion, now = self.progress.motion, self.progress.time
-        acting = acting_in(self.system, step, self.environment, motion.u, now)
+        system = replace(
+            self.system, model=replace(self.model, driven={})
+        )  # here curves are functions of the frequency
+        acting = acting_in(system, step, self.environment, motion.u, now)
         nodes, elements = harmonic_items(self.model, number - 1, self.requests.record_all)
         count = None if procedure.parted else len(procedure.frequencies())
         self.sink.begin(StepStart(number, step.name, "STEADY STATE DYNAMICS", now, 0.0, count))

@@ -12,7 +12,7 @@ from fem.assembly.environment import Environment
 from fem.assembly.system import SPRING_FAMILY
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
-from fem.model.curves import Ramp, evaluate
+from fem.model.curves import Live, Ramp, evaluate
 from fem.model.quantities import CONCENTRATED
 from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
@@ -46,6 +46,7 @@ REMARKS = {
     ),
 }
 """Flag of an increment -> what is said of it, once."""
+NONE = np.zeros(0, np.int64)
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 
@@ -74,10 +75,16 @@ def gather_reactions(bodies: tuple[Body, ...], nodes: Ints, kinematics: Floats) 
             kinematics[:, REACTION, place] = kinematics[:, REACTION, pinned].sum(axis=1, keepdims=True)
 
 
-def note_loads(environment: Environment, nodes: Ints, time: Floats, factor: Floats | None, kinematics: Floats) -> None:
-    """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes; ``factor`` (k,): that of RIKS."""
-    for case in environment.nodal:
-        of_case = evaluate(case.curve, time)
+def note_loads(
+    environment: Environment, nodes: Ints, time: Floats, factor: Floats | None, kinematics: Floats,
+    factors: Floats | None = None,
+) -> None:  # fmt: skip
+    """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes.
+
+    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known
+    """
+    for number, case in enumerate(environment.nodal):
+        of_case = evaluate(case.curve, time) if factors is None else factors[:, number]
         if factor is not None and isinstance(case.curve, Ramp):
             of_case = case.curve.first + factor * (case.curve.last - case.curve.first)
         kinematics[: len(time), CONCENTRATED] += of_case[:, None, None] * case.field[nodes]
@@ -141,6 +148,8 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
     forces = [(case.field, none, case.curve) for case in (*environment.nodal, *environment.released)]
     forces += [(still, case.field * system.volume[:, None], case.curve) for case in environment.body]
     forces += [(still, case.field * system.element_mass[:, None], case.curve) for case in environment.gravity]
+    if any(isinstance(curve, Live) for *_, curve in forces):
+        obstacle, forces = "loads that a program sets are in no table", []
     labels = np.zeros(len(springs.dofs), np.int64)
     labels[system.family[elements, 1]] = system.element_labels[elements]
     of_elements = system.element_mass, system.element_damping
@@ -166,6 +175,8 @@ def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
 
 def snapped(increments: Floats) -> Ints:
     """Rows of increments that are too long for a line that snaps taut in them."""
+    if not increments[:, ROW.flags].any():
+        return NONE
     return np.flatnonzero(increments[:, ROW.flags].astype(np.int64) & groups.SNAPPED)
 
 

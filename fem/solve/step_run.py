@@ -248,7 +248,8 @@ class StepRun(StepState):
         if error is None and isinstance(self.step.procedure, Static):
             self.notify(instability_notice(self.stage))
         self.notify(self.watch.closing(self.progress, self.clock.dt))
-        if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
+        # after Ctrl-C the motion may be in the middle of an iteration
+        if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
             self._send_frame(is_end=True)
 
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
@@ -378,7 +379,8 @@ class StepRun(StepState):
         self.patience.judge(self.stage, self.progress.motion, float(increments[:, ROW.iterations].sum()))
         self.progress.time = float(times[done])
         self._remark(increments, times[1:])
-        self._send_rows(kept, due, times[1 : done + 1], steps[:done])
+        factors = chunk.factors[1 : done + 1] if chunk.time is times else None
+        self._send_rows(kept, due, times[1 : done + 1], steps[:done], factors)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
@@ -391,12 +393,13 @@ class StepRun(StepState):
         for text in remarks_of(increments, jumps):
             self.notify(text)
 
-    def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
+    def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats, factors: Floats | None = None) -> None:
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
-        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics)
-        kept.values[:, self.whole.gone[self.elements]] = 0.0
+        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
+        if self.whole.gone.any():
+            kept.values[:, self.whole.gone[self.elements]] = 0.0
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
@@ -455,7 +458,7 @@ class StepRun(StepState):
             self.notify(f"nodes that have lost all their elements are held where they are: {names}{more}")
 
     def rebuild(self) -> None:
-        """Go on with what is left of the model: forces and accelerations are new, the books go on."""
+        """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""
         motion, limits, procedure = self.progress.motion, self.stage.limits, self.step.procedure
         assert isinstance(procedure, (Static, Dynamic))
         self.take(*stage_of(self.whole, self.step))
@@ -464,8 +467,8 @@ class StepRun(StepState):
             self.clock.limits = self.stage.limits
         if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
             procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
-        stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         books, origin = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy()
+        stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
         motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
         if self.at_start:

@@ -64,7 +64,7 @@ NEAR_FLOOR = 1e-6
 
 @dataclass(slots=True)
 class StepSystem:
-    """A step ready to march. tangent and direct solvers: made when asked for."""
+    """A step ready to march. tangent and direct solvers: made when asked for; recorded: what records share."""
 
     system: System
     environment: Environment
@@ -78,6 +78,7 @@ class StepSystem:
     choice: Choice
     work: Scratch
     is_symmetric: bool
+    recorded: tuple[Any, ...] = ()
     _tangent: SparseTangent | None = field(default=None)
     opened: DirectSolver | SaddleSolver | None = field(default=None)
     opened_mass: DirectSolver | None = field(default=None)
@@ -272,20 +273,25 @@ def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
 
 def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
+    known = stage.recorded
+    if not (known and known[0] is nodes and known[1] is elements):
+        known = stage.recorded = (nodes, elements, *_recorded(stage, nodes, elements))
+    _, _, count_of, width, family, touching = known
+    rooms = room((count, len(ROW))), room((count, count_of, len(nodes), 3)), room((count, len(elements), width))
+    return Record(rooms[0], nodes, rooms[1], family, rooms[2], touching)
+
+
+def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[int, int, Ints, Ints]:
+    """Quantities of nodes and elements; family and index of the elements; what touches nodes."""
     touching = stage.system.touching
     count_of = recorded_rows(has_contacts := len(touching) > 0, bool(stage.environment.nodal))
     if has_contacts:
         place = np.full(len(stage.system.labels), -1, np.int64)
         place[nodes] = np.arange(len(nodes))
         touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
-    return Record(
-        room((count, len(ROW))),
-        nodes,
-        room((count, count_of, len(nodes), 3)),
-        stage.system.family[elements],
-        room((count, len(elements), RECORDED["EL"] + stage.system.model.mesh.has_pulleys)),
-        touching[touching[:, 0] >= 0] if has_contacts else touching,
-    )
+        touching = touching[touching[:, 0] >= 0]
+    width = RECORDED["EL"] + stage.system.model.mesh.has_pulleys
+    return count_of, width, stage.system.family[elements], touching
 
 
 MOST_REFUSALS = 3

@@ -139,13 +139,14 @@ def sweep_command(options: argparse.Namespace) -> int:
     from fem.study.points import points_of
     from fem.study.row import Record, layout_of
     from fem.study.scatter import read_scatter
+    from fem.study.seeds import write_seeds
     from fem.study.sweep import run_sweep
 
     window = options.step, options.start, options.slope, options.constant
     if options.record is None:
         if window != (None, float("-inf"), None, None) or options.occurrences:
             raise CommandError("--step, --from, --slope, --constant and --occurrences are about numbers of --record")
-        return run_sweep(options)
+        return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
     record = Record(options.record, *window)
     if options.occurrences:
         if record.slope is None:

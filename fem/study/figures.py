@@ -16,6 +16,7 @@ from matplotlib.patches import Patch
 from fem.arrays import Flags, Floats
 from fem.runs.frames import si_unit, unit_of
 from fem.show.style import OKABE_ITO, TITLE, curve, legend_below, panels, tidy
+from fem.study.points import is_seed
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins
@@ -36,17 +37,13 @@ def families(parameters: Mapping[str, Floats]) -> list[tuple[str, Flags]]:
     return found
 
 
-SEED = "SEED"
-"""A parameter of this name makes samples of what is otherwise the same."""
-
-
 def extremes(
     columns: Mapping[str, Floats], parameters: Mapping[str, Floats], what: Sequence[str], is_si: bool
 ) -> Figure:
     """Greatest and least value of each number against the parameter that varies fastest, a curve for each combination
     of the others; a curve goes through the means of samples (``SEED``), which are dots.
     """
-    states = {name: values for name, values in parameters.items() if name.upper() != SEED} or dict(parameters)
+    states = {name: values for name, values in parameters.items() if not is_seed(name)} or dict(parameters)
     last = list(states)[-1]
     figure, axes = panels(len(what), "Greatest and least values", height=2.6)
     for [panel], number in zip(axes, what, strict=True):

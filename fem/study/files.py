@@ -38,6 +38,7 @@ from fem.study.question import Study
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record
 from fem.study.scatter import life_of, read_scatter, write_lives
 from fem.study.sections import Sections
+from fem.study.seeds import write_seeds
 from fem.study.sweep import Plan, Sweep, carry_out, report_failures
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def write_extremes(
         print(f"           and {', '.join(written)}")
         for life in lives:
             print(life)
+    write_seeds(sweep, sweep.names, folder, is_quiet)
 
 
 ROWS = 200

@@ -144,7 +144,7 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
     return tuple(found)
 
 
-FORM = "NAME=first:last:count or NAME=value,value,..."
+FORM = "NAME=first:last:count, NAME=1:20 (all whole numbers from 1 to 20) or NAME=value,value,..."
 START = re.compile(r"([UV])([123])_(\d+)", re.IGNORECASE)
 KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 Reader = Callable[[Mapping[str, float]], Model]
@@ -266,7 +266,12 @@ def points_of(options: argparse.Namespace) -> Points:
 
 
 def spaced(parts: list[str], text: str) -> list[float]:
-    """``first:last:count``: evenly spaced, both ends included."""
+    """``first:last:count``: evenly spaced, both ends included; ``first:last``: all whole numbers between."""
+    if len(parts) == 2:
+        ends = [number(part, text) for part in parts]
+        if not (all(end.is_integer() for end in ends) and ends[0] < ends[1]):
+            raise CommandError(f"{text!r} lacks the number of values: {FORM}")
+        parts = [*parts, str(int(ends[1] - ends[0]) + 1)]
     if len(parts) != 3:
         raise CommandError(f"{text!r} is not of the form {FORM}")
     first, last = number(parts[0], text), number(parts[1], text)
@@ -288,3 +293,8 @@ def number(text: str, whole: str) -> float:
     if value is None:
         raise CommandError(f"{text.strip()!r} in {whole!r} is not a finite number")
     return value
+
+
+def is_seed(name: str) -> bool:
+    """A parameter of this name makes samples of what is otherwise the same."""
+    return name.upper() == "SEED"

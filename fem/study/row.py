@@ -174,8 +174,8 @@ class Recorder:
 
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
-EXTREMES, SCATTER, LIFE = "extremes.png", "scatter.csv", "fatigue.csv"
-"""What is made of recorded numbers, beside the table."""
+EXTREMES, SCATTER, LIFE, SEEDS = "extremes.png", "scatter.csv", "fatigue.csv", "seeds.csv"
+"""What is made of recorded numbers, and over seeds, beside the table."""
 KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
 """What is kept of the motion of printed nodes and elements."""
 
@@ -191,7 +191,7 @@ class Layout(Question):
     modes: tuple[tuple[int, int], ...]
     record: Record | None = None
     kind: ClassVar[str] = "sweep"
-    figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE)
+    figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE, SEEDS)
     counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
 
     @property

@@ -93,6 +93,17 @@ class Sweep(Columns):
         """name -> (k,) values of the varied parameters."""
         return {name: self[name] for name in self.names}
 
+    def over_seeds(self) -> Columns | None:
+        """Mean, spread, intervals and Gumbel fractiles over parameters called ``SEED...``; None where none varies.
+
+        >>> found = fem.sweep("inputs/sea_state.inp", {"SEED": range(1, 5)})
+        >>> found.over_seeds()["seeds"].tolist()[:2]
+        [4, 4]
+        """
+        from fem.study.seeds import over_seeds
+
+        return over_seeds(self, self.names)
+
     @property
     def failed(self) -> Flags:
         """(k,) True for runs that were not completed."""

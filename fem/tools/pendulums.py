@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fem.commands.arguments import add_force, add_list, number, positive_count
+from fem.commands.arguments import add_force, add_list, not_negative, number, positive_count
 from fem.errors import CommandError
 from fem.files import write_new
 
@@ -31,6 +31,7 @@ def pendulum(
     time: float = 10.0,
     dt: float = 1e-3,
     integrator: str = "",
+    damping: float = 0.0,
     output: str | Path | None = None,
     force: bool = False,
 ) -> Path:
@@ -45,6 +46,7 @@ def pendulum(
                   ``elastic:EA``, ``point:EA``, ``centre:EA``: elastic bars of this stiffness
     time, dt      duration and increment
     integrator    TIME INTEGRATOR of the deck; empty: ENERGY MOMENTUM
+    damping       drag of the air, linear in the velocity: force damping m v on every mass m [1/time]
     output        file of the deck; None: ``pendulum_<links>.inp`` in the current folder
     force         overwrite a file with other content
 
@@ -59,7 +61,7 @@ def pendulum(
     form, stiffness = body_of(body)
     given = {"length": length, "mass": mass, "angles": angles, "speeds": speeds}
     lengths, masses, turns, rates = (per_link(values, links, name) for name, values in given.items())
-    found = Pendulum(lengths, masses, turns, rates, absolute, form, stiffness, gravity, time, dt, integrator)
+    found = Pendulum(lengths, masses, turns, rates, absolute, form, stiffness, gravity, time, dt, integrator, damping)
     target = Path(f"pendulum_{links}.inp") if output is None else Path(output)
     return write_new(target, deck_text(found).encode(), force)
 
@@ -124,6 +126,8 @@ def parameter_lines(pendulum: Pendulum) -> list[str]:
     lines = ["*PARAMETER", *(f"{name} = {float(value)!r}" for name, value in given.items())]
     if pendulum.stiffness is not None:
         lines.append(f"EA = {float(pendulum.stiffness)!r}")
+    if pendulum.damping:
+        lines += ["** drag of the air: a force damping*m*v on every mass m", f"damping = {float(pendulum.damping)!r}"]
     if pendulum.body != "point":
         lines.append("** mass per length")
         pairs = dict.fromkeys(zip(density_names(pendulum), mass, length, strict=True))
@@ -173,7 +177,9 @@ def property_lines(pendulum: Pendulum) -> list[str]:
     """Materials, sections (area 1: E A and the mass per length are given) and point masses."""
     is_rigid = pendulum.stiffness is None
     law, strain = (["*INEXTENSIBLE"], "") if is_rigid else (["*ELASTIC", "<EA>"], ", STRAIN=ENGINEERING")
+    drag = ", ALPHA=<damping>" if pendulum.damping else ""
     if pendulum.body != "point":
+        law += [f"*DAMPING{drag}"] if drag else []
         lines: list[str] = []
         rule = "ONE POINT" if pendulum.body == "centre" else "CONSISTENT"
         for density, name, cards in groups(density_names(pendulum), "LINKS", "LINK", 0):
@@ -182,7 +188,7 @@ def property_lines(pendulum: Pendulum) -> list[str]:
         return lines
     lines = ["*MATERIAL, NAME=MASSLESS", *law, "*SOLID SECTION, ELSET=LINKS, MATERIAL=MASSLESS" + strain, "1."]
     for mass, name, cards in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
-        lines += [*cards, f"*MASS, ELSET={name}", f"<{mass}>"]
+        lines += [*cards, f"*MASS, ELSET={name}{drag}", f"<{mass}>"]
     return lines
 
 
@@ -231,6 +237,7 @@ class Pendulum:
     stiffness        axial stiffness E A of every link; None: rods without stretch
     time, dt         duration and increment
     integrator       name in the deck; empty: the one that suits the body
+    damping          force damping m v on every mass m [1/time]: mass-proportional damping, ALPHA of the deck
 
     Raises CommandError on lists of different lengths and numbers out of their range.
     """
@@ -246,6 +253,7 @@ class Pendulum:
     time: float = 10.0
     dt: float = 1e-3
     integrator: str = ""
+    damping: float = 0.0
 
     def __post_init__(self) -> None:
         counts = [len(values) for values in (self.lengths, self.masses, self.angles, self.speeds or self.angles)]
@@ -259,6 +267,8 @@ class Pendulum:
             for value in values:
                 if value <= 0.0:
                     raise CommandError(f"a {name} must be positive, got {value:g}")
+        if not self.damping >= 0.0:
+            raise CommandError(f"the damping must not be negative, got {self.damping:g}")
         if not 0.0 < self.dt <= self.time:
             message = f"the increment must be positive and at most the time, got {self.dt:g} and {self.time:g}"
             raise CommandError(message)
@@ -313,6 +323,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--time", metavar="T", type=number, help="duration [s] (default: 10)")
     command.add_argument("--dt", metavar="DT", type=number, help="increment [s] (default: 1e-3)")
     command.add_argument("--integrator", metavar="NAME", help="TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)")
+    drag = "drag of the air: a force C m v on every mass m [1/s] (default: 0)"
+    command.add_argument("--damping", metavar="C", type=not_negative, help=drag)
     where = "deck to write (default: pendulum_<N>.inp)"
     command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
     add_force(command)

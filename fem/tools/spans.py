@@ -4,7 +4,8 @@ Its ends, what is given of its shape, what it is made of and what acts on it are
 conductors weigh and how stiff they are stands in ``catalogue.csv``, each number with its source. A quantity is the sum
 of its lines, factor * d^power, with the nominal diameter d in metres; all in SI units. Names are ``studless-142`` and
 ``R4-studless-142`` (grade: breaking strength; nominal diameter in mm), ``wire-90``, ``polyester-200``, or the code word
-of a conductor, ``drake``. The motion of an end may be a table: times, and columns surge, sway, heave.
+of a conductor, ``drake``, whose core and wires ``sagging.py`` reads. The motion of an end may be a table: times, and
+columns surge, sway, heave.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from fem.commands.arguments import add_force, add_list, not_negative, positive, positive_count
+from fem.commands.arguments import add_force, add_list, not_negative, number, positive, positive_count
 from fem.errors import CommandError
 from fem.files import write_new
 
@@ -132,7 +133,8 @@ def rows() -> list[dict[str, str]]:
 
 def known() -> str:
     """Names in the catalogue, for messages."""
-    sections = dict.fromkeys(row["section"] for row in rows() if "-" not in row["section"])
+    made = [row["section"] for row in rows() if row["quantity"] in ("mass", "strength")]
+    sections = dict.fromkeys(name for name in made if "-" not in name)
     words = sorted({row["section"] for row in rows() if row["quantity"] == "diameter"})
     grades = [name for name in sections if name[0] == "R"]
     ropes = [f"{name}-MM" for name in sections if name not in (*words, *grades)]
@@ -156,7 +158,7 @@ def section_of(name: str) -> Section:
     for part in (*parts, "-".join(parts)):
         own: dict[str, float] = {}
         for row in rows():
-            if row["section"].lower() == part.lower():
+            if row["section"].lower() == part.lower() and row["quantity"] in NUMBERS:
                 term = float(row["factor"]) * diameter ** int(row["power"])
                 own[row["quantity"]] = own.get(row["quantity"], 0.0) + term
                 sources[row["quantity"]] = row["source"]
@@ -277,6 +279,11 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     numbers = {name: given.pop(name) for name in NUMBERS if name in given}
     if section is not None and numbers:
         raise CommandError(f"--section {section} has its own numbers: leave out {', '.join(numbers)}, or the section")
+    for name in ("spans", "stringing"):
+        if name in given:
+            raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
+    if "last" not in given:
+        raise CommandError("--last X,Y,Z says where the line ends")
     if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
         needed = ", ".join(sorted(lost))
         raise CommandError(f"the line is made of nothing: give --section NAME, or its numbers ({needed})")
@@ -468,8 +475,22 @@ PROPERTIES = (
 )
 
 
+def lengths(text: str) -> tuple[float, ...]:
+    """``300,984ft`` in metres."""
+    parts = [part.strip().lower() for part in text.split(",")]
+    return tuple(positive(part.removesuffix("ft")) * (0.3048 if part.endswith("ft") else 1.0) for part in parts)
+
+
+def temperatures(text: str) -> tuple[float, ...]:
+    """``0:40:9``, both ends included."""
+    first, _, rest = text.partition(":")
+    last, _, count = rest.partition(":")
+    start, end, steps = number(first), number(last), positive_count(count)
+    return tuple(start + (end - start) * step / max(1, steps - 1) for step in range(steps))
+
+
 def add_options(command: argparse.ArgumentParser) -> None:
-    add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]", required=True)
+    add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]")
     add_list(command, "--first", "X,Y,Z", "other end, the anchor (default: 0,0,-depth)")
     made = command.add_argument_group("what the line is made of")
     made.add_argument("--section", metavar="NAME", help=SECTION)
@@ -479,6 +500,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     shape.add_argument("--length", metavar="L", type=positive, help="natural length [m]")
     shape.add_argument("--tension", metavar="T", type=positive, help="or the tension at the last end [N]")
     shape.add_argument("--sag", metavar="S", type=positive, help="or the sag at half span [m]")
+    text = "or no deck, but sag and tension of a conductor, new and after years, in the conditions of a table"
+    shape.add_argument("--sag-tension", metavar="CASES.csv", type=Path, help=text)
+    text = "with --sag-tension: spans of a section, in place of --first and --last; 250,300 [m] or 800ft,1000ft"
+    command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
+    text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
+    command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
     command.add_argument("--depth", metavar="D", type=positive, help="of water, with a bottom (default: in air)")
     command.add_argument("--friction", metavar="MU", type=positive, help="coefficient of the bottom (default: 0)")
     add_list(command, "--stream", "VX,VY", "velocity of the current; in air of the wind at z = 10 [m/s]")

@@ -108,7 +108,7 @@ def test_pipes_are_not_waited_for(tmp_path):
 def test_decks_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "large.inp").write_bytes(b"*" * (MOST_TEXT + 1))
     (tmp_path / "odd.inp").write_bytes(b"*NODE\xff")
-    for name, said in (("large.inp", "larger than 2 MB"), ("odd.inp", "no text")):
+    for name, said in (("large.inp", "larger than 2 MB"), ("odd.inp", "not a text file")):
         with pytest.raises(ValueError, match=said):
             read_deck_text(tmp_path / name)
 

@@ -112,6 +112,31 @@ def test_a_parameter_that_is_not_there():
 GOOD = deck_text(Pendulum((1.0,), (1.0,), (30.0,)))
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [("1,5", "", 1.5), ("-1.5e-3", "", -1.5e-3), ("pi/2", "m", math.pi / 2), ("pi/2", "°/s", 90.0),
+     (" 3/2*sqrt(4) ", "", 3.0), ("0,125", "", 0.125), ("1.5D1", "", 15.0)],
+)  # fmt: skip
+def test_numbers_of_forms_may_be_formulas(text, unit, value):
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
+    from fem.app.outcome import read_number
+
+    assert read_number(text, unit=unit) == (pytest.approx(value, rel=1e-15), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("1,000", "may be 1000 or 1.000"), ("1,000,000", "not a number"), ("2x", "not a number"), ("1/0", "by zero"),
+     ("many", "unknown name"), ("1e999", "too large"), ("", "missing")],
+)  # fmt: skip
+def test_what_is_no_number_is_not_guessed(text, said):
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
+    from fem.app.outcome import read_number
+
+    number, wrong = read_number(text)
+    assert number is None and said in wrong
+
+
 def test_a_deck_is_judged_line_by_line():
     assert judge(GOOD).model is not None
     lines = GOOD.splitlines()

@@ -14,8 +14,9 @@ import pytest
 import fem
 from fem.cli import main
 from fem.show.curves import energies
+from fem.show.page import address
 from fem.show.plot import WHAT
-from fem.show.report import address
+from fem.show.shapes import shapes
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +109,10 @@ def test_a_run_is_told_whole(sdnl100):
     history, folder = sdnl100
     page, text = read(fem.report(folder)), (folder / "report.html").read_text()
     assert row(page, "Summary", "increments") == ["40"] and row(page, "Summary", "iterations") == ["274"]
-    assert row(page, "Summary", "largest |energy error|") == [f"{np.abs(history.energy_error).max():.4g} J"]
+    size, exchanged = np.abs(history.energy_error).max(), np.abs(history.energy[:, :4] - history.energy[0, :4]).max()
+    assert exchanged == pytest.approx(4.905, rel=0.01)  # m g L/2, of which the last instant before level lacks nothing
+    told = f"{size:.3g} J, {100 * size / exchanged:.2g} % of the energy exchanged"
+    assert row(page, "Summary", "energy error") == [told] == [history.energy_error_text]
     kinetic = history.of_energy("kinetic")
     told = [kinetic[0], kinetic[-1], kinetic.min(), history.time[kinetic.argmin()], kinetic.max()]
     assert row(page, "Energy balance", "kinetic") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
@@ -139,6 +143,43 @@ def test_a_run_is_told_whole(sdnl100):
         ),
     }
     assert sections <= set(re.findall(r"<h2>(.*?)</h2>", text))
+
+
+def test_the_first_page_says_who_when_with_what_and_how_far_from_breaking(sdnl100, tmp_path):
+    history, folder = sdnl100
+    given = {"title": "Bar & pin", "author": "A. <B>", "note": "Two\nlines", "date": "1 May"}
+    path = fem.report(folder, tmp_path / "page.html", **given, strength={"": 40.0, "PENDULUM": 100.0})
+    page, text = read(path), path.read_text()
+    digest = json.loads((folder / "run.json").read_text())["deck"]["sha256"]
+    block = [cells for cells in page.tables[""] if cells]
+    assert block == [
+        *(["author", "A. <B>"], ["date", "1 May"], ["program", f"fem {fem.__version__}"]),
+        *(["deck", "sdnl100.inp"], ["SHA-256", digest]),
+    ]
+    assert "<h1>Bar &amp; pin</h1>" in text and "Two\nlines" in text
+    t = history.of_element(1, "T")
+    at = f"{history.time[t.argmax()]:.6g}"
+    assert row(page, "Utilisation", "all bars") == [
+        "40 N",
+        f"T = {t.max():.6g} N",
+        "1",
+        at,
+        f"{100 * t.max() / 40:.3g} %",
+    ]
+    assert row(page, "Utilisation", "PENDULUM")[-1] == f"{100 * t.max() / 100:.3g} %"
+    headings = re.findall(r"<h2>(.*?)</h2>", text)
+    assert headings[:3] == ["Summary", "Utilisation", "Extremes"]
+    with pytest.raises(fem.CommandError, match="ROPE"):
+        fem.report(folder, path, strength={"ROPE": 1.0})
+
+
+def test_limits_of_the_deck_give_the_utilisation(tmp_path):
+    """*FAILURE of tension: at a hundred times what the bar bears nothing breaks."""
+    text = (INPUTS / "sdnl100.inp").read_text().replace("*STEP", "*FAILURE, TYPE=TENSION\n1, 4000.\n*STEP", 1)
+    (tmp_path / "strong.inp").write_text(text)
+    history = fem.run(tmp_path / "strong.inp", output=tmp_path / "out")
+    page = read(fem.report(tmp_path / "out"))
+    assert row(page, "Utilisation", "1")[-1] == f"{100 * history.of_element(1, 'T').max() / 4000:.3g} %"
 
 
 def test_equal_runs_give_equal_pages(sdnl100, tmp_path):
@@ -281,6 +322,17 @@ def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100, chromium):
     assert film.locator("#count").text_content() == "2 / 3"
     page.close()
     assert [url for url in asked if not url.startswith(("data:", "about:"))] == [path.as_uri()] and not said
+
+
+def test_on_paper_there_are_frames_in_place_of_the_film(sdnl100, chromium, monkeypatch, tmp_path):
+    monkeypatch.setattr("fem.show.report.WHAT", {"tension": (shapes,)})
+    page = chromium.new_page()
+    page.goto(fem.report(sdnl100[1], tmp_path / "page.html").as_uri())
+    for media, is_film in (("screen", True), ("print", False)):
+        page.emulate_media(media=media)
+        motion = page.locator("section", has=page.locator("h2", has_text="Motion"))
+        assert motion.locator("iframe").is_visible() == is_film and motion.locator("figure svg").is_visible()
+    page.close()
 
 
 def test_whose_file(sdnl100, tmp_path):

@@ -33,7 +33,7 @@ def test_ends_are_exact_and_steps_are_equal(text):
     [
         (["A"], "not of the form"),
         (["=1:2:3"], "not of the form"),
-        (["A=1:2"], "not of the form"),
+        (["A=2:1"], "lacks the number of values"),
         (["A=1:2:3:4"], "not of the form"),
         (["A=1:2:0"], "not a number of values"),
         (["A=1:2:2.5"], "not a number of values"),

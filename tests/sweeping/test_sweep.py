@@ -161,7 +161,7 @@ def test_a_program_fault_is_a_row(deck, monkeypatch):
         (["--vary", "lenght=1,2"], "the deck has no *PARAMETER lenght; did you mean length?"),
         (["--vary", "length=1,2", "--set", "Length=3"], "both varied and set"),
         (["--vary", "length=1,2", "--set", "nothing=3"], "no *PARAMETER NOTHING"),
-        (["--vary", "length=1:2"], "not of the form"),
+        (["--vary", "length=1:2.5"], "lacks the number of values"),
         (["--vary", "length=1,2", "--scheduler", "nowhere"], "takes local or an address"),
         (["--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "leave --workers out"),
     ],

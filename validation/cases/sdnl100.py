@@ -52,8 +52,7 @@ def run(folder: Path) -> Outcome:
     observed = ", ".join(f"{order:.3f}" for order in tools.orders(largest))
     remarks = (
         f"Largest angle error in the period [rad]: {listed}; observed orders: {observed}.",
-        f"Largest |energy error| at T/40 in the first period: {np.abs(history.energy_error).max():.3g} J of "
-        f"{9.81 / 2:.4g} J exchanged.",
+        f"Energy error at T/40 in the first period: {history.energy_error_text}.",
     )
     return Outcome(tuple(rows), figures, remarks)
 

@@ -1,0 +1,417 @@
+"""``fem.stepper``: a run that a program advances, sets and reads."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from fem.arrays import Floats, Ints
+from fem.deck import read_model
+from fem.errors import CommandError, NoConvergence, unknown
+from fem.model import Model
+from fem.model.curves import Live
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
+from fem.runner import earlier_deck, earlier_state, verdict_of
+from fem.runs.history import History, HistorySink
+from fem.runs.record import Requests, Rows
+from fem.runs.run_record import COMPLETED, Timing
+from fem.runs.write import FanOut, InterruptGuard, Relay, RunFiles
+from fem.solve.checkpoint import TYPES, Checkpoints
+from fem.solve.clock import SHARP
+from fem.solve.driven import Driven
+from fem.solve.loop import begin
+from fem.solve.outcome import frame_of
+
+JOINED = 256
+"""Rows of so many advances are kept as one."""
+TENSION = [quantity.name for quantity in ELEMENTAL].index("T")
+FIELDS = {quantity.name: number for number, quantity in enumerate(NODAL)}
+Message: TypeAlias = tuple[str, tuple[Any, ...]]
+
+
+class Log(Relay):
+    """Hands a run on to its files, and remembers it; what has come since a state that is still kept waits, as the run
+    may go back there.
+
+    driven    what checkpoints keep of the driver
+    reached   the last rows
+    """
+
+    driven: Callable[[], dict[str, Any]]
+
+    def __init__(self, sink: Relay, remembers: bool) -> None:
+        self._sink, self._remembers = sink, remembers
+        self._told: list[Message] = []
+        self._loose = 0
+        self.pending: list[Message] = []
+        self.kept = weakref.WeakSet[Kept]()
+        self.reached: Rows | None = None
+
+    def messages(self) -> list[Message]:
+        """All that happened, without fields."""
+        return [*self._told, *self.pending]
+
+    def flush(self) -> None:
+        """Hand on what waits."""
+        pending, self.pending = self.pending, []
+        for method, what in pending:
+            self._hand_on(method, what)
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        self._pass("keep", checkpoint | {"driven": self.driven()})
+
+    def _pass(self, method: str, *what: Any) -> None:
+        if method == "rows" and len(what[0].increment):
+            self.reached = what[0]
+        if self.kept:
+            self.pending.append((method, what))
+            return
+        if self.pending:
+            self.flush()
+        self._hand_on(method, what)
+
+    def _hand_on(self, method: str, what: tuple[Any, ...]) -> None:
+        getattr(self._sink, method)(*what)
+        if method in ("frame", "keep", "resume") or (method == "rows" and not self._remembers):
+            return
+        follows = method == "rows" and self._told and self._told[-1][0] == "rows" and what[0].increment[:1] != 0
+        self._loose = self._loose + 1 if follows else 0
+        self._told.append((method, what))
+        if self._loose == JOINED:
+            rows = [message[1][0] for message in self._told[-JOINED - 1 :]]
+            self._told[-JOINED - 1 :] = [("rows", (rows[0].joined(rows[1:]),))]
+            self._loose = 0
+
+
+class Kept:
+    """A state that ``Stepper.save`` has kept."""
+
+    def __init__(self, log: Log, state: dict[str, Any], pending: dict[str, tuple[float, float | None]]) -> None:
+        self.state, self.values = state, pending
+        self.pending, self.reached = list(log.pending), log.reached
+        log.kept.add(self)
+
+
+class Stepper:
+    """A run under way: ``fem.stepper`` makes it.
+
+    What is read belongs to the end of the last interval.
+    """
+
+    def __init__(
+        self, model: Model, requests: Requests, step: int | None, output: str | Path | None, force: bool,
+        goes_on: bool, history: bool, timing: Timing,
+    ) -> None:  # fmt: skip
+        self.model, self._timing, count = model, timing, len(model.steps)
+        if step is not None and not 1 <= step <= count:
+            raise CommandError(f"step={step}: the deck has {count} steps")
+        supports = (each for its in model.steps for each in (*its.boundaries, *its.rotations))
+        integrated = {each.amplitude for each in supports if each.kind in ("VELOCITY", "ACCELERATION")}
+        users = {name: float(a.points[0, 1]) for name, a in model.amplitudes.items() if a.definition == "USER"}
+        live = {name: Live.beginning(name, first, name in integrated) for name, first in users.items()}
+        model = replace(model, driven=live)
+        kinds: Any = TYPES | {"Live": lambda name, numbers: live[name]}
+        self._files = None
+        if output is not None:
+            self._files = RunFiles(output, model, requests, False, force, kinds if goes_on else None)
+        if self._files and self._files.is_complete:
+            self._files.close()
+            raise CommandError(f"{output} is complete: there is nothing to go on from")
+        guard, files, every = InterruptGuard(), self._files, model.restart_every
+        fan = FanOut([files.progress] if files else [], files.open if files else list, timing, guard)
+        self._log, self._fan = Log(fan, history), fan
+        before = files.before if files else None
+        kept = Checkpoints(every or 0, every is not None, before, requests.state, guard)
+        self._values: dict[str, tuple[float, float | None]] = {}
+        self._error: BaseException | None = None
+        self._is_open, self._history = True, history
+        self._places: dict[tuple[str, str | int], Any] = {}
+        try:
+            self._run = begin(partial(Driven, first=step or count), model, self._log, requests, kept)
+            self._log.driven = self._run.driven
+            self._run.start()
+        except BaseException as error:
+            self._error = error
+            self.close()
+            raise
+
+    # Time
+
+    @property
+    def time(self) -> float:
+        """Total time: the end of the last interval."""
+        return self._run.progress.time
+
+    @property
+    def is_finished(self) -> bool:
+        """The last step of the deck is over."""
+        return self._run.last is None
+
+    def advance(self, interval: float) -> None:
+        """Advance by an interval, as ``advance_to`` does. CommandError: it is not positive."""
+        if not interval > 0.0:
+            raise CommandError(f"advance({interval:g}): an interval is positive, time does not go back (restore does)")
+        self.advance_to(self._run.asked + interval)
+
+    def advance_to(self, time: float) -> None:
+        """Advance to an instant (total time): increments of the deck's size, the last one shortened to end there.
+
+        CommandError   the time is not finite, not after now, after the end of the deck; the run has stopped
+        NoConvergence  as ``fem.run``; what was reached stays readable, ``restore`` goes back
+        """
+        self._refuse()
+        run = self._run
+        if self.is_finished or not math.isfinite(time) or not time > run.asked + SHARP * self._dt():
+            what = "the run has ended" if self.is_finished else "it is not after now"
+            raise CommandError(f"advance to {time:g} at time {run.asked:g}: {what}")
+        if time > run.end + SHARP * self._dt():
+            raise CommandError(f"advance to {time:g}: the deck ends at {run.end:.9g}")
+        values, self._values = self._values, {}
+        try:
+            run.advance_to(time, values)
+        except BaseException as error:
+            self._error = error
+            if isinstance(error, NoConvergence) and self._history:
+                error.history = self.history()
+            raise
+        if self.is_finished and not self._log.kept:
+            self.close()
+
+    def _dt(self) -> float:
+        return float(self._run.last.clock.dt) if self._run.last else 0.0
+
+    # Inputs
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Values of the USER amplitudes now; what has been set for the next instant is not among them."""
+        return {name: live.value for name, live in self._run.live.items()}
+
+    def __getitem__(self, name: str) -> float:
+        return self._input(name).value
+
+    def __setitem__(self, name: str, value: float | tuple[float, float]) -> None:
+        """The value at the end of the next interval, along a straight line; with a rate, along a cubic (Hermite).
+
+        KeyError: no such USER amplitude. CommandError: a number is not finite, the run is over.
+        """
+        name = self._input(name).name
+        given = tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
+        self._check(name, given, (1, 2))
+        self._values[name] = given[0], given[1] if len(given) > 1 else None
+
+    def jump(self, name: str, value: float) -> None:
+        """Another value at once, now. What is read belongs to the moment before, until the next advance. Errors as of
+        an input that is set.
+        """
+        self._check(self._input(name).name, (float(value),), (1,))
+        self._run.jump(self._input(name).name, float(value))
+
+    def _input(self, name: str) -> Live:
+        if name.upper() not in self._run.live:
+            raise unknown("amplitude with DEFINITION=USER", name, self._run.live)
+        return self._run.live[name.upper()]
+
+    def _check(self, name: str, given: tuple[float, ...], counts: tuple[int, ...]) -> None:
+        self._refuse()
+        if self.is_finished:
+            raise CommandError(f"{name} is set at time {self.time:g}: the run has ended")
+        if len(given) not in counts or not all(map(math.isfinite, given)):
+            raise CommandError(f"{name} is set to {given}: a value, or a value and its rate, and both are finite")
+
+    def _refuse(self) -> None:
+        """CommandError where the run cannot go on."""
+        if not self._is_open:
+            raise CommandError(f"the run {'has ended' if self.is_finished else 'was closed'} at time {self.time:g}")
+        if self._error is not None:
+            why = str(self._error).partition("\n")[0]
+            raise CommandError(f"the run ended at time {self.time:g} ({why}): restore a state that was saved before")
+
+    # Outputs
+
+    def u(self, where: int | str) -> Floats:
+        """(3,) displacement of a node, by its label; of a set (k, 3). Arrays stay as they are when time goes on.
+
+        KeyError: no such node or set.
+        """
+        return self._of_nodes("U", where)
+
+    def v(self, where: int | str) -> Floats:
+        """Velocity, likewise."""
+        return self._of_nodes("V", where)
+
+    def a(self, where: int | str) -> Floats:
+        """Acceleration, likewise; with ENERGY MOMENTUM and MOREAU the mean of the last increment."""
+        return self._of_nodes("A", where)
+
+    def reaction(self, where: int | str) -> Floats:
+        """Force of a support on its node, likewise; of a reference node that of its rigid body. As A a mean."""
+        return self._of_nodes("RF", where)
+
+    def tension(self, where: int | str) -> Any:
+        """T of an element, by its label, as a number; of a set (k,). KeyError: no such element or set."""
+        found = self._motion()[1][self._place("EL", where), TENSION]
+        return found if isinstance(where, str) else float(found)
+
+    @property
+    def energies(self) -> dict[str, float]:
+        """Energies and their error, as in ``increments.csv``; NaN before the first increment."""
+        rows = self._log.reached
+        return {name: float(getattr(rows, name)[-1]) if rows else math.nan for name in ENERGIES}
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Remarks of the reader and of the run so far."""
+        told = (what[0] for method, what in self._log.messages() if method == "notice")
+        return tuple(dict.fromkeys((*self.model.notices, *told)))
+
+    def history(self) -> History:
+        """The motion so far, as ``fem.run`` returns it. CommandError: ``history=False``."""
+        if not self._history:
+            raise CommandError("history=False: the motion is not kept")
+        sink = HistorySink(self.model)
+        for method, what in self._log.messages():
+            getattr(sink, method)(*what)
+        return sink.history()
+
+    def _of_nodes(self, name: str, where: int | str) -> Floats:
+        found: Floats = self._motion()[0][FIELDS[name], self._place("NODE", where)]
+        return found
+
+    def _motion(self) -> tuple[Floats, Floats]:
+        """Recorded quantities of nodes (r, n, 3) and of elements (m, s)."""
+        rows = self._log.reached
+        if rows:
+            return rows.motion[-1], rows.element_values[-1]
+        step, run = self._run.last, self._run
+        if step is None:
+            raise CommandError("the deck has no step in which anything moves")
+        frame = frame_of(step.stage, step.number, run.progress, step.thermal, None, False, False)
+        return frame.motion, frame.element_values
+
+    def _place(self, kind: str, where: int | str) -> int | Ints:
+        """Index of a node or element, or those of a set."""
+        if (kind, where) not in self._places:
+            mesh = self.model.mesh
+            found = mesh.nodes_of(where) if kind == "NODE" else mesh.elements_of(where)
+            self._places[kind, where] = found if isinstance(where, str) else int(found[0])
+        place: int | Ints = self._places[kind, where]
+        return place
+
+    # States
+
+    def save(self) -> Kept:
+        """The state, to go back to with ``restore``, any number of times. Files take in what comes after it when it is
+        forgotten (``del``), or when the run is closed.
+        """
+        self._refuse()
+        return Kept(self._log, self._run.state(), dict(self._values))
+
+    def restore(self, kept: Kept) -> None:
+        """Be in a state that this run has saved, also after an error. CommandError: it is another run's, or closed."""
+        if not self._is_open or kept not in self._log.kept:
+            raise CommandError("the state is one of another run, or this run was closed")
+        self._run.restore(kept.state)
+        self._log.pending, self._log.reached = list(kept.pending), kept.reached
+        self._values, self._error = dict(kept.values), None
+
+    # The end
+
+    def close(self) -> None:
+        """End the run here: its files are complete up to now."""
+        if not self._is_open:
+            return
+        self._is_open, files, error, is_complete = False, self._files, self._error, False
+        try:
+            if error is None and self._run.last is not None and self._run.last.has_begun:
+                self._run.last.close()
+            self._log.kept.clear()
+            self._log.flush()
+            if error is None:
+                self._fan.close()
+            is_complete = error is None
+        finally:
+            self._fan.abandon()
+            self._timing.mark("solve")
+            if files is not None:
+                if files.is_open:
+                    files.finish(self._verdict(is_complete), self._timing)
+                files.close()
+
+    def _verdict(self, is_complete: bool) -> str:
+        if self._error is not None:
+            return verdict_of(self._error)
+        if not is_complete:
+            return "error: its files could not be written"
+        return COMPLETED if self.is_finished else f"ended by its program at t = {self.time:.9g}"
+
+    def __enter__(self) -> Stepper:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._error = self._error or error
+        self.close()
+
+
+def stepper(
+    deck: str | Path | Model,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    step: int | None = None,
+    output: str | Path | None = None,
+    solver: str = "AUTO",
+    history: bool = True,
+    force: bool = False,
+    goes_on: bool = False,
+    earlier: str | Path | None = None,
+) -> Stepper:
+    """A run that waits for your program: set inputs, advance, read. Inputs are amplitudes with ``DEFINITION=USER``.
+
+    step     from this one on it is advanced (1, 2, ...; None: the last); steps before it are run at once
+    history  False: the motion is not kept (``history()``), for runs without end
+    goes_on  from the last checkpoint in ``output``
+    deck, parameters, output, solver, force, earlier: as in ``fem.run``
+
+    Between two instants of your program, the end of the last interval and that of the next:
+
+    set so                  the input
+    ``sim[name] = x``       goes straight to x, which it has at the end of the next interval; supports move at the slope
+    ``sim[name] = x, rate`` is a cubic between values and rates at both ends (Hermite)
+    ``sim.jump(name, x)``   is x at once, at the end of the last interval; nodes and loads jump there
+    nothing                 stays what it was at the end of the last interval
+
+    All that is read belongs to the end of the last interval (``sim.time``), before a jump there; before the first
+    advance to the end of the step before.
+
+    Raises what ``fem.run`` raises.
+
+    >>> mast = fem.Builder("A mass on a bar, pulled by a program")
+    >>> ends = mast.nodes([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    >>> bar, _ = mast.bars(ends, area=1e-4, modulus=1e6), mast.masses(ends[1], 1.0)
+    >>> mast.support(ends[0])
+    >>> mast.support(ends[1], 2, 3)
+    >>> mast.dynamic(2.0, 0.01)
+    >>> mast.load(ends[1], (1.0, 0.0, 0.0), amplitude=mast.amplitude("pull"))
+    >>> with fem.stepper(mast.model()) as sim:
+    ...     while sim.time < 1.0:
+    ...         sim["pull"] = 2.0 * (sim.time + 0.1)
+    ...         sim.advance(0.1)
+    ...     tension = sim.tension(1)
+    ...     sim.jump("pull", 0.0)
+    ...     sim.advance(0.5)
+    >>> round(tension, 3), round(sim.time, 9), len(sim.history())
+    (2.138, 1.5, 151)
+    """
+    timing = Timing()
+    model = read_model(deck, parameters, earlier_deck(earlier))
+    timing.mark("read")
+    requests = Requests(solver, True, output is not None, earlier_state(model, earlier), is_driven=True)
+    return Stepper(model, requests, step, output, force, goes_on, history, timing)

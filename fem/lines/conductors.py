@@ -1,0 +1,223 @@
+"""A conductor of a core and wires around it, and a span of it at rest: sag and tension, new and after years.
+
+Both materials have the strain of the conductor, less their own expansion. Stresses are over the area of the whole
+conductor. A material that is new follows its initial curve, a polynomial of the strain in percent; it never pushes.
+What it remembers is the point of its largest stretch, on the initial curve (a load) or on its curve after ten years
+(creep): below it goes along the final modulus, beyond it too, up to the initial curve, which it then follows again.
+Source: Aluminum Association, Stress-Strain-Creep Curves for Aluminum Overhead Electrical Conductors (1974);
+D. A. Douglass, F. R. Thrash, Sag and Tension of Conductor, in L. L. Grigsby (ed.), Electric Power Engineering Handbook
+(2006), ch. 14.
+
+A span is an elastic catenary whose mean tension stretches it: with c = H/w, the span S and the rise R of its ends in
+the plane of the load, u = m -+ S/(2c), sinh m = R/(2c sinh(S/2c)),
+
+    length = sqrt(R^2 + (2c sinh(S/2c))^2) = length0 (1 + strain),   sag at half span = c cosh m (cosh(S/2c) - 1)
+    mean tension = H (S + c sinh(S/c) cosh 2m)/(2 length) = area (stress of core + stress of wires)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fem.lines.hanging import LineError, root
+
+CLOSE = 1e-9
+"""Relative difference of both sides of the equilibrium that a state may have."""
+
+
+class Curves(NamedTuple):
+    """One material; stresses over the area of the whole conductor.
+
+    initial, creep  coefficients A0, A1, ... of the stress over the strain in percent: when new, after ten years
+    modulus         of unloading and loading again, over the strain (not percent)
+    expansion       per degree
+    end             strain in percent at which the published curves end
+    """
+
+    initial: tuple[float, ...]
+    creep: tuple[float, ...]
+    modulus: float
+    expansion: float
+    end: float
+
+
+class Point(NamedTuple):
+    """The largest stretch of a material: strain, stress."""
+
+    strain: float
+    stress: float
+
+
+class Conductor(NamedTuple):
+    """materials: core and wires, or one;  reference: the temperature of their curves."""
+
+    area: float
+    materials: tuple[Curves, ...]
+    reference: float
+
+
+Memory = tuple[Point | None, ...]
+"""Of each material; None: it is new."""
+
+
+def polynomial(curves: Curves, coefficients: Sequence[float], strain: float) -> float:
+    """Stress of a curve at a strain, not below zero; beyond its end it goes on with the modulus, so that roots are
+    found, which are refused then."""
+    if strain <= 0.0:
+        return 0.0
+    x, value = min(100.0 * strain, curves.end), 0.0
+    for coefficient in reversed(coefficients):
+        value = value * x + coefficient
+    return max(0.0, value + curves.modulus * max(0.0, strain - 0.01 * curves.end))
+
+
+def stress(curves: Curves, strain: float, memory: Point | None) -> float:
+    """Of one material at its own strain (without expansion)."""
+    new = polynomial(curves, curves.initial, strain)
+    if memory is None:
+        return new
+    line = max(0.0, memory.stress + curves.modulus * (strain - memory.strain))
+    if strain <= memory.strain:
+        return line
+    is_by_load = memory.stress >= polynomial(curves, curves.initial, memory.strain)
+    return new if is_by_load else min(line, new)
+
+
+def tension(conductor: Conductor, strain: float, warmth: float, memory: Memory) -> float:
+    """Of the conductor; strain: since it was without stress at the reference temperature, warmth: over that."""
+    parts = zip(conductor.materials, memory, strict=True)
+    return conductor.area * sum(stress(each, strain - each.expansion * warmth, point) for each, point in parts)
+
+
+def stretched(conductor: Conductor, strain: float, warmth: float, by_creep: bool) -> Memory:
+    """What the materials remember of a strain: a load, or ten years at it."""
+    points = []
+    for each in conductor.materials:
+        own = strain - each.expansion * warmth
+        points.append(
+            Point(own, polynomial(each, each.creep if by_creep else each.initial, own)) if own > 0.0 else None
+        )
+    return tuple(points)
+
+
+def new(conductor: Conductor) -> Memory:
+    return (None,) * len(conductor.materials)
+
+
+class Load(NamedTuple):
+    """What acts on a span: weight and wind per length, what is added to the resultant (K of NESC); warmth: temperature
+    over the reference of the conductor."""
+
+    weight: float
+    wind: float
+    extra: float
+    warmth: float
+
+    @property
+    def resultant(self) -> float:
+        return math.hypot(self.weight, self.wind) + self.extra
+
+    @property
+    def swing(self) -> float:
+        """Angle of the plane of the conductor from the vertical."""
+        return math.atan2(self.wind, self.weight)
+
+
+class Shape(NamedTuple):
+    """A catenary in the plane of its load.
+
+    length, mean, sag   along it; tension in the mean over it; from the chord at half span
+    first, last         tension at its ends
+    lowest              how far its lowest point is below the first end
+    """
+
+    length: float
+    mean: float
+    sag: float
+    first: float
+    last: float
+    lowest: float
+
+
+def shape_of(h: float, span: float, rise: float, load: Load) -> Shape:
+    """Between ends that are ``span`` apart and differ in height by ``rise``, under a horizontal tension."""
+    up = rise * math.cos(load.swing)
+    across = math.sqrt(span * span + rise * rise - up * up)
+    c = h / load.resultant
+    half = across / (2.0 * c)
+    bow = 2.0 * c * math.sinh(half)
+    m = math.asinh(up / bow)
+    length = math.hypot(up, bow)
+    mean = h * (across + c * math.sinh(2.0 * half) * math.cosh(2.0 * m)) / (2.0 * length)
+    sag = c * math.cosh(m) * 2.0 * math.sinh(0.5 * half) ** 2
+    first, last = (h * math.cosh(m + side * half) for side in (-1.0, 1.0))
+    lowest = c * (math.cosh(m - half) - 1.0) if abs(m) < half else max(0.0, -up)
+    return Shape(length, mean, sag, first, last, lowest)
+
+
+class State(NamedTuple):
+    """A span at rest under a load: horizontal tension, strain of the conductor, residual: relative difference of both
+    sides of the equilibrium."""
+
+    load: Load
+    h: float
+    strain: float
+    shape: Shape
+    residual: float
+
+
+STEEPEST = 100.0
+"""Largest span over 2c that is looked at."""
+
+
+def state_of(conductor: Conductor, length0: float, span: float, rise: float, load: Load, memory: Memory) -> State:
+    """The state of a span of so much conductor, measured without stress at the reference temperature.
+
+    LineError: there is none, its strain is beyond the published curves, or both sides of its equilibrium differ.
+    """
+
+    def excess(log_h: float) -> float:
+        shape = shape_of(math.exp(log_h), span, rise, load)
+        return math.log1p(tension(conductor, shape.length / length0 - 1.0, load.warmth, memory)) - math.log1p(
+            shape.mean
+        )
+
+    weight = load.resultant * math.hypot(span, rise)
+    low, high = math.log(weight / (2.0 * STEEPEST)), math.log(100.0 * weight + 10.0 * conductor.area * 1e8)
+    h = math.exp(root(excess, low, high))
+    shape = shape_of(h, span, rise, load)
+    strain = shape.length / length0 - 1.0
+    refuse_beyond(conductor, strain, load.warmth)
+    residual = tension(conductor, strain, load.warmth, memory) / shape.mean - 1.0
+    if not abs(residual) < CLOSE:
+        raise LineError(f"no equilibrium was found: its sides differ by {residual:.2g}")
+    return State(load, h, strain, shape, residual)
+
+
+def refuse_beyond(conductor: Conductor, strain: float, warmth: float) -> None:
+    """LineError: a material would be stretched beyond the end of its published curve."""
+    for each in conductor.materials:
+        own = 100.0 * (strain - each.expansion * warmth)
+        if own > each.end:
+            raise LineError(f"a material is stretched by {own:.3g} %; its published curve ends at {each.end:.3g} %")
+
+
+def length0_of(conductor: Conductor, h: float, span: float, rise: float, load: Load, memory: Memory) -> float:
+    """The unstressed length with which a span has a horizontal tension. LineError: the conductor does not bear it."""
+    shape = shape_of(h, span, rise, load)
+    low = min(0.0, *(each.expansion * load.warmth for each in conductor.materials)) - 0.01
+    high = max(0.0, *(each.expansion * load.warmth for each in conductor.materials)) + 0.05
+
+    def excess(strain: float) -> float:
+        return tension(conductor, strain, load.warmth, memory) - shape.mean
+
+    strain = root(excess, low, high)
+    refuse_beyond(conductor, strain, load.warmth)
+    return shape.length / (1.0 + strain)
+
+
+def ruling_span(spans: Sequence[float]) -> float:
+    """The level span whose tension changes as that of a section of level spans with equal tensions."""
+    return math.sqrt(sum(span**3 for span in spans) / sum(spans))

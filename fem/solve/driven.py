@@ -1,0 +1,206 @@
+"""A run that is advanced from outside: to instants of a program's choice, with amplitudes that it sets in between.
+
+It is the march of any other run: increments end at those instants, and the amplitudes are curves (``Live``) whose last
+piece is written before each advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fem.errors import ModelError, NoConvergence
+from fem.model import Dynamic, Model, Static, Step
+from fem.model.curves import Live
+from fem.runs.record import Requests, SilentSink, Sink
+from fem.solve.checkpoint import Checkpoints
+from fem.solve.clock import SHARP, Clock
+from fem.solve.loop import Run, errors_told
+from fem.solve.state import put_back
+from fem.solve.statics.riks import ArcClock
+from fem.solve.step_run import StepRun
+
+Inputs = Mapping[str, tuple[float, ...]]
+"""Numbers of the amplitudes, by name."""
+Values = Mapping[str, tuple[float, float | None]]
+"""Of amplitudes at the end of an interval, and their rates there; None: along a straight line."""
+
+
+class Driven(Run):
+    """A run of which the steps from ``first`` on wait to be advanced; those before, and those without time, are run.
+
+    last    the step under way, or the next one, which opens with its first advance: only then is it known how supports
+            set off; None: all steps are over
+    asked   the instant that was asked for last: time, but for the round-off of the increments;  target  that under way
+    leaps   an amplitude has jumped since then
+    """
+
+    def __init__(self, model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints, first: int) -> None:
+        super().__init__(model, sink, requests, checkpoints)
+        self.first, self.live = first, self.model.driven
+        self.last: StepRun | None = None
+        self.opening: Inputs = {}
+        self.asked = self.target = self.progress.time
+        self.leaps = False
+
+    def start(self) -> None:
+        """Up to the first step that waits, or to where the checkpoint was taken that the run goes on from."""
+        before = self.checkpoints.before
+        driven, begun = (before["driven"], before["step"] is not None) if before else (None, False)
+        number = self.checkpoints.take_up(self)
+        if driven:
+            self._put(driven["opening" if begun else "inputs"])
+        self._go_on(number)
+        self.asked = self.target = self.progress.time
+        if begun:
+            with errors_told(self.model, number):
+                self._open()
+        if driven:
+            self._take(driven)
+            self._through()
+
+    @property
+    def end(self) -> float:
+        """Total time at the end of the last step."""
+        if self.last is None:
+            return self.progress.time
+        return sum((step.procedure.period for step in self.model.steps[self.last.number :]), self.last.clock.end)
+
+    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
+        if step_run.number < self.first or isinstance(step_run.clock, ArcClock):
+            super().follow(step_run, procedure)
+            return
+        if step_run.stage.is_explicit and self.model.waves:
+            streams = [curve for flow in self.environment.flows for curve in flow.streams]
+            if any(isinstance(curve, Live) for curve in streams):
+                what = "EXPLICIT needs to know how fast the water may become, which it does not"
+                raise ModelError(
+                    f"a stream in waves follows an amplitude that a program sets: {what}; leave out EXPLICIT"
+                )
+        self.last, self.procedure = step_run, procedure
+
+    def advance_to(self, time: float, values: Values) -> None:
+        """To an instant, across the ends of steps; what is in ``values`` is reached there.
+
+        NoConvergence, ModelError: as any run; the motion is where it could go no further.
+        """
+        for name, (value, rate) in values.items():
+            self.live[name].reach(self.asked, time, value, rate)
+        self.target = time
+        self._through()
+
+    def _through(self) -> None:
+        """The interval under way, to its end."""
+        time, goes_on = self.target, self.target > self.asked
+        while self.last is not None and goes_on:
+            step_run, clock = self.last, self.last.clock
+            assert isinstance(clock, Clock)
+            goes_on = time > clock.end + SHARP * clock.dt
+            with errors_told(self.model, step_run.number):
+                try:
+                    self._march(step_run, clock.land(time))
+                except (NoConvergence, KeyboardInterrupt) as error:
+                    step_run.close(error)
+                    raise
+            if clock.is_finished:
+                self._close()
+        self.asked = time
+
+    def _march(self, step_run: StepRun, stop: float) -> None:
+        if not step_run.has_begun:
+            self._open()
+        elif self.leaps:
+            step_run.rebuild()
+        self.leaps = False
+        while step_run.clock.time < stop:
+            step_run.advance()
+            self.checkpoints.look(step_run)
+
+    def jump(self, name: str, value: float) -> None:
+        """An amplitude has another value from now on, at once."""
+        self.live[name].hold(self.asked, value)
+        self.leaps = True
+
+    # State
+
+    def driven(self) -> dict[str, Any]:
+        """What checkpoints keep of it, beside the run."""
+        numbers = {"inputs": self._numbers(), "opening": self.opening}
+        return {**numbers, "asked": self.asked, "target": self.target, "leaps": self.leaps}
+
+    def state(self) -> dict[str, Any]:
+        """All that it takes to be here once more."""
+        begun = self.last is not None and self.last.has_begun
+        step = self.last.state() if self.last is not None and begun else None
+        number = len(self.model.steps) + 1 if self.last is None else self.last.number
+        return {"start": self.checkpoints.start, "step": step, "number": number, "driven": self.driven()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Be where the state was taken, of this run."""
+        driven, step, number = state["driven"], state["step"], state["number"]
+        same = self.last is not None and self.last.number == number and self.last.has_begun
+        if not (same and step is not None):
+            self._enter_again(number, state["start"], driven["opening"] if step else driven["inputs"], step is not None)
+        self._take(driven)
+        if step is not None:
+            assert self.last is not None
+            self.last.restore(step)
+
+    def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Inputs, opens: bool) -> None:
+        """Begin a step once more, in silence."""
+        sink, self.sink, self.last = self.sink, SilentSink(), None
+        put_back(self.progress.motion, start["motion"])
+        self.progress.time, self.progress.increment = start["time"], start["increment"]
+        self.take_over(start)
+        self._put(inputs)
+        if number <= len(self.model.steps):
+            self.enter(number)
+            assert self.last is not None
+            if opens:
+                self.last.open(self.procedure)
+            self.last.sink = sink
+        else:
+            self.checkpoints.begin(self, number)
+        self.sink = sink
+
+    def _take(self, driven: Mapping[str, Any]) -> None:
+        self._put(driven["inputs"])
+        self.opening, self.leaps = driven["opening"], driven["leaps"]
+        self.asked, self.target = driven["asked"], driven["target"]
+
+    def _numbers(self) -> dict[str, tuple[float, ...]]:
+        return {name: each.numbers for name, each in self.live.items()}
+
+    def _put(self, inputs: Inputs) -> None:
+        for name, numbers in inputs.items():
+            self.live[name].put(numbers)
+
+    # Steps
+
+    def _step(self, number: int, step: Step) -> None:
+        for each in self.live.values():
+            each.begin(self.progress.time)
+        super()._step(number, step)
+
+    def _open(self) -> None:
+        assert self.last is not None
+        self.opening = self._numbers()
+        self.last.open(self.procedure)
+        self.checkpoints.opened(self.last)
+
+    def _close(self) -> None:
+        assert self.last is not None
+        number = self.last.number
+        self.last.close()
+        self.last = None
+        self.checkpoints.ended(self, number)
+        self._go_on(number + 1)
+
+    def _go_on(self, number: int) -> None:
+        """Through steps that nobody drives, up to the next one that is."""
+        for following in range(number, len(self.model.steps) + 1):
+            self.enter(following)
+            if self.last is not None:
+                return
+            self.checkpoints.ended(self, following)
+        self.checkpoints.begin(self, len(self.model.steps) + 1)  # the end is a state, too

@@ -1,0 +1,446 @@
+"""``fem.sag_tension``: sag and tension of a conductor in many conditions, when it is new and after years.
+
+The stringing is the tightest one that keeps all limits of tension, or, where there are none, the slackest one that
+keeps the limits of sag. Final is after the heaviest load of the table or after ten years at the condition of creep,
+whichever makes the larger sag at that condition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fem.errors import CommandError
+from fem.files import lines_of, write_new
+from fem.lines.conductors import (
+    Conductor,
+    Curves,
+    Load,
+    Memory,
+    Shape,
+    State,
+    length0_of,
+    new,
+    ruling_span,
+    shape_of,
+    state_of,
+    stress,
+    stretched,
+)
+from fem.lines.hanging import LineError, root
+from fem.tools.conditions import Condition, Limit, celsius, read_conditions, shown
+from fem.tools.spans import Section, rows, section_of
+
+GRAVITY = 9.80665
+"""Standard: a pound of weight is that of a pound of mass."""
+CREEP_AT = 15.5556
+"""Degrees C (60 F) at which ten years pass where no row says so."""
+CHARTED = 0.5
+"""Strain in percent at which charts of stress over strain end, unless the polynomial stops to rise before."""
+
+
+def conductor_of(section: Section) -> Conductor:
+    """Core and wires of a section of the catalogue: its own curves, or those of its stranding (26/7).
+
+    CommandError: the catalogue has no curves for it.
+    """
+    own = numbers_of(section.name)
+    if not {"area", "wires", "core_wires"} <= own.keys():
+        raise CommandError(f"section {section.name} has no curves of a core and wires in the catalogue; {which()} have")
+    stranding = f"{own['wires'][0]:.0f}/{own['core_wires'][0]:.0f}"
+    curves = own if "wires_initial" in own else numbers_of(stranding)
+    materials = tuple(
+        charted(
+            curves[f"{part}_initial"],
+            curves[f"{part}_creep"],
+            curves[f"{part}_final"][0],
+            curves[f"{part}_expansion"][0],
+        )
+        for part in ("core", "wires")
+    )
+    return Conductor(own["area"][0], materials, curves["reference"][0])
+
+
+def numbers_of(name: str) -> dict[str, tuple[float, ...]]:
+    """Quantity -> its factors by their powers, of one section of the catalogue."""
+    found: dict[str, dict[int, float]] = {}
+    for row in rows():
+        if row["section"].lower() == name.lower():
+            found.setdefault(row["quantity"], {})[int(row["power"])] = float(row["factor"])
+    return {what: tuple(terms.get(k, 0.0) for k in range(max(terms) + 1)) for what, terms in found.items()}
+
+
+def which() -> str:
+    """Names with a core and wires."""
+    return ", ".join(sorted(row["section"] for row in rows() if row["quantity"] == "core_wires"))
+
+
+def charted(initial: tuple[float, ...], creep: tuple[float, ...], modulus: float, expansion: float) -> Curves:
+    """Curves that end where a chart does, or where the initial one stops to rise."""
+    slopes = [k * coefficient for k, coefficient in enumerate(initial)][1:]
+    steps = [CHARTED * step / 1000 for step in range(1001)]
+    falls = (x for x in steps if sum(slope * x**k for k, slope in enumerate(slopes)) <= 0.0)
+    return Curves(initial, creep, modulus, expansion, next(falls, CHARTED))
+
+
+class Row(NamedTuple):
+    """A condition with its two states."""
+
+    condition: Condition
+    initial: State
+    final: State
+
+
+@dataclass(frozen=True, slots=True)
+class SagTension:
+    """Sag and tension of a span, or of the ruling span of several.
+
+    span, rise    of the ends [m]; height of the first one over the ground
+    spans         those of the section;  units: of the tables, kind -> symbol
+    length0       of the span, without stress at the reference temperature of the conductor
+    governing     the limit that says how it is strung;  is_creep_larger: final is after creep, else after the load
+    """
+
+    section: Section
+    conductor: Conductor
+    span: float
+    rise: float
+    height: float | None
+    spans: tuple[float, ...]
+    units: Mapping[str, str]
+    gravity: float
+    length0: float
+    governing: str
+    final: Memory
+    is_creep_larger: bool
+    load: str
+    rows: tuple[Row, ...]
+
+    def state(self, temperature: float, is_final: bool = False) -> State:
+        """Bare and without wind, at a temperature [C]."""
+        memory = self.final if is_final else new(self.conductor)
+        load = load_of(Condition("bare", temperature), self.section, self.conductor, self.gravity)
+        return state_of(self.conductor, self.length0, self.span, self.rise, load, memory)
+
+    def knee(self, is_final: bool = True, low: float = -50.0, high: float = 250.0) -> float | None:
+        """Temperature [C] from which on the wires carry nothing; None: there is none between low and high."""
+        wires, point = self.conductor.materials[-1], (self.final[-1] if is_final else None)
+
+        def carries(temperature: float) -> bool:
+            strain = self.state(temperature, is_final).strain
+            warmth = temperature - self.conductor.reference
+            return stress(wires, strain - wires.expansion * warmth, point) > 0.0
+
+        if not carries(low) or carries(high):
+            return None
+        while high - low > 0.01:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if carries(middle) else (low, middle)
+        return 0.5 * (low + high)
+
+    def table(self) -> list[list[Any]]:
+        """Headings with units, then a row for each condition."""
+        of = self.units
+        heads = ["name", f"temperature [{of['temperature']}]", f"ice [{of['thickness']}]", f"wind [{of['pressure']}]"]
+        heads += [f"K [{of['load']}]", f"weight [{of['load']}]", "swing [degrees]"]
+        for which in ("initial", "final"):
+            heads += [f"{which} sag [{of['length']}]"]
+            heads += [f"{which} {what} [{of['force']}]" for what in ("H", "average", "T first", "T last")]
+        heads += ["tension [% RTS]"] * (self.section.strength > 0.0) + ["residual"]
+        return [heads, *(self._cells(row) for row in self.rows)]
+
+    def _cells(self, row: Row) -> list[Any]:
+        condition, units = row.condition, self.units
+        cells: list[Any] = [condition.name, shown(condition.temperature, "temperature", units)]
+        cells += [shown(condition.ice, "thickness", units), shown(condition.wind, "pressure", units)]
+        load = row.initial.load
+        cells += [shown(load.extra, "load", units), shown(load.resultant, "load", units), math.degrees(load.swing)]
+        for state in (row.initial, row.final):
+            cells.append(shown(state.shape.sag, "length", units))
+            forces = state.h, average(state), state.shape.first, state.shape.last
+            cells += [shown(force, "force", units) for force in forces]
+        if self.section.strength:
+            cells.append(100.0 * max(largest(row.initial), largest(row.final)) / self.section.strength)
+        return [*cells, max(abs(row.initial.residual), abs(row.final.residual))]
+
+    def stringing(self, temperatures: Sequence[float]) -> list[list[Any]]:
+        """Tension of the new conductor, and the sag of each level span under it, over temperatures [C]."""
+        of = self.units
+        heads = [f"temperature [{of['temperature']}]", f"H [{of['force']}]"]
+        heads += [f"sag of {shown(span, 'length', of):.6g} {of['length']} [{of['length']}]" for span in self.spans]
+        lines: list[list[Any]] = [heads]
+        for temperature in temperatures:
+            state = self.state(temperature)
+            sags = [
+                shape_of(state.h, span, 0.0 if len(self.spans) > 1 else self.rise, state.load).sag
+                for span in self.spans
+            ]
+            line = [shown(temperature, "temperature", of), shown(state.h, "force", of)]
+            lines.append([*line, *(shown(sag, "length", of) for sag in sags)])
+        return lines
+
+
+def largest(state: State) -> float:
+    """Tension at the end that pulls more."""
+    return max(state.shape.first, state.shape.last)
+
+
+def average(state: State) -> float:
+    """Of that and the horizontal tension: what tables of Alcoa's program print."""
+    return 0.5 * (state.h + largest(state))
+
+
+def load_of(condition: Condition, section: Section, conductor: Conductor, gravity: float) -> Load:
+    """Weights of conductor and ice, wind on both."""
+    ring = math.pi * condition.ice * (section.diameter + condition.ice)
+    weight = (section.mass + condition.ice_density * ring) * gravity
+    wind = condition.wind * (section.diameter + 2.0 * condition.ice)
+    return Load(weight, wind, condition.extra, condition.temperature - conductor.reference)
+
+
+class Strung(NamedTuple):
+    """States of all conditions with a length: new; what the conductor remembers at last; the heaviest condition."""
+
+    initial: list[State]
+    final: Memory
+    is_creep_larger: bool
+    heaviest: int
+
+
+class Stringing:
+    """A span whose length is looked for."""
+
+    def __init__(self, section: Section, conductor: Conductor, ends: tuple[float, float], gravity: float) -> None:
+        self.section, self.conductor, self.gravity = section, conductor, gravity
+        self.span, self.rise = ends
+
+    def load(self, condition: Condition) -> Load:
+        return load_of(condition, self.section, self.conductor, self.gravity)
+
+    def state(self, length0: float, condition: Condition, memory: Memory | None = None) -> State:
+        """LineError names the condition."""
+        try:
+            return state_of(
+                self.conductor, length0, self.span, self.rise, self.load(condition), memory or new(self.conductor)
+            )
+        except LineError as error:
+            raise LineError(f"{condition.name}: {error}") from None
+
+    def memory(self, length0: float, heaviest: Condition, creep: Condition) -> tuple[Memory, bool]:
+        """After years, and whether it is creep that makes the larger sag."""
+        loaded = self.state(length0, heaviest)
+        by_load = stretched(self.conductor, loaded.strain, loaded.load.warmth, False)
+        aged = self.conductor._replace(
+            materials=tuple(each._replace(initial=each.creep) for each in self.conductor.materials)
+        )
+        rested = state_of(aged, length0, self.span, self.rise, self.load(creep), new(aged))
+        by_creep = stretched(self.conductor, rested.strain, rested.load.warmth, True)
+        bare = creep._replace(ice=0.0, wind=0.0, extra=0.0)
+        sags = [self.state(length0, bare, memory).shape.sag for memory in (by_load, by_creep)]
+        return (by_creep, True) if sags[1] > sags[0] else (by_load, False)
+
+    def horizontal(self, condition: Condition, limit: Limit, height: float | None) -> float:
+        """Horizontal tension at which a limit is just kept. CommandError: it cannot be."""
+        load, value = self.load(condition), limit.value
+        if limit.is_share:
+            if not self.section.strength:
+                raise CommandError(f"{condition.name}: the strength of {self.section.name} is not known: give a force")
+            value *= self.section.strength
+        if limit.kind == "horizontal tension limit":
+            return value
+        if limit.kind == "clearance limit":
+            if height is None:
+                raise CommandError(f"{condition.name}: a clearance needs the heights of the ends (--first, --last)")
+            if load.wind:
+                raise CommandError(f"{condition.name}: a clearance is that of a conductor without wind")
+        measure: dict[str, Callable[[float, Shape], float]] = {
+            "tension limit": lambda h, shape: max(shape.first, shape.last),
+            "average tension limit": lambda h, shape: 0.5 * (h + max(shape.first, shape.last)),
+            "sag limit": lambda h, shape: shape.sag,
+            "clearance limit": lambda h, shape: (height or 0.0) - shape.lowest,
+        }
+        scale = load.resultant * math.hypot(self.span, self.rise)
+
+        def excess(log_h: float) -> float:
+            h = math.exp(log_h)
+            return measure[limit.kind](h, shape_of(h, self.span, self.rise, load)) - value
+
+        # Below the least tension at the ends these grow again: a tension is looked for above it.
+        low = 0.42 * scale if limit.kind in TENSIONS else 0.01 * scale
+        try:
+            return math.exp(root(excess, math.log(low), math.log(1e4 * scale)))
+        except LineError:
+            raise CommandError(f"{condition.name}: no tension gives its {limit.kind}") from None
+
+    def length(
+        self, condition: Condition, limit: Limit, height: float | None, later: Callable[[float], tuple[Memory, bool]]
+    ) -> float:
+        """The unstressed length with which a limit is just kept; later: what is remembered at last with a length."""
+        h = self.horizontal(condition, limit, height)
+        try:
+            found = length0_of(self.conductor, h, self.span, self.rise, self.load(condition), new(self.conductor))
+        except LineError as error:
+            raise LineError(f"{condition.name}: the conductor does not bear its {limit.kind}: {error}") from None
+        if limit.state == "initial":
+            return found
+
+        def excess(length0: float) -> float:
+            return self.state(length0, condition, later(length0)[0]).h - h
+
+        step, long, short = 2e-4 * found, found, found
+        for _ in range(40):
+            if excess(short) >= 0.0:
+                return root(excess, short, long) if short < long else found
+            long, short = short, short - step
+        raise LineError("no stringing is tight enough for that in the final state")
+
+
+MOST_TURNS = 10
+TENSIONS = ("horizontal tension limit", "tension limit", "average tension limit")
+
+
+def sag_tension(
+    cases: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    section: str | Section = "drake",
+    spans: Sequence[float] = (),
+    first: Sequence[float] | None = None,
+    last: Sequence[float] | None = None,
+    gravity: float = GRAVITY,
+) -> SagTension:
+    """Sag and tension of a conductor in all conditions of a table, new and after years.
+
+    cases    CSV table, or a sequence of mappings with its headings: name, temperature [C|F], ice [mm|in], ice density
+             [kg/m3|lb/ft3], wind [Pa|psf], K [N/m|lb/ft], or in place of these a district (NESC HEAVY, CSA MEDIUM A);
+             limits: horizontal tension limit, tension limit [N|kN|lb|% RTS], sag limit, clearance limit [m|ft]; state
+             in which they hold (initial, final); creep (yes where ten years pass). Answers are in US units where a
+             temperature is in F.
+    section  name of a conductor of the catalogue, or a ``Section`` with that name
+    spans    level spans of a section [m], which hang as their ruling span does; or, of one span,
+    first, last  (x, y, z) of its ends [m], z over the ground
+
+    Raises
+    ------
+    CommandError  a row that cannot be read, no limit, limits that contradict each other, a conductor without curves, a
+                  state that has no equilibrium or is beyond the published curves.
+
+    >>> line = fem.sag_tension([{"temperature [C]": 15, "tension limit [% RTS]": 20}], spans=[300])
+    >>> print(f"{line.rows[0].final.shape.sag:.2f} m")
+    7.35 m
+    """
+    conditions, units = read_conditions(cases)
+    made = section if isinstance(section, Section) else section_of(section)
+    conductor = conductor_of(made)
+    span, rise, height = ends_of(spans, first, last)
+    stringing = Stringing(made, conductor, (span, rise), gravity)
+    try:
+        length0, governing, strung = strung_as(stringing, conditions, height)
+        final = [stringing.state(length0, each, strung.final) for each in conditions]
+    except LineError as error:
+        raise CommandError(f"no sag and tension: {error}") from None
+    found = tuple(map(Row, conditions, strung.initial, final))
+    heaviest = conditions[strung.heaviest].name
+    return SagTension(
+        made, conductor, span, rise, height, tuple(spans) or (span,), units, gravity, length0, governing, strung.final,
+        strung.is_creep_larger, heaviest, found,
+    )  # fmt: skip
+
+
+def ends_of(
+    spans: Sequence[float], first: Sequence[float] | None, last: Sequence[float] | None
+) -> tuple[float, float, float | None]:
+    """Span, rise, height of the first end. CommandError: neither spans nor ends, or both."""
+    if spans and last is None and first is None:
+        if not all(0.0 < span < math.inf for span in spans):
+            raise CommandError(f"spans must be positive, got {', '.join(f'{span:g}' for span in spans)}")
+        return ruling_span(spans), 0.0, None
+    if spans or first is None or last is None or len(first) != 3 or len(last) != 3:
+        raise CommandError("give the spans of a section, or both ends of a span: first and last, x, y, z each")
+    span = math.hypot(last[0] - first[0], last[1] - first[1])
+    if not 0.0 < span < math.inf:
+        raise CommandError("the ends of the span are straight above each other")
+    return span, last[2] - first[2], first[2]
+
+
+def strung_as(stringing: Stringing, conditions: Sequence[Condition], height: float | None) -> tuple[float, str, Strung]:
+    """Length without stress, the limit that governs it, and the states. CommandError: limits contradict each other."""
+    limited = [(condition, limit) for condition in conditions for limit in condition.limits]
+    if not limited:
+        raise CommandError(f"no limit says how the line is strung: give one of the columns {', '.join(TENSIONS)}, ...")
+    creep = next((each for each in conditions if each.is_creep), Condition("creep", CREEP_AT))
+    heaviest = max(range(len(conditions)), key=lambda place: stringing.load(conditions[place]).resultant)
+    for _ in range(MOST_TURNS):
+        later = partial(stringing.memory, heaviest=conditions[heaviest], creep=creep)
+        lengths = [stringing.length(condition, limit, height, later) for condition, limit in limited]
+        length0, governing = governed(limited, lengths)
+        initial = [stringing.state(length0, each) for each in conditions]
+        hardest = max(range(len(conditions)), key=lambda place: initial[place].shape.mean)
+        if hardest == heaviest:
+            return length0, governing, Strung(initial, *later(length0), heaviest)
+        heaviest = hardest
+    raise LineError("which condition pulls most changes with the stringing, without end")
+
+
+def governed(limited: Sequence[tuple[Condition, Limit]], lengths: Sequence[float]) -> tuple[float, str]:
+    """The length that the limits leave, and the one that decides."""
+    pulls = [place for place, (_, limit) in enumerate(limited) if limit.kind in TENSIONS]
+    sags = [place for place in range(len(limited)) if place not in pulls]
+    tightest = max(pulls, key=lambda place: lengths[place], default=-1)
+    slackest = min(sags, key=lambda place: lengths[place], default=-1)
+    if pulls and sags and lengths[tightest] > lengths[slackest] * (1.0 + 1e-12):
+        one, other = (told(*limited[place]) for place in (tightest, slackest))
+        raise CommandError(f"the limits contradict each other: with the {one} the {other} is not kept")
+    place = tightest if pulls else slackest
+    return lengths[place], told(*limited[place])
+
+
+def told(condition: Condition, limit: Limit) -> str:
+    return f"{limit.state} {limit.kind} at {condition.name}"
+
+
+ALONE = ("first", "last", "section", "gravity", "spans")
+"""Options of ``fem line`` that say something here, too."""
+
+
+def sag_tension_as_asked(cases: Path, **given: Any) -> SagTension:
+    """``fem line --sag-tension``. CommandError: an option that says nothing here."""
+    if lost := sorted(given.keys() - set(ALONE)):
+        raise CommandError(f"--sag-tension takes no {', '.join('--' + name.replace('_', '-') for name in lost)}")
+    return sag_tension(cases, **given)
+
+
+def told_lines(line: SagTension) -> list[str]:
+    """What the console shows: how it is strung, and both states of each condition."""
+    of, span = line.units, shown(line.span, "length", line.units)
+    many = f"ruling span of {len(line.spans)}: " if len(line.spans) > 1 else "span "
+    creep, knee = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor", line.knee()
+    lines = [
+        f"{line.section.name}, {many}{span:.6g} {of['length']}, strung by the {line.governing}",
+        f"final is after {creep}; wires carry nothing from "
+        + (f"{shown(knee, 'temperature', of):.3g} {of['temperature']} on" if knee is not None else "no temperature on"),
+        f"{'':24}{'temp.':>7} {'weight':>8} | {'initial':>8} {'':>9} {'':>9} | {'final':>8}",
+        f"{'':24}{of['temperature']:>7} {of['load']:>8}"
+        + 2 * f" | {'sag ' + of['length']:>8} {'H ' + of['force']:>9} {'T ' + of['force']:>9}",
+    ]
+    for condition, *states in line.rows:
+        text = f"{condition.name[:23]:24}{shown(condition.temperature, 'temperature', of):7.1f}"
+        text += f" {shown(states[0].load.resultant, 'load', of):8.3f}"
+        for state in states:
+            sag, *forces = shown(state.shape.sag, "length", of), state.h, largest(state)
+            text += f" | {sag:8.2f} " + " ".join(f"{shown(force, 'force', of):9.0f}" for force in forces)
+        lines.append(text)
+    return lines
+
+
+def write_sag_tension(line: SagTension, path: Path, temperatures: Sequence[float], force: bool) -> list[Path]:
+    """The tables: all conditions, and, with temperatures in their units, the stringing."""
+    written = [write_new(path, lines_of(line.table()), force)]
+    if temperatures:
+        beside = path.with_name(f"{path.stem}_stringing.csv")
+        table = line.stringing([celsius(each, line.units["temperature"]) for each in temperatures])
+        written.append(write_new(beside, lines_of(table), force))
+    return written

@@ -1,0 +1,74 @@
+"""Statistics over seeds: intervals hold what they should, minima are mirrored maxima, groups are kept apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fem.cli import main
+from fem.errors import ModelError
+from fem.study import seeds
+from fem.study.sweep import Sweep
+
+
+def swept(**columns: object) -> Sweep:
+    """A table over seeds 1, 2, ... of what has completed."""
+    given = {name: np.asarray(values) for name, values in columns.items()}
+    count = len(next(iter(given.values())))
+    names = tuple(name for name in given if "_" not in name)
+    return Sweep({**given, "verdict": np.full(count, "completed")}, names)
+
+
+def test_intervals_hold_the_truth_in_about_95_percent():
+    """Gumbel(10, 2), 30 values, 400 times: binomial bounds at four standard deviations; mean = 10 + 2 gamma."""
+    rng = np.random.default_rng(3)
+    samples = rng.gumbel(10.0, 2.0, (400, 30))
+    fractile = 10.0 - 2.0 * math.log(-math.log(seeds.FRACTILE))
+    *_, low, high = np.transpose([seeds.gumbel_of(sample) for sample in samples])
+    _, least, most, _ = np.transpose([seeds.mean_of(sample) for sample in samples])
+    mean = 10.0 + 2.0 * np.euler_gamma
+    assert 0.90 <= np.mean((low <= fractile) & (fractile <= high)) <= 0.99
+    assert 0.90 <= np.mean((least <= mean) & (mean <= most)) <= 0.99
+
+
+def test_minima_are_mirrored_maxima():
+    values = np.random.default_rng(4).gumbel(5.0, 1.0, 12)
+    found = swept(SEED=np.arange(12.0), T_1_max=values, T_2_min=-values).over_seeds()
+    (up, down) = (dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True))
+    assert (up["p90"], up["p90_low"], up["p90_high"]) == (-down["p90"], -down["p90_high"], -down["p90_low"])
+    assert down["p90_low"] < down["p90"] < down["p90_high"]
+    assert (up["mean"], up["std"], up["scale"]) == pytest.approx((-down["mean"], down["std"], down["scale"]))
+
+
+def test_other_parameters_keep_their_rows_and_failed_runs_are_left_out():
+    sweep = swept(Hs=[1.0] * 3 + [2.0] * 3, seed=[1.0, 2.0, 3.0] * 2, T_1_max=[1.0, 2.0, 4.0, 10.0, 20.0, 40.0])
+    sweep["verdict"][5] = "no convergence"
+    found = sweep.over_seeds()
+    assert (found["Hs"].tolist(), found["seeds"].tolist()) == ([1.0, 2.0], [3, 2])
+    assert found["mean"].tolist() == pytest.approx([7.0 / 3.0, 15.0])
+
+
+def test_nothing_is_made_up():
+    """Equal values have no distribution; without seeds that vary there is no table; a fit that fails is an error."""
+    assert np.isnan(swept(SEED=[1.0, 2.0], T_1_max=[3.0, 3.0]).over_seeds()["p90"]).all()
+    assert swept(Hs=[1.0, 2.0], T_1_max=[3.0, 4.0]).over_seeds() is None
+    assert swept(Hs=[1.0, 2.0], SEED=[1.0, 2.0], T_1_max=[3.0, 4.0]).over_seeds() is None
+
+
+def test_a_wrong_fit_is_refused(monkeypatch):
+    from scipy.stats import gumbel_r
+
+    monkeypatch.setattr(gumbel_r, "fit", lambda values: (1.0, 1.0))
+    with pytest.raises(ModelError, match="was not found"):
+        seeds.gumbel_of(np.arange(5.0))
+
+
+def test_the_command_writes_and_prints_them(tmp_path, capsys):
+    words = "inputs/sea_state.inp --vary SEED=1:3 --set period=2 --workers 1 --record T_e16 --output"
+    assert main(["sweep", *words.split(), str(tmp_path / "out")]) == 0
+    rows = (tmp_path / "out" / seeds.SEEDS).read_text().splitlines()
+    assert rows[0].startswith("number,seeds,mean,") and any(row.startswith("T_e16_max,3,") for row in rows)
+    said = capsys.readouterr().out
+    assert "90 % of seas within" in said and "fewer than 10 seeds" in said
