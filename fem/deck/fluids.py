@@ -225,9 +225,11 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     is_bar = mesh.is_of(*BARS)
     check_waves(draft)
     tide = draft.amplitudes.get((draft.water.amplitude if draft.water else None) or "")
-    if tide is not None and tide.time != "TOTAL TIME" and draft.tide is not None:
-        hint = "a current goes on from step to step: TIME=TOTAL TIME of *AMPLITUDE"
-        draft.report(Mistake(draft.tide, f"amplitude {tide.name} of *AQUA runs in step time", hint))
+    if tide is not None and draft.tide is not None and (tide.definition == "USER" or tide.time != "TOTAL TIME"):
+        what, hint = "runs in step time", "a current goes on from step to step: TIME=TOTAL TIME of *AMPLITUDE"
+        if tide.definition == "USER":
+            what, hint = "is set while the run goes on", "name it in *DLOAD FDD and FDT: FV does not know it"
+        draft.report(Mistake(draft.tide, f"amplitude {tide.name} of *AQUA {what}", hint))
     grown = np.zeros(len(is_bar), np.bool_)
     for growth, place in draft.growths:
         with draft.guard():

@@ -169,3 +169,16 @@ def test_a_current_follows_its_amplitude():
     assert parse_deck(write_deck(model)) == model
     with pytest.raises(DeckError, match="amplitude TIDE of \\*AQUA runs in step time"):
         model_of("", tide=", AMPLITUDE=TIDE", time="STEP TIME")
+    text = DECK.format(waves="", time="TOTAL TIME", tide=", AMPLITUDE=WHIM")
+    with pytest.raises(DeckError, match="amplitude WHIM of \\*AQUA is set while the run goes on"):
+        parse_deck(text.replace("*AQUA", "*AMPLITUDE, NAME=WHIM, DEFINITION=USER\n1.\n*AQUA"))
+
+
+def test_a_current_that_stops():
+    """An amplitude that is 0 for a while: there is no drag then."""
+    text = DECK.format(waves="", time="TOTAL TIME", tide=", AMPLITUDE=STOP")
+    text = text.replace("*AQUA", "*AMPLITUDE, NAME=STOP, TIME=TOTAL TIME\n0., 1., 1., 0., 3., 0., 4., 1.\n*AQUA")
+    history = fem.run(parse_deck(text))
+    rests = (history.time >= 1.0) & (history.time <= 3.0)
+    assert not history.of_node(2, "FV")[rests].any() and not history.of_node(2, "RF")[rests].any()
+    assert history.of_node(2, "RF")[-1, 0] < 0.0
