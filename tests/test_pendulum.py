@@ -167,7 +167,10 @@ def test_the_default_file_is_not_written_over(tmp_path, monkeypatch, capsys):
     assert main(["pendulum", "--links", "2"]) == 0  # the same deck
     before = (tmp_path / "pendulum_2.inp").read_bytes()
     assert main(["pendulum", "--links", "2", "--angles", "40"]) == 2
-    assert "pendulum_2.inp exists and holds another deck; --output FILE.inp" in capsys.readouterr().err
+    assert (
+        "pendulum_2.inp exists and contains another deck; choose another with --output FILE.inp"
+        in capsys.readouterr().err
+    )
     assert (tmp_path / "pendulum_2.inp").read_bytes() == before
     assert main(["pendulum", "--links", "2", "--angles", "-40,10", "--output", "pendulum_2.inp"]) == 2
     assert (tmp_path / "pendulum_2.inp").read_bytes() == before

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from fem.arrays import ROUND_OFF, Floats, Ints, first_least
-from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, stiffest_bar
+from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap, snap_text, stiffest_bar
 from fem.model import Dynamic, FluidLoad, Frequency, Jonswap, Model, Static, SteadyState, Step
 from fem.model.facts import growth_of
 from fem.model.surroundings import current_at, wave_numbers
@@ -96,12 +96,12 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
             area = 0.25 * np.pi * (load.diameter + 2.0 * thickness) ** 2
             weight = weight - np.where(wet, load.magnitude * water.density * water.gravity * area, 0.0)
     weight = np.where(np.abs(weight) < NOTHING * bars.density[chosen] * bars.area[chosen] * gravity, 0.0, weight)
-    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in all"
+    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in total"
     if drag.kind == "PB":
         return text
     height = model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up]
     speed, waves = _fastest(model, drag, height), _orbital(model, drag, height)
-    text += f"; stream up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
+    text += f"; flow speed up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
     speed += waves
     if isinstance(drag.coefficient, str):
         law = model.drag_laws[drag.coefficient].rows
@@ -115,7 +115,7 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
         force = constant * speed**2
         if np.all(constant > 0.0):
             terminal = np.sign(weight) * np.sqrt(np.abs(weight) / constant)
-            text += f"; {'falls' if is_wind else 'sinks'} across itself at {_range(terminal)}"
+            text += f"; {'falls' if is_wind else 'sinks'} broadside at {_range(terminal)}"
     if np.all(weight != 0.0):
         text += f"; drag over weight up to {np.max(force / np.abs(weight)):.4g}"
     return text
@@ -205,6 +205,8 @@ def describe(model: Model, bars: Bars) -> list[str]:
         lines.append(f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})")
         if bars.length0[long] > bars.length0[short] * (1 + ROUND_OFF):
             lines[-1] += f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
+    if any(section.strain == "GREEN" and model.materials[section.material].young for section in model.sections):
+        lines.append("strain      GREEN: T at an elongation of 0.5 % is 0.75 % above E A e, 1.5 % above LOG (Abaqus)")
     if model.rest_lengths and bars.labels.size:
         most = first_least(-bars.stretch)
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
@@ -218,14 +220,12 @@ def _stiffest_lines(bars: Bars) -> list[str]:
     """Shortest period and snap time, with the bar that sets them."""
     stiffest = stiffest_bar(bars)
     if stiffest is None:
-        return ["stiffest    no elastic bar has mass of its own"]
+        return ["stiffest    no elastic bar has mass"]
     rule = bars.rule[stiffest]
-    held = ", one end held" if rule == "ONE POINT" else ""
+    held = ", one end fixed" if rule == "ONE POINT" else ""
     lines = [f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})"]
-    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
-    if slack.size:
-        first = slack[first_least(bars.snap_time[slack])]
-        lines.append(f"snap time   L0/(2c) = {bars.snap_time[first]:.6g} (bar {bars.labels[first]} can go slack)")
+    if (first := first_to_snap(bars)) is not None:
+        lines.append(f"snap time   {snap_text(bars, first, 6)} (bar {bars.labels[first]} can go slack)")
     return lines
 
 

@@ -131,7 +131,7 @@ def read_model(
     """As ``read_deck``, unless it is a ``Model``. CommandError: no such file; parameters of what is read already."""
     if isinstance(deck, Model):
         if parameters:
-            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+            raise CommandError("parameters can only be set in the text of a deck; this Model has been read already")
         return deck
     path = Path(deck)
     if not path.is_file():

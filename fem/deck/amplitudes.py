@@ -42,7 +42,7 @@ def amplitude(card: Card, draft: Draft) -> None:
     definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
     if definition in ("PERIODIC", "SWEEP"):
-        refuse(card, ("SHIFTX", "SHIFTY"), f"belongs to tables, not to DEFINITION={definition}")
+        refuse(card, ("SHIFTX", "SHIFTY"), f"is for tables, not for DEFINITION={definition}")
         wave = periodic if definition == "PERIODIC" else swept
         draft.amplitudes[name] = wave(card, name, time, fields_of(card, draft))
         if definition == "SWEEP":
@@ -92,14 +92,14 @@ def check_options(card: Card, definition: str) -> None:
         hint = "an amplitude multiplies the value of its load"
         raise Mistake(card.field("VALUE").place, "VALUE=ABSOLUTE is not supported", hint)
     if card.has("SMOOTH") and card.number("SMOOTH") != 0.0:
-        hint = "leave SMOOTH out or give a smooth curve as points"
+        hint = "remove SMOOTH, or give a smooth curve as points"
         raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
     if definition != "EQUALLY SPACED":
-        refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
+        refuse(card, ("FIXED INTERVAL", "BEGIN"), "is for DEFINITION=EQUALLY SPACED")
     if definition != "SWEEP":
-        refuse(card, ("SPACING",), "belongs to DEFINITION=SWEEP")
+        refuse(card, ("SPACING",), "is for DEFINITION=SWEEP")
     if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP", "USER"):
-        refuse(card, OF_FILES, "belongs to the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
+        refuse(card, OF_FILES, "is for the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
     card.word("PAST END", ("HOLD",), "HOLD")
 
 
@@ -140,7 +140,7 @@ def points_of_file(card: Card, what: str, draft: Draft) -> Floats:
             return pairs_of(card, draft)
     columns = [table.find(each) for each in given]
     if table.width > 2 and not card.has("COLUMN"):
-        which = f"{columns[1] + 1} of {table.width}; COLUMN= says which{table.named()}"
+        which = f"{columns[1] + 1} of {table.width}; COLUMN= chooses one{table.named()}"
         draft.notice(f"{what} takes column {which}")
     points = table.read((columns[0], columns[1]), ("the time", "the value"))
     back = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
@@ -164,7 +164,7 @@ def equally_spaced(card: Card, draft: Draft) -> Floats:
     if not len(points):
         raise card.mistake("the amplitude has no values")
     if (np.diff(points[:, 0]) <= 0.0).any():
-        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small beside BEGIN: times do not rise")
+        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small for BEGIN: times do not rise")
     return points
 
 
@@ -230,5 +230,5 @@ def instants_between(row: Row) -> list[float]:
         raise Mistake(row.place, f"more than {MAX_INSTANTS} instants")
     found = [start + number * increment for number in range(int(intervals + 1e-9) + 1)]
     if len(found) > 1 and found[1] <= found[0]:
-        raise Mistake(row.field(2).place, "the increment is too small beside the start")
+        raise Mistake(row.field(2).place, "the increment is too small compared with the start")
     return found

@@ -136,7 +136,7 @@ def columns_of(card: Card) -> Columns:
     if is_named:
         above, lines, texts = texts[0], lines[1:], texts[1:]
     if not lines:
-        raise Mistake(card.file.place if card.file else card.place, "there is no line of numbers")
+        raise Mistake(card.file.place if card.file else card.place, "the table has no line of numbers")
     width = len(entries_of(texts[0], separator))
     names = tuple(name.strip().strip('"') for name in entries_of(above, separator))
     names, unread = (names, "") if above and len(names) == width else ((), above if is_named else "")

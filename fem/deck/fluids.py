@@ -23,7 +23,7 @@ from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water, 
 from fem.model.mesh import BARS
 
 STREAM = ("vx", "vy", "vz", "the elevation")
-NOT_FIELDS = "velocities that change along x and y are not supported: vx, vy, vz, elevation are"
+NOT_FIELDS = "velocities that vary with x and y are not supported; expected vx, vy, vz, elevation"
 
 
 def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) -> tuple[Any, ...]:
@@ -85,7 +85,7 @@ def wind(card: Card, draft: Draft) -> None:
     along, hint = given["direction"], "ix, iy is a unit vector, for example 1, 0"
     given["direction"] = direction(row, 4, along, "the wind has no direction", hint)
     if not is_unit(given["direction"]):
-        draft.notice("*WIND: ix, iy is no unit vector: speeds are multiplied by its length")
+        draft.notice("*WIND: ix, iy is not a unit vector: speeds are multiplied by its length")
     draft.wind = Wind(**given)
 
 
@@ -105,7 +105,7 @@ def drag_law(card: Card, draft: Draft) -> None:
     if len(law) < 2:
         raise card.mistake(f"drag law {name} has no force at any speed but 0")
     if law[-1][1] < law[-2][1]:
-        raise Mistake(rows[-1][0].place, "the force falls at the end of the law", "its last slope goes on for ever")
+        raise Mistake(rows[-1][0].place, "the force decreases at the end of the law", "its last slope is extrapolated")
     draft.drag_laws[name] = DragLaw(name, law)
 
 
@@ -206,7 +206,7 @@ def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
     if not isinstance(draft.open_step.procedure, Frequency):
         message = "*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY"
-        raise card.mistake(message, "in *DYNAMIC give FI in *DLOAD")
+        raise card.mistake(message, "for *DYNAMIC give FI in *DLOAD")
     for row in draft.rows(card):
         with draft.guard():
             row.end(4, "elements, FI, D, C_A")
@@ -236,18 +236,18 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
     if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
-        what = "a stream that varies in time has no acceleration, as waves have, and exerts no inertia force"
-        draft.notice(f"FI and an amplitude of the stream: {what}")
+        what = "the acceleration of a varying current (unlike that of waves) exerts no force"
+        draft.notice(f"FI and an amplitude of the current: {what}")
     kinds = set[str]()
     for step in draft.steps:
         asked = {name for request in step.outputs for name in request.variables} & {"FV", "FA", "FE"}
         if asked and draft.water is None and not draft.has_failed("AQUA"):
-            message = f"{listing(sorted(asked), 'and')} are of water, and the deck has no *AQUA"
+            message = f"{listing(sorted(asked), 'and')} are quantities of water, and the deck has no *AQUA"
             draft.report(Mistake(step.place, message))
         check_step(draft, mesh, step, is_bar)
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:
-            draft.notice("*FREQUENCY: FI of earlier steps adds no mass there, *D ADDED MASS does")
+            draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
 
 
 def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
@@ -260,7 +260,7 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None
             if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
                 height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                 if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
-                    what = "they are wholly wet or wholly dry, so that their buoyancy jumps there"
+                    what = "they are fully wet or fully dry, so that their buoyancy jumps there"
                     draft.notice(f"PB on horizontal bars at the surface: {what}")
 
 

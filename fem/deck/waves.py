@@ -117,13 +117,13 @@ def wave(card: Card, draft: Draft) -> None:
     """
     asked = card.field("TYPE").text.upper()
     if asked in FOREIGN:
-        hint = "TYPE=AIRY has regular waves of first order, JONSWAP a sea of them"
+        hint = "TYPE=AIRY is for regular first-order waves, JONSWAP for an irregular sea"
         raise Mistake(card.field("TYPE").place, FOREIGN[asked], hint)
     kind = card.word("TYPE", tuple(OWN), "AIRY")
     for name in filter(card.has, dict.fromkeys(name for names in OWN.values() for name in names)):
         if name not in OWN[kind]:
             owners = listing(each for each, names in OWN.items() if name in names)
-            raise Mistake(card.parameters[squeezed(name)].place, f"{name} belongs to TYPE={owners}")
+            raise Mistake(card.parameters[squeezed(name)].place, f"{name} is for TYPE={owners}")
     given = OF_ALL.read(card, draft)
     if kind != "AIRY":
         draft.extension(f"*WAVE, TYPE={kind}")
@@ -148,7 +148,7 @@ def regular(row: Row, size: str, draft: Draft) -> Any:
 def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
     """Read the data line of JONSWAP."""
     if not card.has("SEED"):
-        hint = "SEED=1, say, chooses jitters and phases of the components: the same ones in every run"
+        hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
         raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
     given |= OF_SEAS.read(card, draft)
     row = draft.single_row(card, SEA.text)
@@ -161,9 +161,9 @@ def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
 
 def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:
     """cos x, cos y in fields 3 and 4."""
-    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, say 1, 0")
+    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, for example 1, 0")
     if not is_unit(along):
-        draft.notice("*WAVE: cos x, cos y is no unit vector: only its direction counts")
+        draft.notice("*WAVE: cos x, cos y is not a unit vector: only its direction is used")
     return along
 
 
@@ -255,13 +255,13 @@ def check_waves(draft: Draft) -> None:
     for each, card in draft.waves if not draft.has_failed("AQUA") else ():
         with draft.guard():
             if draft.water is None:
-                raise card.mistake("waves are on water, and the deck has no *AQUA", "give *AQUA before the first step")
+                raise card.mistake("waves need water, and the deck has no *AQUA", "give *AQUA before the first step")
             if draft.water.seabed == draft.water.level:
-                raise card.mistake("*AQUA has no depth: the seabed is at the still level, and no wave fits between")
+                raise card.mistake("*AQUA has no depth: seabed and still level are equal, so there can be no waves")
             if draft.water.gravity == 0.0:
                 raise card.mistake("waves need g, which is 0 in *AQUA")
             if each.stretching != draft.waves[0][0].stretching:
                 other = draft.waves[0][0].stretching
-                raise card.mistake(f"STRETCHING={each.stretching}, and {other} in another *WAVE: the sea is one")
+                raise card.mistake(f"STRETCHING={each.stretching}, but {other} in another *WAVE: use one")
     if draft.waves and any(isinstance(step.procedure, Static) for step in draft.steps):
-        draft.notice("*STATIC: waves do not act there, only the stream does")
+        draft.notice("*STATIC: waves do not act there, only the current does")

@@ -448,7 +448,7 @@ def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
         is_lost = np.isnan(state[group.places[index, STATE] + LOST])
         if is_lost and np.isfinite(u.reshape(-1, 3)[group.nodes[index]]).all():
             name = system.model.mesh.element_names[element]
-            return f"no strain is found by which element {name} lags behind (*DYNAMIC STIFFNESS) in this increment."
+            return f"no delayed strain (*DYNAMIC STIFFNESS) is found for element {name} in this increment."
     return ""
 
 

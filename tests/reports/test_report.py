@@ -339,7 +339,7 @@ def test_whose_file(sdnl100, tmp_path):
     _, folder = sdnl100
     mine = tmp_path / "mine.html"
     mine.write_text("my page")
-    with pytest.raises(fem.CommandError, match="is not ours"):
+    with pytest.raises(fem.CommandError, match="was not written by fem"):
         fem.report(folder, mine)
     assert mine.read_text() == "my page"
     fem.report(folder, mine, force=True)

@@ -284,7 +284,7 @@ def test_signals_keep_the_state(
     assert "the same command with --continue goes on from cut/checkpoint.npz" in capsys.readouterr().err
     assert 0 < len(Path("cut/increments.csv").read_bytes()) < len(Path("whole/increments.csv").read_bytes())
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
-    assert "going on after 9 increments, from time 0.375" in capsys.readouterr().out
+    assert "continuing after 9 increments, from time 0.375" in capsys.readouterr().out
     assert contents("cut") == contents("whole")
 
 
@@ -315,7 +315,7 @@ def test_without_a_checkpoint_it_starts_anew(capsys: pytest.CaptureFixture[str])
     write(DECKS["newmark"])
     run_to_files("deck.inp", "whole", quiet=True)
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
-    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts anew\n")
+    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts from the beginning\n")
     assert contents("cut") == contents("whole")
 
 
@@ -328,7 +328,7 @@ def damage(content: bytes) -> bytes:
 CHANGES: dict[str, tuple[Callable[[], object], list[str], str]] = {
     "deck": (
         lambda: Path("deck.inp").write_text(Path("deck.inp").read_text() + "** more\n"), [],
-        r"cut/checkpoint\.npz is of another deck: deck\.inp changed since; start without --continue",
+        r"cut/checkpoint\.npz belongs to another deck: deck\.inp changed since; start without --continue",
     ),
     "include": (lambda: Path("part.inc").write_text("** other\n"), [], r"another deck: part\.inc changed since"),
     "parameter": (lambda: None, ["--set", "P=2"], r"another deck: <P> changed since"),
@@ -364,5 +364,5 @@ def test_a_folder_of_others_is_refused_as_ever() -> None:
     write(DECKS["newmark"])
     Path("cut").mkdir()
     Path("cut/notes.txt").touch()
-    with pytest.raises(CommandError, match="holds other files"):
+    with pytest.raises(CommandError, match="contains other files"):
         run_to_files("deck.inp", "cut", goes_on=True)
