@@ -31,6 +31,7 @@ _WHERE = {
     "Builder": "fem.deck.builder",
     "run": "fem.runner",
     "stepper": "fem.driven",
+    "prepare": "fem.runner",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
     "Sweep": "fem.study.sweep",

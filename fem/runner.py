@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from fem.deck import read_model
+from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files import free
 from fem.model import Boundary, Frequency, Model, Static, Step
@@ -78,6 +79,46 @@ def run(
         if files is not None:
             files.close()
     return collected.history()
+
+
+class Prepared:
+    """A deck that is run again and again with other values of its ``*PARAMETER``; ``fem.prepare`` makes it.
+
+    Its text is read once, as by ``fem.sweep``: where only numbers of the model change, these are put in their places.
+    """
+
+    def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
+        if isinstance(deck, Model):
+            raise CommandError(
+                "prepare needs the path of a deck; this Model has been read already, and fem.run takes it"
+            )
+        self._fixed = {name.upper(): value for name, value in (parameters or {}).items()}
+        self._read = deck_reader(deck, read_model(deck, self._fixed).parameters)
+
+    def model(self, parameters: Mapping[str, float] | None = None) -> Model:
+        """The model with these values; parameters that are not named have those of ``prepare``, else of the deck.
+
+        DeckError, CommandError: as ``read_deck``.
+        """
+        return self._read({**self._fixed, **{name.upper(): value for name, value in (parameters or {}).items()}})
+
+    def run(self, parameters: Mapping[str, float] | None = None, **options: Any) -> History:
+        """The motion with these values: that of ``fem.run``, whose options it takes, to the last bit."""
+        return run(self.model(parameters), **options)
+
+
+def prepare(deck: str | Path, *, parameters: Mapping[str, float] | None = None) -> Prepared:
+    """Read a deck once, to run it with many values of its parameters; for a ``Model`` of one of them: ``model``.
+
+    parameters  values that override the deck's ``*PARAMETER`` in all runs
+
+    Raises what ``read_deck`` raises.
+
+    >>> prepared = fem.prepare("inputs/pendulum_lumped.inp")
+    >>> [len(prepared.run({"duration": duration})) for duration in (0.5, 1.0)]
+    [86, 170]
+    """
+    return Prepared(deck, parameters)
 
 
 def run_to_files(

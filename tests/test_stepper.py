@@ -384,3 +384,26 @@ def test_run_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
         drive_on(sim, 1.5)
     first, second = contents(tmp_path / "whole"), contents(tmp_path / "cut")
     assert [name for name in first if first[name] != second[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("deck", "cases"),
+    [
+        ("pendulum_lumped", [{"increments": 100}, {"Increments": 100, "duration": 0.5}, {"DURATION": 0.25}]),
+        ("hanging_chain", [{"bars": 8}, {"bars": 6}, {"bars": 8}]),
+    ],
+)
+def test_prepared_deck_is_run_as_by_fem_run(deck: str, cases: list[dict[str, float]]) -> None:
+    """Law: to the last bit, notices included; also where the values change what the deck consists of."""
+    path, (first, *others) = ROOT / "inputs" / f"{deck}.inp", cases
+    prepared = fem.prepare(path, parameters=first)
+    for values in ({}, *others):
+        again = prepared.run(values)
+        alone = fem.run(path, parameters={name.upper(): value for name, value in {**first, **values}.items()})
+        assert again.model == alone.model and again.model.parameters == alone.model.parameters
+        assert np.array_equal(again.motion, alone.motion) and np.array_equal(again.elements, alone.elements)
+        assert again.notices == alone.notices
+    with pytest.raises(CommandError, match=r"no \*PARAMETER WIDTH"):
+        prepared.run({"width": 1.0})
+    with pytest.raises(CommandError, match="path of a deck"):
+        fem.prepare(prepared.model())
