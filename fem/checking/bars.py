@@ -126,7 +126,7 @@ def _masses_at(model: Model, ends: Ints, half: Floats, stiffness: Floats) -> dic
         share = point / np.bincount(ends.ravel(), np.repeat(stiffness, 2), count)
         carried = np.nan_to_num(share[ends] * stiffness[:, None])
         compliance = np.where(held | (whole <= 0.0), 0.0, 1.0 / whole)[ends].sum(axis=1)
-    carried[held[ends] & carried.any(axis=1)[:, None]] = np.inf
+    carried[held[ends] & (carried.sum(axis=1, keepdims=True) > 0.0)] = np.inf
     return {"carried": carried, "compliance": compliance}
 
 

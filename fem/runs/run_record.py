@@ -203,7 +203,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         **({"failures": list(map(asdict, model.failures))} if model.failures else {}),
         **({"stops": stops_of(model)} if stops_of(model) else {}),
         **({"planes": list(map(asdict, model.planes_at_rest))} if model.planes else {}),
-        "updates": "halved when the residual does not decrease" if model.seabeds or model.cylinders else "whole",
+        "updates": "halved where the residual does not fall" if model.seabeds or model.cylinders else "whole",
         "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
     }
 

@@ -48,7 +48,7 @@ def energies(results: Results) -> Figure:
     figure.suptitle("Energies", fontsize=12)
     for place, name, values in energy_curves(results):
         look = {"color": "#000000", "ls": "-", "lw": 2.0, "zorder": 1.9} if place == TOTAL else {"lw": 1.6}
-        style.curve(upper, time, values, place, name.replace(" (", "\n("), **look)
+        style.curve(upper, time, values, place, name, **look)
     upper.set_ylabel(f"energy [{results.unit('energy')}]" if results.is_si else "energy")
     size = np.abs(error)
     if np.any(size > 0.0):

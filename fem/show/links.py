@@ -52,7 +52,6 @@ class Links:
     centre       U -> position, V, A of the middle between both ends, (k, p, 3); what was written
     direction    (k, p, 3) from the end nearer to the support to the other
     rate         (k, p, 3) its time derivative, None without V
-    second       (k, p, 3) its second one, None without A
     """
 
     time: Floats
@@ -61,11 +60,10 @@ class Links:
     centre: dict[str, Floats]
     direction: Floats
     rate: Floats | None
-    second: Floats | None
     source: str
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = style.MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
     nodes, elements = chain_of(results)
@@ -78,9 +76,9 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
     values = dict(motion.values)
     values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
     centre = {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()}
-    turning = {name: part[:, end] - part[:, start] for name, part in values.items()}
-    rates = turning["U"], turning.get("V"), turning.get("A")
-    return Links(motion.time, labels, len(elements), centre, *rates, motion.source)
+    direction = values["U"][:, end] - values["U"][:, start]
+    rate = values["V"][:, end] - values["V"][:, start] if "V" in values else None
+    return Links(motion.time, labels, len(elements), centre, direction, rate, motion.source)
 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
@@ -121,37 +119,6 @@ def angles_of(links: Links, down: Floats, across: Floats | None) -> tuple[Floats
     return angle, None if rate is None else (rate @ across * b - a * (rate @ down)) / (a * a + b * b)
 
 
-def accelerations_of(
-    results: Results, links: Links, down: Floats, across: Floats | None
-) -> tuple[Floats, Floats] | None:
-    """Times (k,) and angular accelerations (k, p) in a plane; None in space, or without A.
-
-    theta'' = (d''.h d.g - d.h d''.g)/d^2 - 2 theta' (d.d')/d^2. ENERGY MOMENTUM has accelerations of the
-    middle of an increment, (v1 - v)/dt: there d and d' are the means of both ends, which follow from those of the end.
-    """
-    if across is None or links.rate is None or links.second is None:
-        return None
-    half = half_increments(results, links.time)[:, None, None]
-    d = links.direction - half * links.rate + half**2 * links.second
-    rate, a = links.rate - half * links.second, links.second
-
-    def over_square(x: Floats, y: Floats) -> Floats:
-        return np.asarray((x @ across * (y @ down) - y @ across * (x @ down)) / np.einsum("kpi,kpi->kp", y, y))
-
-    stretch = np.einsum("kpi,kpi->kp", d, rate) / np.einsum("kpi,kpi->kp", d, d)
-    return links.time - half[:, 0, 0], over_square(a, d) - 2.0 * over_square(rate, d) * stretch
-
-
-def half_increments(results: Results, time: Floats) -> Floats:
-    """(k,) how long before instants their accelerations are: half an increment of ENERGY MOMENTUM, else nothing."""
-    step, number, ends = results.increments[:, :3].T
-    steps = results.settings["steps"]
-    is_middle = np.array([False, *(each["procedure"].get("integrator") == "ENERGY MOMENTUM" for each in steps)])
-    later = np.searchsorted(ends, time * (1.0 - 1e-12)).clip(0, len(ends) - 1)
-    dt = np.diff(ends, prepend=ends[0]) / np.maximum(np.diff(number, prepend=0.0), 1.0)
-    return np.asarray(0.5 * dt[later] * is_middle[step[later].astype(int)])
-
-
 def unit_of_angles(results: Results) -> tuple[float, str]:
     """How many of it a radian is, and its name: degrees where the heading says that the deck has these."""
     says = any(re.search(r"\bdegrees\b", str(line)) for line in results.settings.get("heading") or [])
@@ -159,9 +126,9 @@ def unit_of_angles(results: Results) -> tuple[float, str]:
 
 
 def turns_of(results: Results, most: int = style.MOST_CURVES) -> tuple[Links, list[tuple[str, str, Floats, Floats]]]:
-    """Links, and their angles from the vertical, angular velocities and accelerations, as far as these were written:
-    title, unit, time (k,), values (k, p)."""
-    found, with_a = read_links(results, ("U", "V"), most), read_links(results, ("U", "V", "A"), most)
+    """Links, and their angles from the vertical, with V angular velocities, in a plane accelerations, means between the
+    instants (as those of ENERGY MOMENTUM are): title, unit, time (k,), values (k, p)."""
+    found = read_links(results, ("U", "V"), most)
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
     (factor, unit), per = unit_of_angles(results), results.unit("time")
@@ -169,9 +136,11 @@ def turns_of(results: Results, most: int = style.MOST_CURVES) -> tuple[Links, li
     curves = [(what, unit, found.time, factor * angle)]
     if speed is not None:
         curves.append(("angular velocity", f"{unit}/{per}", found.time, factor * speed))
-    if (acceleration := accelerations_of(results, with_a, down, across)) is not None:
-        time, values = acceleration
-        curves.append(("angular acceleration", f"{unit}/{per}²", time, factor * values))
+    if speed is not None and across is not None:
+        begin = np.flatnonzero(np.diff(found.time) > 0.0)  # steps share their first and last times
+        dt = found.time[begin + 1] - found.time[begin]
+        means = factor * (speed[begin + 1] - speed[begin]) / dt[:, None]
+        curves.append(("angular acceleration", f"{unit}/{per}²", found.time[begin] + 0.5 * dt, means))
     return found, curves
 
 

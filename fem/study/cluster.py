@@ -77,13 +77,15 @@ class Cluster:
         except (OSError, RuntimeError):
             is_served = False
         if self.client.status != "running":
-            raise FemError(f"the Dask scheduler at {self.address} is gone; {CONTINUES}")
+            raise FemError(
+                f"the Dask scheduler at {self.address} is gone; finished parameter sets are kept; {CONTINUES}"
+            )
         now = time.monotonic()
         if is_served:
             self.seen = now
         elif now - self.seen > ANSWER_SECONDS:
             lonely = f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds"
-            raise FemError(f"{lonely}; {CONTINUES}")
+            raise FemError(f"{lonely}; finished parameter sets are kept; {CONTINUES}")
 
 
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:

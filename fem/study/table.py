@@ -24,7 +24,7 @@ TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
 LOST = "lost"
-CONTINUES = "finished parameter sets are kept; repeat the command to continue"
+CONTINUES = "repeat the command to continue"
 """How a verdict begins where the process that computed the point died: the next start tries it again."""
 
 

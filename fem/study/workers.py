@@ -241,7 +241,10 @@ SAVED = 0.8
 DIED = LOST + ": its process died twice ({why})"
 MOST_LOSSES = 20
 """Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
-GONE = f"{{count}} workers were lost in a row ({{why}}); {CONTINUES}, with fewer --workers if memory is short"
+GONE = (
+    "{count} workers were lost in a row ({why}); finished parameter sets are kept; "
+    f"{CONTINUES}, with fewer --workers if memory is short"
+)
 
 
 def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iterator[list[Answer]]:
