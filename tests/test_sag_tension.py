@@ -199,9 +199,9 @@ def test_the_command_writes_tables_and_the_figure(tmp_path, capsys, monkeypatch)
     assert main(words.split()) == 0  # the same again
     for wrong, message in (
         ("--section drake --sag-tension cases.csv --spans 700ft --depth 9", "--sag-tension takes no --depth"),
-        ("--section drake --sag-tension cases.csv --spans 700yd", "is not a number above zero"),
+        ("--section drake --sag-tension cases.csv --spans 700yd", "is not a positive number"),
         ("--section drake --sag 9 --last 9,0,0 --spans 700", "--spans belongs to --sag-tension"),
-        ("--section drake --sag 9", "--last X,Y,Z says where the line ends"),
+        ("--section drake --sag 9", "--last X,Y,Z must give the end of the line"),
     ):
         try:
             code = main(["line", *wrong.split()])

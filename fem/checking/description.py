@@ -11,6 +11,7 @@ from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap,
 from fem.model import Dynamic, FluidLoad, Frequency, Jonswap, Model, Static, SteadyState, Step
 from fem.model.facts import growth_of
 from fem.model.surroundings import current_at, wave_numbers
+from fem.model.vessels import MOTIONS, moved_by
 
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
@@ -46,10 +47,30 @@ def describe_waves(model: Model) -> list[str]:
             head = f"JONSWAP, Hs {wave.height:.6g}, Tp {wave.period:.6g}, {wave.count} regular waves"
             lines.append(f"waves       {head}; at the peak {_regime(wave.height, k, depth)}")
             continue
+        if wave.is_sea:
+            omega, k, amplitude, *_ = wave.components(water).T
+            peak, height = int(amplitude.argmax()), 4.0 * float(np.sqrt(0.5 * amplitude @ amplitude))
+            head = f"{len(omega)} regular waves, Hs {height:.6g}, periods {2.0 * np.pi / omega.max():.6g} to "
+            head += f"{2.0 * np.pi / omega.min():.6g}; the largest: {_regime(2.0 * amplitude[peak], k[peak], depth)}"
+            lines.append(f"waves       {head}")
+            continue
         for omega, k, amplitude, _, direction in wave.components(water):
             head = f"AIRY, amplitude {amplitude:.6g}, period {2.0 * np.pi / omega:.6g}, towards "
             head += f"{np.degrees(direction):.4g} degrees from +x"
             lines.append(f"waves       {head}; {_regime(2.0 * amplitude, k, depth)}")
+    return lines
+
+
+def describe_vessels(model: Model) -> list[str]:
+    """A line for every body that waves move: standard deviations of its six motions."""
+    lines, sea = [], model.sea
+    for body in model.bodies if len(sea) else ():
+        if body.rao is not None:
+            swings = moved_by(model.raos[body.rao], sea, body.heading)
+            deviations = np.sqrt(0.5 * (np.abs(swings) ** 2).sum(axis=1)) * np.repeat([1.0, 180.0 / np.pi], 3)
+            found = ", ".join(f"{name} {size:.4g}" for name, size in zip(MOTIONS, deviations, strict=True))
+            node = model.mesh.node_names[model.mesh.nodes_of(body.node)[0]]
+            lines.append(f"vessel      node {node} by RAO {body.rao}, standard deviations: {found} degrees")
     return lines
 
 
@@ -134,7 +155,7 @@ def _orbital(model: Model, drag: FluidLoad, height: Floats) -> float:
     for wave in model.waves:
         omega, k, amplitude = wave.components(model.water)[:, :3].T
         speeds = amplitude * omega * (np.exp(k * z) + np.exp(-k * (z + 2.0 * depth))) / -np.expm1(-2.0 * k * depth)
-        total += 4.0 * float(np.sqrt(0.5 * speeds @ speeds)) if isinstance(wave, Jonswap) else float(speeds.sum())
+        total += 4.0 * float(np.sqrt(0.5 * speeds @ speeds)) if wave.is_sea else float(speeds.sum())
     return _factors(model, drag)[1] * total
 
 
@@ -190,7 +211,9 @@ def describe(model: Model, bars: Bars) -> list[str]:
         most = first_least(-bars.stretch)
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
     lines += describe_ropes(model, ropes)
-    return lines + describe_waves(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
+    return (
+        lines + describe_waves(model) + describe_vessels(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
+    )
 
 
 def _stiffest_lines(bars: Bars) -> list[str]:

@@ -381,6 +381,26 @@ def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
 
 
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
+STEEP = 60.0
+"""Degrees between two rows of a vessel's table: a straight line across them loses 13 % of the amplitude."""
+
+
+def vessels(model: Model, bars: Bars) -> list[str]:
+    """Tables of vessels whose rows are far apart, and vessels that waves meet at full height."""
+    found = []
+    for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
+        turn, motion, heading, first, last = model.raos[name].steepest()
+        if turn > STEEP:
+            periods = f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}"
+            found.append(
+                f"RAO {name}: the phase of {motion} turns by {turn:.3g} degrees between {periods} at heading "
+                f"{heading:g}: there {np.cos(np.radians(turn / 2.0)):.2g} of the amplitude is left, give more rows"
+            )
+        if any(wave.ramp == 0.0 for wave in model.waves):
+            found.append(f"RAO {name}: waves without RAMP= are at full height when the vessel begins to move: it jumps")
+    return found
+
+
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,
@@ -389,6 +409,7 @@ CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     folded_at_the_surface,
     jumps,
     winch_jumps,
+    vessels,
     geometry,
     units,
 )

@@ -44,8 +44,9 @@ def example(
     folder = Path() if output is None else output
     written = []
     for name in chosen:
-        written.append(write_new(folder / f"{name}.inp", known[name].read_bytes(), force))
-        say(f"wrote {written[-1]}")
+        for path in (known[name], *known[name].parent.glob(f"{name}.csv")):  # and the table that it reads
+            written.append(write_new(folder / path.name, path.read_bytes(), force))
+            say(f"wrote {written[-1]}")
     return written
 
 

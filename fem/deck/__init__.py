@@ -25,6 +25,8 @@ from fem.deck import (
     sections,
     steps,
     surfaces,
+    vessels,
+    waves,
 )
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -59,7 +61,8 @@ KEYWORDS: dict[str, Handler] = {
     "MODEL CHANGE": loads.model_change,
     "AQUA": fluids.aqua,
     "WIND": fluids.wind,
-    "WAVE": fluids.wave,
+    "WAVE": waves.wave,
+    "RAO": vessels.rao,
     "DRAG LAW": fluids.drag_law,
     "MARINE GROWTH": fluids.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,

@@ -57,7 +57,7 @@ def amplitude(card: Card, draft: Draft) -> None:
     if definition == "EQUALLY SPACED":
         points = equally_spaced(card, draft)
     else:
-        points = pairs_of(card, draft) if card.file is None else points_of_file(card, name, draft)
+        points = pairs_of(card, draft) if card.file is None else points_of_file(card, f"amplitude {name}", draft)
     points = points + np.array([card.number("SHIFTX"), card.number("SHIFTY")])
     if not np.isfinite(points).all():
         raise card.mistake("a shifted point of the amplitude is out of range")
@@ -129,7 +129,7 @@ def pairs_of(card: Card, draft: Draft) -> Floats:
     return np.array(points)
 
 
-def points_of_file(card: Card, name: str, draft: Draft) -> Floats:
+def points_of_file(card: Card, what: str, draft: Draft) -> Floats:
     """(n, 2) of time and value: two columns of a table; several pairs a line where it begins so, as in Abaqus."""
     table = columns_of(card)
     given = [card.field(of) if card.has(of) else number for number, of in enumerate(("TIME COLUMN", "COLUMN"), 1)]
@@ -141,13 +141,12 @@ def points_of_file(card: Card, name: str, draft: Draft) -> Floats:
     columns = [table.find(each) for each in given]
     if table.width > 2 and not card.has("COLUMN"):
         which = f"{columns[1] + 1} of {table.width}; COLUMN= chooses one{table.named()}"
-        draft.notice(f"amplitude {name} takes column {which}")
+        draft.notice(f"{what} takes column {which}")
     points = table.read((columns[0], columns[1]), ("the time", "the value"))
     back = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
     if len(back):
         before, after = points[back[0] : back[0] + 2, 0]
-        place = table.row(*next(islice(table.lines, back[0] + 1, None))).field(columns[0]).place
-        raise Mistake(place, f"times must rise: {after:g} after {before:g}")
+        raise Mistake(table.place(int(back[0]) + 1, columns[0]), f"times must rise: {after:g} after {before:g}")
     return points
 
 

@@ -128,6 +128,8 @@ RIGID_BODY = Parameters(
         "REF NODE": Value("node", Reference()),
         "PIN NSET": Value("pinned", Name("node")),
         "ROTATION": Value("rotation", word_of("RPY", "VECTOR"), default="RPY", shown=True, is_ours=True),
+        "RAO": Value("rao", Name("RAO"), default=None, is_ours=True),
+        "HEADING": Value("heading", ANY, default=0.0, is_ours=True),
     }
 )
 
@@ -135,6 +137,8 @@ RIGID_BODY = Parameters(
 @keyword("model", RIGID_BODY, refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
+    if card.has("HEADING") and not card.has("RAO"):
+        raise Mistake(card.field("HEADING").place, "HEADING is for RAO=")
     draft.bodies.append((RigidBody(**RIGID_BODY.read(card, draft)), card))
     draft.no_rows(card)
 
@@ -300,8 +304,9 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
         split_supports(draft, part, mesh, nodes, given, owner)
+    led = {int(nodes.members(body.node)[0]) for body in bodies if body.rao}
     for node, dofs in given.items():
-        if missing := sorted({1, 2, 3, 4, 5, 6} - dofs):
+        if node not in led and (missing := sorted({1, 2, 3, 4, 5, 6} - dofs)):
             what = f"dof{'s' * (len(missing) > 1)} {listing(map(str, missing), 'and')}"
             draft.notice(f"{what} of reference node {written(draft, mesh, node)}: fixed, as no *BOUNDARY moves them")
     return tuple(bodies)

@@ -36,6 +36,7 @@ from fem.model import (
     OutputRequest,
     PointMass,
     Pulley,
+    Rao,
     RestLength,
     RigidBody,
     StopPlane,
@@ -278,6 +279,7 @@ class Draft:
     water: Water | None
     wind: Wind | None
     waves: list[tuple[Airy | Jonswap, Card]]
+    raos: dict[str, Rao]
     drag_laws: dict[str, DragLaw]
     growths: list[tuple[MarineGrowth, Place]]
     boundaries: list[tuple[Boundary, Place]]
@@ -313,6 +315,7 @@ class Draft:
         self.ends: dict[str, tuple[Place, float]] = {}
         self.point_stresses: dict[str | int, float] = {}
         self.axes: list[tuple[str, Floats]] = []
+        self.tide: Place | None = None
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
         self.step: StepDraft | None = None

@@ -169,6 +169,7 @@ def check_name(draft: Draft, use: Use) -> Mistake | None:
         "material": draft.materials,
         "time points": draft.time_points,
         "drag law": draft.drag_laws,
+        "RAO": draft.raos,
     }
     known = tables[use.family]
     if use.name in known or draft.has_failed(use.family.upper()):

@@ -34,6 +34,7 @@ from fem.deck.steps import (
     build_step,
 )
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
+from fem.deck.vessels import check_vessels
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
@@ -67,6 +68,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     check_masses(draft)
     check_removals(draft, mesh)
     check_fluids(draft, mesh)
+    check_vessels(draft, bodies)
     seabeds, cylinders, planes = build_seabeds(draft, mesh), build_cylinders(draft, mesh), build_planes(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
