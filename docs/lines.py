@@ -34,7 +34,7 @@ PICTURES = {
     },
 }
 """Page -> its pictures, and which files of ``results`` they are."""
-COLOURS, WIDTH = 64, 1000
+COLOURS, WIDTH = 48, 1000
 """Of a picture: enough for lines, and a fifth of the bytes."""
 
 

@@ -245,7 +245,7 @@ ANY_LAW = ("DENSITY", "DAMPING", "NO COMPRESSION")
 LAWS: dict[str, tuple[str, ...]] = {
     "ELASTIC": (*ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
     "INEXTENSIBLE": (*ANY_LAW, "NO TENSION", "RESTITUTION"),
-    "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
+    "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS", "EXPANSION"),
     "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
     "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
 }
@@ -254,12 +254,14 @@ goes with none.
 """
 BESIDE_ROPE_LAWS = {
     "INEXTENSIBLE": NO_STRAIN,
-    "EXPANSION": "rope laws do not depend on temperature",
     "NO TENSION": "rope laws are for tension",
     "BETA": "the law has its own dissipation",
 }
 BESIDE = {
-    **dict.fromkeys(ROPE_LAWS, BESIDE_ROPE_LAWS),
+    "UNIAXIAL": BESIDE_ROPE_LAWS,
+    **dict.fromkeys(
+        ROPE_LAWS[1:], BESIDE_ROPE_LAWS | {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain"}
+    ),
     "INEXTENSIBLE": {
         "ELASTIC": "a bar is either elastic or inextensible",
         "EXPANSION": NO_STRAIN,

@@ -204,7 +204,7 @@ def test_modes_have_no_motion(tmp_path):
     page = read(path)
     frequencies = [cells[2] for cells in page.tables["Frequencies"][1:]]
     assert frequencies == [f"{value:.6g}" for value in modes.frequency[: len(frequencies)]]
-    assert "iframe" not in page.tags and "no animation: the mesh is in the fields" in path.read_text()
+    assert "iframe" not in page.tags and "no animation: the mesh is stored with the fields" in path.read_text()
 
 
 @pytest.mark.parametrize("verdict", ["running", "energy drift"])
