@@ -152,7 +152,7 @@ def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
         ({"temperature [C]": 15, "state": "later"}, "state 'later' is not one of initial, final"),
         ({"temperature [C]": 15, "creep": "maybe"}, "creep 'maybe' is not yes or no"),
         ({"temperature [C]": 15, "temperature [F]": 59}, "column temperature is given twice"),
-        ({"temperature [C]": 15}, "no limit says how the line is strung"),
+        ({"temperature [C]": 15}, "no limit determines the stringing"),
         ({"temperature [C]": 15, "clearance limit [m]": 9}, "a clearance needs the heights of the ends"),
         (
             {"temperature [C]": 15, "tension limit [kN]": 1e4},
@@ -181,7 +181,7 @@ def test_conductors_without_numbers_are_refused():
     with pytest.raises(CommandError, match="the strength of dove is not known: give a force"):
         fem.sag_tension(case, section="dove", spans=[300])
     for ends in ({}, {"spans": [300], "last": (1, 0, 0)}, {"first": (0, 0, 0), "last": (0, 0, 9)}, {"spans": [-1]}):
-        with pytest.raises(CommandError, match=r"spans|straight above"):
+        with pytest.raises(CommandError, match=r"spans|vertically above"):
             fem.sag_tension(case, section="drake", **ends)
 
 

@@ -179,5 +179,5 @@ def test_a_calm_sea_and_a_turned_vessel_are_told():
     model = parse_deck(
         text.replace("3, 1, 3\n", "3, 1, 3\n1, 1, 6\n") + STEP.replace("*END", "*BOUNDARY\n1, 6, 6, 0.1\n*END")
     )
-    assert "RAO=BOX moves nothing: the deck has no *WAVE" in model.notices
+    assert "RAO=BOX has no effect: the deck has no *WAVE" in model.notices
     assert any("rotations of *BOUNDARY add" in text for text in model.notices)
