@@ -156,7 +156,7 @@ def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
         ({"temperature [C]": 15, "clearance limit [m]": 9}, "a clearance needs the heights of the ends"),
         (
             {"temperature [C]": 15, "tension limit [kN]": 1e4},
-            "the conductor does not bear its tension limit",
+            "the conductor cannot carry its tension limit",
         ),
         ({"temperature [C]": 15, "tension limit [kN]": 1}, "no tension gives its tension limit"),
     ],
@@ -170,7 +170,7 @@ def test_a_row_may_have_two_limits_and_one_row_creep():
     case = {"temperature [C]": 15, "tension limit [kN]": 25, "tension limit [% RTS]": 20, "creep": "yes"}
     (row,) = fem.sag_tension([case], section="drake", spans=[300]).rows
     assert largest(row.initial) == pytest.approx(25e3)  # 20 % are 28 kN
-    with pytest.raises(CommandError, match="condition 2: creep is yes a second time"):
+    with pytest.raises(CommandError, match="condition 2: creep is yes twice"):
         fem.sag_tension([case, case], section="drake", spans=[300])
 
 
