@@ -279,7 +279,7 @@ def test_states_of_other_steps_and_the_end_are_gone_back_to() -> None:
 
 
 def test_fem_run_and_check_take_the_first_value_and_say_so() -> None:
-    told = "amplitude TROLLEY (DEFINITION=USER) keeps its first value 0, unless fem.stepper sets it"
+    told = "amplitude TROLLEY (DEFINITION=USER) keeps its initial value 0, unless fem.stepper sets it"
     assert told in fem.check(CRANE).notices
     model = fem.read_deck(CRANE)
     short = replace(model.steps[1], procedure=replace(model.steps[1].procedure, period=0.5))
@@ -304,7 +304,7 @@ def test_errors_say_what_is_wrong() -> None:
                 sim["FORCE"] = wrong
         sim.advance(0.1)
         for back in (0.1, 0.05, np.nan):
-            with pytest.raises(CommandError, match=r"not after now|not finite"):
+            with pytest.raises(CommandError, match=r"not later than now|not finite"):
                 sim.advance_to(back)
         with pytest.raises(CommandError, match="positive"):
             sim.advance(0.0)
@@ -358,7 +358,7 @@ def test_history_is_left_out_where_nobody_wants_it() -> None:
     with fem.stepper(pulled(), history=False) as sim:
         sim.advance(0.5)
         assert sim.u(1).tolist() == [0.0, 0.0, 0.0]
-        with pytest.raises(CommandError, match="not kept"):
+        with pytest.raises(CommandError, match="not stored"):
             sim.history()
 
 

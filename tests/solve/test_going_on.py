@@ -333,8 +333,8 @@ CHANGES: dict[str, tuple[Callable[[], object], list[str], str]] = {
     ),
     "include": (lambda: Path("part.inc").write_text("** other\n"), [], r"another deck: part\.inc changed since"),
     "parameter": (lambda: None, ["--set", "P=2"], r"another deck: <P> changed since"),
-    "option": (lambda: None, ["--solver", "band"], r"of a run with --solver auto: start without"),
-    "no fields": (lambda: None, ["--no-vtk"], r"of a run with --no-vtk False"),
+    "option": (lambda: None, ["--solver", "band"], r"to a run with --solver auto: start without"),
+    "no fields": (lambda: None, ["--no-vtk"], r"to a run with --no-vtk False"),
     "damage": (
         lambda: Path("cut/checkpoint.npz").write_bytes(damage(Path("cut/checkpoint.npz").read_bytes())), [],
         r"cut/checkpoint\.npz is damaged \(.+\): start without --continue",
