@@ -78,9 +78,10 @@ class Log(Relay):
 
     def _hand_on(self, method: str, what: tuple[Any, ...]) -> None:
         getattr(self._sink, method)(*what)
-        if method in ("frame", "keep", "resume") or (method == "rows" and not self._remembers):
+        is_kept = self._remembers and len(what[0].increment) > 0 if method == "rows" else True
+        if not is_kept or method in ("frame", "keep", "resume"):
             return
-        follows = method == "rows" and self._told and self._told[-1][0] == "rows" and what[0].increment[:1] != 0
+        follows = method == "rows" and self._told and self._told[-1][0] == "rows" and what[0].increment[0] != 0
         self._loose = self._loose + 1 if follows else 0
         self._told.append((method, what))
         if self._loose == JOINED:

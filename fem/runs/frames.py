@@ -80,7 +80,7 @@ def small_plot(x: Floats, curves: Mapping[str, Floats], across: str, upright: st
     """Some curves as inline SVG, on white, so that it is read in dark notebooks, too."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 2.2), layout="constrained")
+    figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     panel = figure.subplots()
     thin = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int))
     for name, values in curves.items():
@@ -88,7 +88,7 @@ def small_plot(x: Floats, curves: Mapping[str, Floats], across: str, upright: st
     panel.set(xlabel=across, ylabel=upright)
     panel.spines[["top", "right"]].set_visible(False)
     if len(curves) > 1:
-        panel.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        figure.legend(frameon=False, loc="outside lower center", ncols=min(len(curves), 5))
     return as_svg(figure)
 
 

@@ -306,7 +306,7 @@ TENSIONS = ("horizontal tension limit", "tension limit", "average tension limit"
 def sag_tension(
     cases: str | Path | Sequence[Mapping[str, Any]],
     *,
-    section: str | Section = "drake",
+    section: str | Section,
     spans: Sequence[float] = (),
     first: Sequence[float] | None = None,
     last: Sequence[float] | None = None,
@@ -328,9 +328,9 @@ def sag_tension(
     CommandError  a row that cannot be read, no limit, limits that contradict each other, a conductor without curves, a
                   state that has no equilibrium or is beyond the published curves.
 
-    >>> line = fem.sag_tension([{"temperature [C]": 15, "tension limit [% RTS]": 20}], spans=[300])
+    >>> line = fem.sag_tension([{"temperature [C]": 15, "tension limit [% RTS]": 20}], section="drake", spans=[300])
     >>> print(f"{line.rows[0].final.shape.sag:.2f} m")
-    7.35 m
+    7.13 m
     """
     conditions, units = read_conditions(cases)
     made = section if isinstance(section, Section) else section_of(section)
@@ -410,6 +410,8 @@ def sag_tension_as_asked(cases: Path, **given: Any) -> SagTension:
     """``fem line --sag-tension``. CommandError: an option that says nothing here."""
     if lost := sorted(given.keys() - set(ALONE)):
         raise CommandError(f"--sag-tension takes no {', '.join('--' + name.replace('_', '-') for name in lost)}")
+    if "section" not in given:
+        raise CommandError(f"--sag-tension needs --section NAME, a conductor of the catalogue: {which()}")
     return sag_tension(cases, **given)
 
 
