@@ -18,13 +18,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import fem
+from fem.arrays import Say
 from fem.deck import read_model
 from fem.driven import Stepper
 from fem.errors import CommandError, FemError, lacks, unknown
 from fem.model import Dynamic, Model
 from fem.model.quantities import ENERGIES
 from fem.runs.own import check_file
-from fem.show.series import Say, number_of
+from fem.show.series import number_of
 
 LIBRARIES = {3: "pythonfmu3", 2: "pythonfmu"}
 READ: dict[str, Callable[[Stepper, int], Any]] = {
@@ -68,7 +69,7 @@ def export_fmu(
     fmi: int = 3,
     force: bool = False,
 ) -> Path:
-    """Write a deck as a functional mock-up unit for co-simulation; its path.
+    """Write a deck as a functional mock-up unit (FMU) for co-simulation, and return its path.
 
     outputs     ``T_e12``, ``U3_n5``: U, V, A, RF of nodes, T of elements; names of energies
     inputs      amplitudes with DEFINITION=USER (none named: all); an input that is set before a step is reached along a
@@ -76,6 +77,9 @@ def export_fmu(
     parameters  start values of ``*PARAMETER`` names in place of the deck's; all of these are parameters of the unit
 
     CommandError: names that the deck does not have, a last step without motion, no PythonFMU.
+
+    >>> fem.export_fmu("inputs/driven_crane.inp", "crane.fmu", ["U1_n2", "T_e1"]).name
+    'crane.fmu'
     """
     library, model = LIBRARIES[fmi], read_model(deck, parameters)
     file = Path(file or f"{Path(model.source).stem}.fmu")
