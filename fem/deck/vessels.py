@@ -115,12 +115,12 @@ def of_columns(card: Card, table: Columns) -> Iterator[Line]:
         if (motion in columns) != (phase in columns):
             raise table.mistake(f"the table has one of amplitude and phase of {motion} alone{table.named()}")
         if motion in columns:
-            values[number] = amounts(table, columns, motion, "a phase of 180 degrees turns it round")
+            values[number] = amounts(table, columns, motion, "use a phase of 180 degrees for the opposite sign")
             values[6 + number] = table.numbers(columns[phase], f"the {phase}")
     if card.word("PHASE", PHASES, "LAG") == "LEAD":
         values[6:] *= -1.0
-    for number, row in enumerate(np.column_stack([omega, heading, values.T]).tolist()):
-        yield Line(tuple(row), table.place(number, 0))
+    for row, line in zip(np.column_stack([omega, heading, values.T]).tolist(), table.lines, strict=True):
+        yield Line(tuple(row), table.row(*line).place)
 
 
 def of_wamit(table: Columns, length: float, draft: Draft) -> Iterator[Line]:
@@ -132,17 +132,17 @@ def of_wamit(table: Columns, length: float, draft: Draft) -> Iterator[Line]:
     largest = np.array([size[mode == each].max() for each in mode])
     off = np.abs(size * np.exp(1j * np.radians(phase)) - (real + 1j * imaginary)) > ALIKE * largest
     for bad, column, message in (
-        (period <= 0.0, 0, "PER must be positive: limits of long and short waves are no rows of *RAO"),
+        (period <= 0.0, 0, "PER must be positive: *RAO does not take the limits of long and short waves"),
         ((mode < 1.0) | (mode % 1.0 != 0.0), 2, "I is a mode, 1 to 6"),
-        (off, 3, "MOD and PHA are not RE and IM"),
+        (off, 3, "MOD and PHA disagree with RE and IM"),
     ):
         for row in np.flatnonzero(bad)[:1].tolist():
             hint = "RE = MOD cos PHA, IM = MOD sin PHA, in degrees" if column == 3 else ""
             raise Mistake(table.place(row, column), f"{message}, got {numbers[row, column]:g}", hint)
     if missing := [name for number, name in enumerate(MOTIONS, 1) if number not in mode]:
-        draft.notice(f"*RAO: the table has no {listing(missing, 'or')}, which stay 0")
+        draft.notice(f"*RAO: the table has no {listing(missing, 'or')}, which remain 0")
     if (mode > 6.0).any():
-        draft.notice("*RAO: modes of WAMIT above 6, those of further bodies, are left out")
+        draft.notice("*RAO: modes of WAMIT above 6, those of further bodies, are ignored")
     found: dict[tuple[float, float], tuple[int, Floats]] = {}
     for row, (per, beta, own, amplitude, lead, *_) in enumerate(numbers.tolist()):
         first, values = found.setdefault((per, beta % 360.0), (row, np.full((2, 6), np.nan)))
@@ -150,15 +150,22 @@ def of_wamit(table: Columns, length: float, draft: Draft) -> Iterator[Line]:
             if not np.isnan(values[0, int(own) - 1]):
                 raise Mistake(table.place(row, 2), f"a second line for PER {per:g}, BETA {beta:g}, I {own:g}")
             values[:, int(own) - 1] = amplitude * (math.degrees(1.0) / length if own > 3.0 else 1.0), -lead
+    lines = list(table.lines)
     for (per, beta), (first, values) in found.items():
-        yield Line((2.0 * math.pi / per, beta, *np.nan_to_num(values).ravel().tolist()), table.place(first, 0))
+        row = 2.0 * math.pi / per, beta, *np.nan_to_num(values).ravel().tolist()
+        yield Line(row, table.row(*lines[first]).place)
 
 
 def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
     """The tables of vessels know the waves of the deck, or say what is done without; bodies: as they are built."""
     if draft.mistakes or not draft.raos:
         return
-    sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
+    try:
+        with np.errstate(all="ignore"):
+            sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
+    except (OverflowError, AssertionError):  # no wave is known by such a number
+        draft.report(draft.waves[0][1].mistake("waves are out of range"))
+        return
     rotations = (*draft.rotations, *(entry for step in draft.steps for entry in step.rotations))
     turned = {entry.target for entry in rotations if entry.value}
     for body, (_, card) in zip(bodies, draft.bodies, strict=True):
@@ -166,27 +173,25 @@ def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
             continue
         own, place = draft.raos[body.rao], card.field("RAO").place
         if not len(sea):
-            draft.notice(f"RAO={own.name} moves nothing: the deck has no *WAVE")
+            draft.notice(f"RAO={own.name} has no effect: the deck has no *WAVE")
         omega, energy = sea[:, 0], sea[:, 2] ** 2
         heading = np.degrees(sea[:, 4]) - body.heading
         _, is_off, is_turned = own.answer(omega, heading)
         if is_turned.any():
             known = ", ".join(f"{way:g}" for way in own.headings)
-            message = (
-                f"waves run at {heading[is_turned][0] % 360.0:g} degrees from the bow, of which RAO {own.name} says "
-            )
+            message = f"waves run at {heading[is_turned][0] % 360.0:g} degrees from the bow, for which RAO {own.name} "
             hint = "SYMMETRY=XZ gives the other side"
-            draft.report(Mistake(place, message + f"nothing between its headings: {known}", hint))
+            draft.report(Mistake(place, message + f"contains no data between its headings: {known}", hint))
         elif is_off.any():
             periods = 2.0 * np.pi / omega[is_off]
             share = energy[is_off].sum() / energy.sum()
             what = f"waves of {periods.min():.4g} to {periods.max():.4g}, {share:.2g} of the energy of the sea, are "
             what += f"not in RAO {own.name}"
             if own.outside == ERROR:
-                hint = "OUTSIDE=ZERO: they do not move the vessel; OUTSIDE=HOLD: as the nearest row of the table"
+                hint = "OUTSIDE=ZERO ignores them; OUTSIDE=HOLD takes the nearest row of the table"
                 draft.report(Mistake(place, what, hint))
             else:
-                how = "as the nearest row of the table says" if own.outside == HOLD else "not at all"
+                how = "as in the nearest row of the table" if own.outside == HOLD else "not at all"
                 draft.notice(f"{what}: they move the vessel {how}")
         if body.node in turned:
             draft.notice(f"rotations of *BOUNDARY add to those by RAO {own.name}, whose heading stays {body.heading:g}")

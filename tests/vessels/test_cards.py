@@ -131,7 +131,7 @@ def test_what_is_written_is_read():
         (", FORMAT=WAMIT\n5, 0, 1, 1\n", "expected PER, BETA, I, MOD, PHA, RE and IM, got 4 entries"),
         (", FORMAT=WAMIT\n-1, 0, 1, 1, 0, 1, 0\n", "PER must be positive"),
         (", FORMAT=WAMIT\n5, 0, 1.5, 1, 0, 1, 0\n", "I is a mode, 1 to 6, got 1.5"),
-        (", FORMAT=WAMIT\n5, 0, 1, 1, 90, 1, 0\n", "MOD and PHA are not RE and IM"),
+        (", FORMAT=WAMIT\n5, 0, 1, 1, 90, 1, 0\n", "MOD and PHA disagree with RE and IM"),
         (", FORMAT=WAMIT\n5, 0, 1, 1, 0, 1, 0\n5, 0, 1, 1, 0, 1, 0\n", "a second line for PER 5, BETA 0, I 1"),
         (", FORMAT=WAMIT, PHASE=LAG\n5, 0, 1, 1, 0, 1, 0\n", "PHASE does not belong to FORMAT=WAMIT"),
         (", LENGTH=2\n" + LINES, "LENGTH does not belong to FORMAT=TABLE"),
@@ -147,7 +147,7 @@ def test_mistakes(card, message):
 @pytest.mark.parametrize(("heading", "way"), [(", HEADING=30", 330), (", HEADING=-60.1", 60.1), (", HEADING=180", 180)])
 def test_waves_between_no_headings(heading, way):
     """Neither beyond them, nor between two that are far apart."""
-    with pytest.raises(DeckError, match=rf"run at {way:g} degrees from the bow.*nothing between its headings: 0, 60"):
+    with pytest.raises(DeckError, match=rf"run at {way:g} degrees from the bow.*no data between its headings: 0, 60"):
         model_of(PLAIN, heading)
     model_of(PLAIN, ", HEADING=-60")
     model_of(PLAIN)
@@ -179,5 +179,5 @@ def test_a_calm_sea_and_a_turned_vessel_are_told():
     model = parse_deck(
         text.replace("3, 1, 3\n", "3, 1, 3\n1, 1, 6\n") + STEP.replace("*END", "*BOUNDARY\n1, 6, 6, 0.1\n*END")
     )
-    assert "RAO=BOX moves nothing: the deck has no *WAVE" in model.notices
+    assert "RAO=BOX has no effect: the deck has no *WAVE" in model.notices
     assert any("rotations of *BOUNDARY add" in text for text in model.notices)
