@@ -177,7 +177,7 @@ def add_decks(commands: Any) -> None:
     export.add_argument("--file", metavar="FILE.fmu", type=Path, help="file to write (default: <deck name>.fmu)")
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
     option.add_force(export)
-    export.set_defaults(command=late("fem.tools.fmu:export", is_told=True))
+    export.set_defaults(command=late("fem.fmu:export", is_told=True))
 
 
 def add_studies(commands: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.fmu import DECK, DESCRIPTION, export_fmu, identifier
+from fem.fmu import DECK, DESCRIPTION, export_fmu, identifier
 
 pytest.importorskip("pythonfmu3")
 pytest.importorskip("pythonfmu")
