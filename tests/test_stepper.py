@@ -14,7 +14,7 @@ from fem.model import Amplitude, Dynamic, Model, Static
 from fem.model.curves import Follow, evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
-FEW = 6
+FEW = 4
 """Increments of the last step in the tests that are not long."""
 
 
@@ -344,11 +344,11 @@ def test_after_an_error_what_was_reached_is_read_and_a_state_is_gone_back_to(tmp
 def test_rows_of_many_advances_are_joined() -> None:
     """Law: a history does not depend on how a run was cut into intervals."""
     with fem.stepper(pulled(dt=0.001)) as sim:
-        for _ in range(1000):
+        for _ in range(600):
             sim.advance(0.001)
         single = sim.history()
     with fem.stepper(pulled(dt=0.001)) as sim:
-        sim.advance(1.0)
+        sim.advance(0.6)
         whole = sim.history()
     for name in ("time", "motion", "energy", "elements", "increment"):
         assert np.array_equal(getattr(single, name), getattr(whole, name)), name
