@@ -119,8 +119,8 @@ def of_columns(card: Card, table: Columns) -> Iterator[Line]:
             values[6 + number] = table.numbers(columns[phase], f"the {phase}")
     if card.word("PHASE", PHASES, "LAG") == "LEAD":
         values[6:] *= -1.0
-    for number, row in enumerate(np.column_stack([omega, heading, values.T]).tolist()):
-        yield Line(tuple(row), table.place(number, 0))
+    for row, line in zip(np.column_stack([omega, heading, values.T]).tolist(), table.lines, strict=True):
+        yield Line(tuple(row), table.row(*line).place)
 
 
 def of_wamit(table: Columns, length: float, draft: Draft) -> Iterator[Line]:
@@ -150,15 +150,22 @@ def of_wamit(table: Columns, length: float, draft: Draft) -> Iterator[Line]:
             if not np.isnan(values[0, int(own) - 1]):
                 raise Mistake(table.place(row, 2), f"a second line for PER {per:g}, BETA {beta:g}, I {own:g}")
             values[:, int(own) - 1] = amplitude * (math.degrees(1.0) / length if own > 3.0 else 1.0), -lead
+    lines = list(table.lines)
     for (per, beta), (first, values) in found.items():
-        yield Line((2.0 * math.pi / per, beta, *np.nan_to_num(values).ravel().tolist()), table.place(first, 0))
+        row = 2.0 * math.pi / per, beta, *np.nan_to_num(values).ravel().tolist()
+        yield Line(row, table.row(*lines[first]).place)
 
 
 def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
     """The tables of vessels know the waves of the deck, or say what is done without; bodies: as they are built."""
     if draft.mistakes or not draft.raos:
         return
-    sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
+    try:
+        with np.errstate(all="ignore"):
+            sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
+    except (OverflowError, AssertionError):  # no wave is known by such a number
+        draft.report(draft.waves[0][1].mistake("waves are out of range"))
+        return
     rotations = (*draft.rotations, *(entry for step in draft.steps for entry in step.rotations))
     turned = {entry.target for entry in rotations if entry.value}
     for body, (_, card) in zip(bodies, draft.bodies, strict=True):
