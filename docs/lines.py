@@ -26,6 +26,7 @@ PICTURES = {
     "conductor_span": {"wind": "span/tension", "break": "broken_wire/tension", "shapes": "broken_wire/shapes"},
     "sea_states": {"extremes": "sea_state_sweep/extremes"},
     "splash_zone": {"tension": "splash_zone/tension", "extremes": "splash_zone_sweep/extremes"},
+    "vessel": {"tension": "moored_vessel/tension"},
     "iced_span": {
         "jump": "iced_span/displacements",
         "tension": "iced_span/tension",
@@ -33,7 +34,7 @@ PICTURES = {
     },
 }
 """Page -> its pictures, and which files of ``results`` they are."""
-COLOURS, WIDTH = 64, 1000
+COLOURS, WIDTH = 48, 1000
 """Of a picture: enough for lines, and a fifth of the bytes."""
 
 

@@ -21,7 +21,10 @@ TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 CELL = re.compile(r"^```\{code-cell\} python\n((?::[^\n]*\n)*)\n*(.*?)^```$", re.DOTALL | re.MULTILINE)
 BEGIN = "%run -m fem example all --output inputs"
 """In place of the first cell, which is not shown: the decks that come with the program."""
-LINK = '\n<a href="../notebooks/{name}.ipynb" download>Download this tutorial as a notebook.</a>\n'
+LINK = """
+<a href="../notebooks/{name}.ipynb" download>Download this tutorial as a notebook.</a> Without a clone,
+`python -m fem example all --output inputs` copies its decks.
+"""
 
 
 def enter() -> None:

@@ -31,6 +31,8 @@ _WHERE = {
     "Builder": "fem.deck.builder",
     "run": "fem.runner",
     "stepper": "fem.driven",
+    "prepare": "fem.runner",
+    "export_fmu": "fem.fmu",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
     "Sweep": "fem.study.sweep",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -53,6 +54,10 @@ class Columns(dict[str, NDArray[Any]]):
     """
 
     def __missing__(self, name: str) -> NDArray[Any]:
+        """``U1_n2_end`` and ``T_e1_max`` are ``U1_2_end`` and ``T_1_max``."""
+        other = re.sub(r"_[en](?=\d)", "_", name)
+        if other in self:
+            return self[other]
         raise unknown("column", name, self)
 
     def __repr__(self) -> str:

@@ -19,11 +19,11 @@ from typing import Any
 import fem
 from fem.commands import arguments as option
 from fem.commands.signals import received, stoppable
-from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
+from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
-4 the machine cannot (disk full, memory spent), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
+4 a fault of the machine (disk full, out of memory), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
 FIGURES = (
     *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response"),
     *("modes", "load_factor"),
@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code of the process."""
     open_streams()
     arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments:
+        parser().print_help()
+        return CommandError.exit_code
     options = parser(*arguments[:1]).parse_args(arguments)
     with stoppable():
         return answer(options)
@@ -72,7 +75,7 @@ def answer(options: argparse.Namespace) -> int:
             return interrupted(Stopped(received[0]))
         import traceback
 
-        complain(traceback.format_exc() + "fem: this is a fault of the program; please report it with the deck")
+        complain(traceback.format_exc() + "fem: this is a bug in the program; please report it, with the deck")
         return 1
 
 
@@ -101,9 +104,17 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+class Parser(argparse.ArgumentParser):
+    """One that proposes a command, or the value of an option, in place of one that is not there."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, f"there is no {value!r}; {proposal(str(value), action.choices)}")
+
+
 def parser(asked: str = "") -> argparse.ArgumentParser:
     """The commands and their options: those beside the one that is asked for, or all, which takes longer."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="fem",
         description="Nonlinear dynamics of cables, bars, rods and ropes from an Abaqus/CalculiX-style deck.",
         epilog=EXIT_CODES,
@@ -121,29 +132,31 @@ def add_solver(commands: Any) -> None:
     run = commands.add_parser("run", help="solve a deck and write its results")
     option.add_deck(run)
     option.add_output(run, "folder of the results (default: results/<deck name>)")
-    where = "go on from the last checkpoint of this run, after a kill or a full disk: its files end as without a break"
+    where = "continue this run from its last checkpoint; its files become the same as without the interruption"
     run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
-    where = "folder of an earlier run, whose state the first step begins with (*RESTART, READ)"
+    where = "folder of an earlier run; the first step starts from its state (*RESTART, READ)"
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
-    run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    run.add_argument("--quiet", action="store_true", help="print errors only")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
-    run.add_argument("--no-vtk", dest="vtk", action="store_false", help="write no fields for ParaView")
+    run.add_argument("--no-vtk", dest="vtk", action="store_false", help="do not write the fields for ParaView")
     run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")
     run.set_defaults(command=run_command)
 
-    check = commands.add_parser("check", help="read a deck, report the model and what looks wrong; solve nothing")
+    check = commands.add_parser("check", help="read a deck and report the model and likely mistakes; nothing is solved")
     option.add_deck(check)
     check.set_defaults(command=check_command)
 
 
 def add_decks(commands: Any) -> None:
-    """``fem pendulum``, ``line`` and ``import``: what writes decks."""
+    """``fem pendulum``, ``line``, ``import`` and ``export``: what writes decks."""
     from fem.tools import pendulums, spans
 
-    pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
+    pendulum = commands.add_parser("pendulum", help="write, and optionally run, the deck of a pendulum of N links")
     pendulums.add_options(pendulum)
     pendulum.set_defaults(command=writes("fem.tools.pendulums:pendulum"))
-    line = commands.add_parser("line", help="write the deck of a mooring line or a span of conductor, and run it")
+    line = commands.add_parser(
+        "line", help="write, and optionally run, the deck of a mooring line or of a conductor span"
+    )
     spans.add_options(line)
     line.set_defaults(command=line_command)
     foreign = commands.add_parser("import", help="write a deck from the input file of another program")
@@ -153,6 +166,18 @@ def add_decks(commands: Any) -> None:
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
     moordyn.set_defaults(command=late("fem.tools.moordyn:convert", is_told=True))
+    export = commands.add_parser("export", help="write a deck for another program: a unit for co-simulation (FMI)")
+    option.add_deck(export)
+    export.add_argument("--to", choices=("fmu",), required=True, help="kind of file")
+    export.add_argument(
+        "--input", metavar="NAME,NAME", default="", help="amplitudes with DEFINITION=USER (default: all)"
+    )
+    where = "numbers that the unit gives: U, V, A, RF of nodes, T of elements, names of energies"
+    export.add_argument("--output", metavar="T_e12,U3_n5", required=True, help=where)
+    export.add_argument("--file", metavar="FILE.fmu", type=Path, help="file to write (default: <deck name>.fmu)")
+    export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
+    option.add_force(export)
+    export.set_defaults(command=late("fem.fmu:export", is_told=True))
 
 
 def add_studies(commands: Any) -> None:
@@ -164,24 +189,24 @@ def add_studies(commands: Any) -> None:
 
 def add_others(commands: Any) -> None:
     """Everything else: examples, page, validation, compilation in advance."""
-    examples = commands.add_parser("example", help="list the decks that come with the program, or copy some")
-    examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
+    examples = commands.add_parser("example", help="list or copy the decks that come with the program")
+    examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy, or all (default: list them)")
     option.add_output(examples, "folder of the copies (default: the current one)")
     examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
-    token = "The address it prints has a token: without it nobody, other users of this computer included, is let in."
-    page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer", epilog=token)
-    page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck, or folder of results, to open")
-    page.add_argument("--port", metavar="N", type=option.port, default=8080, help="of the page (default: 8080)")
-    where = "address to serve (default: 127.0.0.1, this computer alone); any other lets others in"
+    token = "The printed address contains a token; without it nobody, not even another local user, can open the page."
+    page = commands.add_parser("app", help="run the program in a browser: forms, runs and results", epilog=token)
+    page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck or folder of results to open")
+    page.add_argument("--port", metavar="N", type=option.port, default=8080, help="port of the page (default: 8080)")
+    where = "address to listen on (default: 127.0.0.1, this computer only); any other one lets other computers connect"
     page.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help=where)
-    page.add_argument("--no-open", dest="is_opened", action="store_false", help="open no browser")
+    page.add_argument("--no-open", dest="is_opened", action="store_false", help="do not open a browser")
     page.set_defaults(command=late("fem.app.server:serve", is_told=True))
-    validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
-    validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
+    validate = commands.add_parser("validate", help="run the validation cases; report target, computed value and ratio")
+    validate.add_argument("cases", metavar="CASE", nargs="*", help="names, or all (default: all but the long ones)")
     option.add_output(validate, "folder of the report")
     validate.set_defaults(command=late("fem.validation:validate"))
 
-    warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
+    warm = commands.add_parser("warmup", help="compile the solver in advance, once after every installation or update")
     warm.set_defaults(command=late("fem.warmup:warmup"))
 
 
@@ -190,45 +215,45 @@ def add_pictures(commands: Any) -> None:
     from fem.show import post
 
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
-    plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
-    plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
+    plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all for which the run has data)")
+    plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="file format (default: png)")
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
-    where = "draw displacements in the figures of shapes and modes so many times as large (default: 1)"
-    plot.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
+    where = "magnify displacements in the figures of shapes and modes (default: 1; small ones of shapes as it fits)"
+    plot.add_argument("--scale", metavar="S", type=option.positive, help=where)
     plot.set_defaults(command=late("fem.show.plot:plot", is_told=True))
-    film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
+    film = commands.add_parser("animate", help="make a film of the motion of a run from its files")
     option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")
-    many = "frames of the trail, 0: none (default: 30)"
+    many = "length of the trails in frames; 0: no trails (default: 30)"
     film.add_argument("--trail", metavar="N", type=option.count, default=30, help=many)
-    film.add_argument("--nodes", metavar="LABEL", type=int, nargs="+", default=[], help="nodes with a trail: labels")
+    film.add_argument("--nodes", metavar="LABEL", type=int, nargs="+", default=[], help="labels of nodes with a trail")
     film.add_argument("--fps", type=option.positive, default=30.0, help="frames per second (default: 30)")
-    many = "at most so many frames (default: 300)"
+    many = "largest number of frames (default: 300)"
     film.add_argument("--frames", metavar="N", type=option.positive_count, default=300, help=many)
     film.add_argument("--from", dest="start", metavar="T", type=option.number, default=-math.inf, help="first time")
     film.add_argument("--to", dest="end", metavar="T", type=option.number, default=math.inf, help="last time")
-    where = "time of the motion in a second of the film (1: as fast as it happens), in place of --frames"
+    where = "time of the motion per second of film (1: real time), instead of --frames"
     film.add_argument("--speed", metavar="S", type=option.positive, help=where)
-    where = "draw displacements so many times as large (the scale factor of ParaView and Abaqus; default: 1)"
+    where = "magnify displacements by this factor (the scale factor of ParaView and Abaqus; default: 1)"
     film.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
     film.set_defaults(command=late("fem.show.animate:animate", is_told=True))
-    told = commands.add_parser("report", help="write one HTML file of a run, a sweep, exponents or a validation")
-    option.add_output(told, "the page (default: DIR/report.html)", "FILE.html")
-    told.add_argument("--title", default="", metavar="TEXT", help="title of the page (default: the deck's heading)")
-    told.add_argument("--author", default="", metavar="TEXT", help="who hands it over, for the title block")
+    told = commands.add_parser("report", help="write an HTML report of a run, a sweep, exponents or a validation")
+    option.add_output(told, "report file (default: DIR/report.html)", "FILE.html")
+    told.add_argument("--title", default="", metavar="TEXT", help="title of the report (default: the deck's heading)")
+    told.add_argument("--author", default="", metavar="TEXT", help="author, for the title block")
     told.add_argument("--note", default="", metavar="TEXT", help="a paragraph below the title")
     told.add_argument("--date", default="", metavar="TEXT", help="date of the title block (default: today)")
-    where = "breaking load of an element set, or of all bars, for the utilisation on the first page; repeat for more"
+    where = "breaking load of an element set, or of all bars, for the utilisation on the first page; may be repeated"
     form = {"metavar": "[SET=]FORCE", "type": option.strength, "action": "append", "default": []}
     told.add_argument("--strength", **form, help=where)
     told.set_defaults(command=late("fem.show.report:report", is_told=True))
     for command in (plot, film, told):
-        command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
+        command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
     post.add_commands(commands, late)
 
 
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
-    add_decks: ("pendulum", "line", "import"),
+    add_decks: ("pendulum", "line", "import", "export"),
     add_studies: ("sweep", "lyapunov", "sections", "basins", "continue", "orbits"),
     add_pictures: ("plot", "animate", "report", "post"),
     add_others: ("example", "app", "validate", "warmup"),

@@ -103,7 +103,7 @@ class CommandError(FemError):
     ...     fem.plot("inputs")
     ... except fem.CommandError as error:
     ...     print(error)
-    inputs holds no results of a run: there is no run.json in it
+    inputs contains no results of a run: there is no run.json in it
     """
 
     exit_code = 2
@@ -136,9 +136,22 @@ def lacks(package: str, extra: str) -> str:
 
 def unknown(what: str, name: object, known: Iterable[object]) -> KeyError:
     """For a name that is not there: those that are, or the first of them."""
+    return KeyError(f"there is no {what} {name}; {those_there_are(known)}")
+
+
+def those_there_are(known: Iterable[object]) -> str:
     first = [str(each) for each in islice(known, MAX_NAMED + 1)]
     listed = ", ".join(first[:MAX_NAMED]) + (", ..." if len(first) > MAX_NAMED else "")
-    return KeyError(f"there is no {what} {name}; there " + (f"are {listed}" if listed else "is none"))
+    return f"there are {listed}" if len(first) > 1 else f"there is {f'only {listed}' if listed else 'none'}"
+
+
+def proposal(name: str, known: Iterable[str]) -> str:
+    """In place of a name that is not there: the one most like it, else those there are."""
+    import difflib
+
+    names = {each.upper(): each for each in known}
+    close = difflib.get_close_matches(name.upper(), names, n=1)
+    return f"did you mean {names[close[0]]}?" if close else those_there_are(names.values())
 
 
 _told: set[str] = set()

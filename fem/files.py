@@ -62,13 +62,13 @@ def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
 def write_new(path: Path, content: bytes, force: bool) -> Path:
     """Write a file that a command makes. CommandError: the file is there and holds something else."""
     if path.is_dir():
-        raise CommandError(f"{path} is a folder; --output names the deck to write")
+        raise CommandError(f"{path} is a folder; --output must name the deck to write")
     if os.path.lexists(path):
         if path.is_file() and path.read_bytes() == content:
             return path
         if not force:
-            where = "--output FILE.inp says where to write, --force writes over it"
-            raise CommandError(f"{path} exists and holds another deck; {where}")
+            where = "choose another with --output FILE.inp, or overwrite it with --force"
+            raise CommandError(f"{path} exists and contains another deck; {where}")
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, content)
     return path
@@ -255,7 +255,7 @@ class FolderLock:
             finally:
                 if self._file is None:
                     os.close(file)
-        raise CommandError(f"{self._folder} is in use: {LOCK} in it changes all the time")
+        raise CommandError(f"{self._folder} is in use: {LOCK} in it keeps changing")
 
     def release(self) -> None:
         """Let others in; the file goes while it is still locked, so none of theirs is removed."""
@@ -286,7 +286,9 @@ class FolderLock:
         content = start_of(file)
         holder = holder_of(content)
         if content.strip(b"\0") and not holder:
-            raise CommandError(f"{self._path} is not a lock of this program; it was not touched: remove or rename it")
+            raise CommandError(
+                f"{self._path} is not a lock file of this program; it was not changed: remove or rename it"
+            )
         here = holder.get("host", platform.node()) == platform.node()
         if not here or (not can_lock and is_alive(holder.get("pid"))):
             raise self._taken(holder)
@@ -297,8 +299,8 @@ class FolderLock:
         elsewhere = holder and holder["host"] != platform.node()
         hint = f"; if that process has ended, remove {self._path}" if elsewhere else ""
         return CommandError(
-            f"{self._folder} is being written by another run ({who}); nothing was touched: wait for its end, "
-            f"or choose a folder with --output DIR{hint}"
+            f"{self._folder} is being written by another run ({who}); nothing was changed: wait until it ends, or "
+            f"choose a folder with --output DIR{hint}"
         )
 
 
@@ -382,7 +384,7 @@ def read_file(path: Path) -> bytes:
     """
     with open_regular(path, getattr(os, "O_NOFOLLOW", 0)) as file:
         if not is_safe(os.fstat(file.fileno())):
-            raise PermissionError(f"{path} is not a file that the user alone may write")
+            raise PermissionError(f"{path} is not a file that only the user may write")
         return file.read(LARGEST)
 
 
@@ -406,8 +408,8 @@ def write_file(path: Path, content: bytes) -> None:
 TURNS = "lock"
 PATIENCE = 300.0
 """Seconds after which a process that waits compiles for itself: ten times what everything takes on two processors."""
-WAITING = "another process is compiling the solver: waiting for it, {seconds:g} s at most"
-TIRED = "the other process has not finished compiling: compiling here"
+WAITING = "another process is compiling the solver: waiting up to {seconds:g} s for it"
+TIRED = "the other process has not finished compiling: compiling in this one"
 
 
 @cache

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from fem.deck import read_model
+from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files import free
 from fem.model import Boundary, Frequency, Model, Static, Step
@@ -80,6 +81,46 @@ def run(
     return collected.history()
 
 
+class Prepared:
+    """A deck that is run again and again with other values of its ``*PARAMETER``; ``fem.prepare`` makes it.
+
+    Its text is read once, as by ``fem.sweep``: where only numbers of the model change, these are put in their places.
+    """
+
+    def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
+        if isinstance(deck, Model):
+            raise CommandError(
+                "prepare needs the path of a deck; this Model has been read already, and fem.run takes it"
+            )
+        self._fixed = {name.upper(): value for name, value in (parameters or {}).items()}
+        self._read = deck_reader(deck, read_model(deck, self._fixed).parameters)
+
+    def model(self, parameters: Mapping[str, float] | None = None) -> Model:
+        """The model with these values; parameters that are not named have those of ``prepare``, else of the deck.
+
+        DeckError, CommandError: as ``read_deck``.
+        """
+        return self._read({**self._fixed, **{name.upper(): value for name, value in (parameters or {}).items()}})
+
+    def run(self, parameters: Mapping[str, float] | None = None, **options: Any) -> History:
+        """The motion with these values: that of ``fem.run``, whose options it takes, to the last bit."""
+        return run(self.model(parameters), **options)
+
+
+def prepare(deck: str | Path, *, parameters: Mapping[str, float] | None = None) -> Prepared:
+    """Read a deck once, to run it with many values of its parameters; for a ``Model`` of one of them: ``model``.
+
+    parameters  values that override the deck's ``*PARAMETER`` in all runs
+
+    Raises what ``read_deck`` raises.
+
+    >>> prepared = fem.prepare("inputs/pendulum_lumped.inp")
+    >>> [len(prepared.run({"duration": duration})) for duration in (0.5, 1.0)]
+    [86, 170]
+    """
+    return Prepared(deck, parameters)
+
+
 def run_to_files(
     deck: str | Path,
     output: str | Path | None = None,
@@ -134,7 +175,7 @@ def run_to_files(
                     console.summary(files.progress.totals, files.verdict, timing.total(), files.folder, files.names())
 
 
-NOTHING_KEPT = "no checkpoint: the run starts anew"
+NOTHING_KEPT = "no checkpoint: the run starts from the beginning"
 UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 """After these nobody waits for pictures, or there is no room for them."""
 
@@ -171,11 +212,11 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     request = model.earlier
     if request is None or folder is None:
         if folder is not None:
-            raise CommandError("--from needs *RESTART, READ in the deck: without it no state is read")
+            raise CommandError("--from needs *RESTART, READ in the deck")
         return None
     path = Path(folder) / NAME
     if not path.is_file():
-        raise CommandError(f"{folder} holds no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
+        raise CommandError(f"{folder} contains no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
     found = read_checkpoint(path, run_record.versions(), TYPES, "run the earlier deck again")
     if changed := changed_parts(found["model"], digests_of(model)):
         raise CommandError(f"the model is not that of {path}: {', '.join(changed)} changed")
@@ -186,12 +227,12 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     wanted = [at for at, state in states.items() if number == at[1] or (number is None and state["is_end"])]
     chosen = last if request.step is None else [at for at in wanted if at[0] == request.step]
     if not chosen:
-        raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
+        raise CommandError(f"{path} does not contain the state that *RESTART, READ names; it contains {held}")
     (step, number), state = chosen[0], states[chosen[0]]
     if not (state["is_end"] or request.ends_step):
         raise CommandError(
-            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP leaves out the rest "
-            "of that step; fem run with --continue finishes the earlier run first"
+            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP skips the rest of "
+            "that step; fem run with --continue finishes the earlier run first"
         )
     return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number})
 
@@ -248,7 +289,7 @@ def frequencies(
     asked = [step.procedure.modes for step in model.steps if isinstance(step.procedure, Frequency)]
     count = modes if modes is not None else (*asked, 10)[0]
     if count < 1:
-        raise CommandError(f"{count} modes; it has to be 1 or more")
+        raise CommandError(f"{count} modes; expected 1 or more")
     # Without a static step the first one says what is held; how it moves is left out.
     first = (*model.steps, Step(Static(), nlgeom=True))[0]
     boundaries, rotations = ((), ()) if at_rest else (still(first.boundaries), still(first.rotations))

@@ -7,7 +7,6 @@ A case is a file ``validation/cases/<name>.py`` with ``NAME``, ``TITLE``, ``SOUR
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import io
 import json
@@ -24,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from fem.commands.example import shipped
-from fem.errors import CommandError
+from fem.errors import CommandError, proposal
 from fem.files import REPORT, lines_of, replace_file
 from fem.runs.console import in_lines, say
 from fem.runs.own import Names, Origin, OwnFolder, listed_names, read_record
@@ -152,7 +151,7 @@ def find_root() -> Path:
     for root in (Path.cwd(), shipped()):
         if (root / "validation" / "cases").is_dir():
             return root
-    raise CommandError(f"no folder validation/cases in {Path.cwd()} or {shipped()}: the installation is not whole")
+    raise CommandError(f"no folder validation/cases in {Path.cwd()} or {shipped()}: the installation is incomplete")
 
 
 def available(root: Path) -> list[str]:
@@ -171,9 +170,7 @@ def choose(wanted: list[str], root: Path) -> list[str]:
     for name in wanted:
         stem = Path(name).stem.lower()
         if stem not in known:
-            close = difflib.get_close_matches(stem, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"known are: {', '.join(known)}"
-            raise CommandError(f"unknown validation case {name!r}; {hint}")
+            raise CommandError(f"there is no validation case {name!r}; {proposal(stem, known)}")
         if stem not in chosen:
             chosen.append(stem)
     return chosen

@@ -142,7 +142,7 @@ def warmup(stream: TextIO | None = None) -> None:
     """``fem warmup``: compile what is not compiled yet, and say so."""
     out = stream or sys.stdout
     if not is_first_start():
-        print(f"everything is compiled already, in {cache_folder()}", file=out)
+        print(f"everything has been compiled already, in {cache_folder()}", file=out)
         return
     began = time.perf_counter()
     with announced(out):

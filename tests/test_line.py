@@ -99,10 +99,10 @@ def test_sizes_and_speeds_are_parameters(tmp_path):
         ("--last 1,0,0 --section chain --sag 1", "polyester-MM (MM: nominal diameter in mm"),
         ("--last 1,0,0 --EA 100 --sag 1", "or its numbers (diameter, mass)"),
         ("--last 1,0,0 --section drake --mass 2 --sag 1", "has its own numbers: leave out mass"),
-        ("--last 0,0,0 --section drake --sag 1", "both ends of the line are in one place"),
-        (f"{CHAIN} --motion 1,0,0", "a motion takes both its amplitudes and its period"),
-        (f"{SPAN} --sag 1 --friction 1", "friction takes a bottom"),
-        ("--last 9,0,0 --section drake --sag 1 --stream 9,0", "wind blows above z = 0"),
+        ("--last 0,0,0 --section drake --sag 1", "both ends of the line are at the same point"),
+        (f"{CHAIN} --motion 1,0,0", "a motion needs amplitudes and a period"),
+        (f"{SPAN} --sag 1 --friction 1", "friction needs a bottom"),
+        ("--last 9,0,0 --section drake --sag 1 --stream 9,0", "wind acts above z = 0"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, capsys, monkeypatch, words, message):
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused(tmp_path, capsys, monkeypatch, words, message
 def test_decks_of_others_are_left_alone(tmp_path):
     deck = fem.line((9, 0, 5), section="dove", sag=0.5, output=tmp_path / "line.inp")
     assert fem.line((9, 0, 5), section="dove", sag=0.5, output=deck) == deck
-    with pytest.raises(CommandError, match="holds another deck"):
+    with pytest.raises(CommandError, match="contains another deck"):
         fem.line((9, 0, 5), section="dove", sag=0.6, output=deck)
     with pytest.raises(CommandError, match="one of length, tension, sag"):
         fem.line((9, 0, 5), section="dove", sag=0.6, length=11.0)
@@ -150,7 +150,7 @@ def test_the_end_follows_a_record(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (RECORD.replace("0.0,", "-1.0,", 1), "begins at time -1; the motion of a line begins at 0"),
+        (RECORD.replace("0.0,", "-1.0,", 1), "begins at time -1; the motion of a line must begin at time 0"),
         (RECORD.replace("Surge, heave", "x, y"), "has no column surge, sway or heave"),
         (RECORD.replace("3.0", "three"), "is not a table of numbers"),
         ("", "has no column surge"),

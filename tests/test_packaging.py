@@ -114,7 +114,7 @@ def test_examples_that_are_not_there_or_in_the_way(tmp_path):
     with pytest.raises(CommandError, match="there are axial_bar, "):
         example(["zzzzz"], tmp_path)
     (tmp_path / "sdnl100.inp").write_text("mine")
-    with pytest.raises(CommandError, match="holds another deck"):
+    with pytest.raises(CommandError, match="contains another deck"):
         example(["sdnl100"], tmp_path)
     example(["sdnl100"], tmp_path, force=True)
     assert (tmp_path / "sdnl100.inp").read_bytes() == (ROOT / "inputs" / "sdnl100.inp").read_bytes()

@@ -126,7 +126,7 @@ def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkey
         (["--links", "2", "--angles", "30,a"], "'a' is not a number"),
         (["--links", "2", "--angles", "30,,30"], "'' is not a number"),
         (["--links", "2", "--mass", "1,inf"], "'inf' is not a finite number"),
-        (["--links", "2", "--damping", "-1"], "is not a number of at least zero"),
+        (["--links", "2", "--damping", "-1"], "is not a number that is zero or positive"),
     ],
 )
 def test_what_is_no_number_is_exit_2(arguments, message, capsys):
@@ -167,7 +167,10 @@ def test_the_default_file_is_not_written_over(tmp_path, monkeypatch, capsys):
     assert main(["pendulum", "--links", "2"]) == 0  # the same deck
     before = (tmp_path / "pendulum_2.inp").read_bytes()
     assert main(["pendulum", "--links", "2", "--angles", "40"]) == 2
-    assert "pendulum_2.inp exists and holds another deck; --output FILE.inp" in capsys.readouterr().err
+    assert (
+        "pendulum_2.inp exists and contains another deck; choose another with --output FILE.inp"
+        in capsys.readouterr().err
+    )
     assert (tmp_path / "pendulum_2.inp").read_bytes() == before
     assert main(["pendulum", "--links", "2", "--angles", "-40,10", "--output", "pendulum_2.inp"]) == 2
     assert (tmp_path / "pendulum_2.inp").read_bytes() == before

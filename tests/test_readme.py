@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import fem
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = README + "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md")))
@@ -26,6 +28,15 @@ def test_readme_has_the_two_commands():
         line for language, text in BLOCKS if language == "sh" for line in text.splitlines() if "pytest" in line
     ]
     assert '.venv/bin/pip install -e ".[test]"' in installing
+
+
+def test_version_and_date_of_the_release_are_the_same_everywhere():
+    assert set(re.findall(r"fem_cables-(.*?)-py3-none-any\.whl", PAGES)) == {fem.__version__}
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (version,), (date,) = (re.findall(rf"^{key}: (.*)", citation, re.M) for key in ("version", "date-released"))
+    releases = re.findall(r"^## (\S+) \((.*)\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert releases[0] == (version, date) == (fem.__version__, date)
+    assert releases == sorted(releases, key=lambda release: release[1], reverse=True)
 
 
 def test_the_tests_that_ci_runs_exist():

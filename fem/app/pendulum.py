@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -302,12 +302,9 @@ class Drawing:
         self._image.on("svg:pointerup", self._leave)
         self._image.on("svg:pointerleave", self._leave)
 
-    def show(
-        self, lengths: Sequence[float], angles: Sequence[float], is_absolute: bool, bobs: Sequence[float] = ()
-    ) -> None:
+    def show(self, lengths: list[float], angles: list[float], is_absolute: bool, bobs: list[float]) -> None:
         """Redraw with other numbers; bobs: the masses at the joints, where there are any."""
-        self._bobs = list(bobs)
-        self._lengths, self._angles, self._is_absolute = list(lengths), list(angles), is_absolute
+        self._lengths, self._angles, self._is_absolute, self._bobs = lengths, angles, is_absolute, bobs
         self._image.content = self._content()
 
     @property

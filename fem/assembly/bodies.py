@@ -4,6 +4,12 @@ The nodes pinned to a rigid body follow the six motions of its reference node, e
 
     x = X_r + U + R (X - X_r),    v = V + R' (X - X_r),    a = A + R'' (X - X_r)
 
+Waves add to the motions of the reference node of a vessel, in its axes, which HEADING turns (``model/vessels``): with
+theta = k.(X_r + U) - omega t + phase of each regular wave, whose rates hold what the node drifts, and its ramp g,
+
+    q = Re sum a f H e^(i theta),   f = g;   for q'  f = g' + i g theta';
+                                    for q''  f = g'' + 2 i g' theta' + i g theta'' - g theta'^2
+
 RPY     R = Rz(q3) Ry(q2) Rx(q1): roll, pitch, yaw of vessels (Fossen, Handbook of Marine Craft Hydrodynamics, 2.2.1)
 VECTOR  R = exp [q]x = I + s K + c K^2, K = [q]x, s = sin p/p, c = (1 - cos p)/p^2, p = |q| (Rodrigues)
 R' and R'' follow by the product rule.
@@ -18,7 +24,9 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.forces import bar
-from fem.model import Model
+from fem.model import Model, RigidBody
+from fem.model.curves import NEAR as SAME_TIME
+from fem.model.vessels import moved_by
 
 CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)
 """[e_i]x: a x b = (a_i CROSS[i]) b."""
@@ -35,12 +43,29 @@ class Body:
     dofs      (3p,)   of the pinned nodes, rising
     arms      (p, 3)  X - X_r
     is_vector         rotations are the components of one rotation vector
+    waves     (6, c)  that move it, none without RAO: omega; k as a vector; the phase at X_r; the ramp
+    swings    (2, 6, c)  real and imaginary part of a H of its six motions, in the axes of the model
     """
 
     driven: Ints
     dofs: Ints
     arms: Floats
     is_vector: bool
+    waves: Floats
+    swings: Floats
+
+    def swung(self, q: Floats, dq: Floats, ddq: Floats, time: Floats, after: bool) -> tuple[Floats, Floats, Floats]:
+        """Motions (k, 6) of the reference node and their rates, with what waves add; ``after``: one-sided rates."""
+        omega, way, phase = self.waves[0], self.waves[1:4], self.waves[4]
+        theta, rate, bend = q[:, :3] @ way - np.outer(time, omega) + phase, dq[:, :3] @ way - omega, ddq[:, :3] @ way
+        grown, rises, curves = risen(time, self.waves[5], after)
+        second = curves - grown * rate**2 + 1j * (2.0 * rises * rate + grown * bend)
+        circle, response = np.exp(1j * theta), (self.swings[0] + 1j * self.swings[1]).T
+        u, v, a = (
+            own + ((factor * circle) @ response).real
+            for own, factor in zip((q, dq, ddq), (grown, rises + 1j * grown * rate, second), strict=True)
+        )
+        return u, v, a
 
     def moved(self, q: Floats, dq: Floats, ddq: Floats) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, 3p) of the pinned nodes; q, dq, ddq (k, 6) of the reference node and their rates."""
@@ -62,8 +87,37 @@ def bodies_of(model: Model) -> tuple[Body, ...]:
         driven = np.concatenate([3 * reference + np.arange(3), size + 3 * number + np.arange(3)])
         dofs = (3 * pinned[:, None] + np.arange(3)).ravel()
         arms = mesh.coordinates[pinned] - mesh.coordinates[reference]
-        found.append(Body(driven, dofs, arms, body.rotation == "VECTOR"))
+        found.append(Body(driven, dofs, arms, body.rotation == "VECTOR", *waves_on(model, body)))
     return tuple(found)
+
+
+def waves_on(model: Model, body: RigidBody) -> tuple[Floats, Floats]:
+    """``waves`` and ``swings`` of a body."""
+    if body.rao is None or not len(model.sea):
+        return np.zeros((6, 0)), np.zeros((2, 6, 0))
+    up, (at,) = model.mesh.up, model.mesh.coordinates[model.mesh.nodes_of(body.node)]
+    omega, k, _, phase, b, ramp = model.sea.T
+    way = level_axes(up) @ np.array([k * np.cos(b), k * np.sin(b), 0.0 * k])
+    bow = np.radians(body.heading)
+    turn = np.array([[np.cos(bow), -np.sin(bow), 0.0], [np.sin(bow), np.cos(bow), 0.0], [0.0, 0.0, 1.0]])
+    axes = level_axes(up) @ turn
+    found = moved_by(model.raos[body.rao], model.sea, body.heading)
+    found = np.concatenate([axes @ found[:3], axes @ found[3:]])
+    return np.vstack([omega, way, phase + at @ way, ramp]), np.stack([found.real, found.imag])
+
+
+def level_axes(up: int) -> Floats:
+    """(3, 3) the axes x, y, upwards of waves, as columns: of plane models (y is up) the second is -z."""
+    return np.eye(3) if up == 2 else np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+
+
+def risen(time: Floats, ramp: Floats, after: bool) -> tuple[Floats, Floats, Floats]:
+    """Factors (k, c) by which waves have risen, (1 - cos)/2 over the ramp, and their rates."""
+    rises, whole = ramp > 0.0, np.where(ramp > 0.0, ramp, 1.0)
+    now, near = time[:, None], SAME_TIME * (np.abs(time[:, None]) + whole)
+    inside = rises & ((now >= -near) & (now < whole - near) if after else (now > near) & (now <= whole + near))
+    part, size = np.pi * np.where(rises, np.clip(now / whole, 0.0, 1.0), 1.0), np.pi / whole
+    return 0.5 - 0.5 * np.cos(part), 0.5 * size * np.sin(part) * inside, 0.5 * size**2 * np.cos(part) * inside
 
 
 def roll_pitch_yaw(q: Floats, dq: Floats, ddq: Floats) -> tuple[Floats, Floats, Floats]:

@@ -19,7 +19,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body
 from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
-from fem.model import Boundary, Model, Step
+from fem.model import Boundary, Dynamic, Model, Step
 from fem.model.curves import Constant, Curve, Ramp, evaluate
 
 FREE, IMPLICIT, PINNED = -1, 0, 1
@@ -36,6 +36,7 @@ class Supports:
     base, rate, value (3n + 3b,)  of each supported dof
     groups                   (order of the given quantity: 0 u, 1 v, 2 a; its curve)
     start                    time from which velocities are integrated
+    at_sea                   waves move vessels: steps are dynamic
     """
 
     group: Ints
@@ -45,6 +46,7 @@ class Supports:
     groups: tuple[tuple[int, Curve], ...]
     start: float
     bodies: tuple[Body, ...] = ()
+    at_sea: bool = False
 
     @property
     def size(self) -> int:
@@ -63,21 +65,30 @@ class Supports:
         arrived = u == (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
         for body in self.bodies:
             arrived[body.dofs] = False
+            if self.at_sea and body.waves.size:
+                arrived[body.driven[:3]] = False
         moving: Ints = (self.supported & ~arrived).nonzero()[0]
         return moving
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
-        levels, rate = self._levels(dofs, time, after, range(3))
-        u = self.base[dofs] + rate * (time - self.start)[:, None] + levels[0]
-        v, a = rate + levels[1], levels[2]
+        u, v, a = self.prescribed(dofs, time, after)
         for body in self.bodies:
-            (columns,) = np.isin(dofs, body.dofs).nonzero()
-            if columns.size:
-                place = body.dofs.searchsorted(dofs[columns])
-                moved = body.moved(*self.motion(body.driven, time, after))
+            led, pinned = (np.isin(dofs, own).nonzero()[0] for own in (body.driven, body.dofs))
+            if not (led.size or pinned.size):
+                continue
+            whole = self.prescribed(body.driven, time, after)
+            if self.at_sea and body.waves.size:
+                whole = body.swung(*whole, time, after)
+            for columns, own, moved in ((led, body.driven, whole), (pinned, body.dofs, body.moved(*whole))):
+                place = own.searchsorted(dofs[columns])
                 u[:, columns], v[:, columns], a[:, columns] = (each[:, place] for each in moved)
         return u, v, a
+
+    def prescribed(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
+        """The same without rigid bodies and waves: what ``*BOUNDARY`` says."""
+        levels, rate = self._levels(dofs, time, after, range(3))
+        return self.base[dofs] + rate * (time - self.start)[:, None] + levels[0], rate + levels[1], levels[2]
 
     def velocity_after(self, dofs: Ints, time: Floats) -> Floats:
         """v (k, c) of given supported dofs just after given times: that of ``motion``."""
@@ -88,11 +99,15 @@ class Supports:
         return v
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
-        """u and v (3n + 3b,): those of nodes (3n,), and the rotations of the bodies at a time."""
+        """u and v (3n + 3b,): those of nodes (3n,), and the rotations of the bodies at a time, without waves."""
         if not self.bodies:
             return u, v
-        angles, rates, _ = self.motion(np.arange(self.size, len(self.group)), np.array([time]))
-        return np.concatenate([u, angles[0]]), np.concatenate([v, rates[0]])
+        u, v = (np.concatenate([each, np.zeros(len(self.group) - self.size)]) for each in (u, v))
+        for body in self.bodies:
+            led = body.driven if self.at_sea and body.waves.size else body.driven[3:]
+            place, rates, _ = self.prescribed(led, np.array([time]))
+            u[led], v[led] = place[0], rates[0]
+        return u, v
 
     def _levels(self, dofs: Ints, time: Floats, after: bool, levels: Iterable[int]) -> tuple[Floats, Floats]:
         """(level, k, c) value times the curves of given dofs, their derivatives of u, v, a; (c,) rates that count."""
@@ -145,9 +160,9 @@ def no_supports(system: System) -> Supports:
 
 def advance_supports(system: System, before: Supports, step: Step, span: Span, u: Floats, v: Floats) -> Supports:
     """Supports of a step: those carried over, removed by OP=NEW, and the step's own."""
+    u, v = before.with_rotations(u, v, span.start)
     if "BOUNDARY" in step.replaced:
         before = no_supports(system)
-    u, v = before.with_rotations(u, v, span.start)
     base, rate = before.base.copy(), before.rate.copy()
     groups: list[tuple[int, Curve]] = []
     for k, (order, curve) in enumerate(before.groups):
@@ -155,7 +170,8 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
         if order > 0:
             base[dofs], rate[dofs] = u[dofs], v[dofs]
         groups.append((order, carried(curve, span)))
-    old = Supports(before.group, base, rate, before.value, tuple(groups), span.start, before.bodies)
+    at_sea = isinstance(step.procedure, Dynamic)
+    old = Supports(before.group, base, rate, before.value, tuple(groups), span.start, before.bodies, at_sea)
     return _apply(system, old, (*step.boundaries, *step.rotations), span, u, v)
 
 
@@ -214,4 +230,4 @@ def _apply(
             known[pair] = len(groups)
             groups.append(pair)
         group[dofs] = known[pair]
-    return Supports(group, base, rate, value, tuple(groups), span.start, supports.bodies)
+    return replace(supports, group=group, base=base, rate=rate, value=value, groups=tuple(groups), start=span.start)

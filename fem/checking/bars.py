@@ -13,12 +13,11 @@ from fem.model import Model
 from fem.model.facts import added_mass_per_length, distances, natural_lengths, of_sections
 from fem.model.materials import snap_time
 from fem.model.mesh import BARS
+from fem.model.notices import held_nodes
 
-FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT": 2.0}
-"""Angular frequency of one bar times L sqrt(rho/E): k = E A/L against M = m/2 I or m/6 [2 1; 1 2], ends in opposition.
-
-ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held (k, m/4).
-"""
+MASSES = {"LUMPED": (0.5, 0.0), "CONSISTENT": (1.0 / 3.0, 1.0 / 6.0), "ONE POINT": (0.25, 0.25)}
+"""Fractions of the mass of a bar, by mass rule: on the diagonal of its mass matrix, and beside it."""
+SINGULAR = 1e-9
 LISTED = 8
 
 
@@ -28,6 +27,8 @@ class Bars:
 
     labels, elements (their indices), connectivity, length0, area  (m,) (m, 2) ...; young is NaN where inextensible
     density       (m,) with what grows on the bar, and what it carries in the first step
+    carried       (m, 2) point masses at its ends that fall to it, by stiffness; of bars with any: infinite where held
+    compliance    (m,) 1/M of both ends together, M all mass of a node; nothing where it is held or massless
     stretch       (m,) |D|/L0 - 1, 0 without a rest length
     can_go_slack  (m,) whether a sign of the force is cut off or weakened
     """
@@ -40,6 +41,8 @@ class Bars:
     area: Floats
     density: Floats
     young: Floats
+    carried: Floats
+    compliance: Floats
     rule: tuple[str, ...]
     can_go_slack: Flags
 
@@ -48,16 +51,37 @@ class Bars:
         return self.density * self.area * self.length0
 
     @property
+    def stiffness(self) -> Floats:
+        return self.young * self.area / self.length0
+
+    @property
     def period(self) -> Floats:
-        """2 pi / omega of each bar alone, with its mass rule; 0 for massless bars, NaN for inextensible ones."""
-        factor = np.array([FREQUENCY_FACTOR[rule] for rule in self.rule])
+        """2 pi / omega of each bar alone with what it carries, by its mass rule; 0 without mass, NaN if inextensible.
+
+        omega^2 = k g.M^-1 g, g = (1, -1); the largest of all bars bounds that of the model (Irons & Treharne, 1971).
+        ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held.
+        """
+        diagonal, beside = self.mass * np.array([MASSES[rule] for rule in self.rule]).reshape(-1, 2).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p, q = 1.0 / (diagonal[:, None] + self.carried).T
+            gap = 1.0 - (beside * p) * (beside * q)
+            square = np.where(gap > SINGULAR, (p + q + 2.0 * beside * p * q) / gap, np.maximum(p, q))
+            return np.asarray(2 * np.pi / np.sqrt(self.stiffness * square))
+
+    @property
+    def rebound(self) -> Floats:
+        """pi/omega of each bar against the masses at its ends; NaN for inextensible ones, infinite without any."""
         with np.errstate(divide="ignore"):
-            return np.asarray(2 * np.pi * self.length0 / (factor * np.sqrt(self.young / self.density)))
+            return np.asarray(np.pi / np.sqrt(self.stiffness * self.compliance))
 
     @property
     def snap_time(self) -> Floats:
-        """As ``materials.snap_time``; NaN for inextensible bars."""
-        return snap_time(self.length0, self.density, self.young)
+        """As ``materials.snap_time``; with point masses half of sqrt(2)/omega, which is that in a chain of bars alone.
+
+        0 without mass of their own, NaN for inextensible bars.
+        """
+        wave = snap_time(self.length0, self.density, self.young)
+        return np.where(self.carried.any(axis=1) & (wave > 0.0), self.rebound / (np.pi * np.sqrt(2.0)), wave)
 
 
 def collect_bars(model: Model) -> Bars:
@@ -72,25 +96,55 @@ def collect_bars(model: Model) -> Bars:
     lengths = natural_lengths(mesh, model.rest_lengths)
     length0, area = lengths[chosen], np.array([section.area for section in sections], float)
     gone = model.steps[0].shed if model.steps else ()
-    carried = added_mass_per_length(model, (mass for mass in model.nonstructural if mass.name not in gone), lengths)
+    added = added_mass_per_length(model, (mass for mass in model.nonstructural if mass.name not in gone), lengths)
+    density = np.array([material.density for material in materials], float) + added[chosen] / area
+    young = np.array([m.instant_modulus or np.nan for m in materials], float)
+    ends = mesh.element_nodes[chosen]
     return Bars(
         labels=mesh.element_names[chosen],
         elements=chosen,
-        connectivity=mesh.element_nodes[chosen],
+        connectivity=ends,
         length0=length0,
         stretch=distances(mesh)[chosen] / length0 - 1.0,
         area=area,
-        density=np.array([material.density for material in materials], float) + carried[chosen] / area,
-        young=np.array([m.instant_modulus or np.nan for m in materials], float),
+        density=density,
+        young=young,
+        **_masses_at(model, ends, 0.5 * density * area * length0, np.nan_to_num(young * area / length0)),
         rule=tuple(section.mass_rule for section in sections),
         can_go_slack=np.array([m.compression_ratio < 1 or m.tension_ratio < 1 for m in materials], bool),
     )
+
+
+def _masses_at(model: Model, ends: Ints, half: Floats, stiffness: Floats) -> dict[str, Floats]:
+    """``carried`` and ``compliance`` of ``Bars``, from half of the mass of each bar (m,)."""
+    count = len(model.mesh.node_labels)
+    point, held = np.zeros(count), held_nodes(model)
+    for mass in model.masses:
+        np.add.at(point, model.mesh.element_nodes[model.mesh.elements_of(mass.element_set), 0], mass.mass)
+    whole = point + np.bincount(ends.ravel(), np.repeat(half, 2), count)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = point / np.bincount(ends.ravel(), np.repeat(stiffness, 2), count)
+        carried = np.nan_to_num(share[ends] * stiffness[:, None])
+        compliance = np.where(held | (whole <= 0.0), 0.0, 1.0 / whole)[ends].sum(axis=1)
+    carried[held[ends] & (carried.sum(axis=1, keepdims=True) > 0.0)] = np.inf
+    return {"carried": carried, "compliance": compliance}
 
 
 def stiffest_bar(bars: Bars) -> int | None:
     """Position of the elastic bar of shortest period among those with mass; None when there is none."""
     period = np.where(np.isfinite(bars.period) & (bars.period > 0), bars.period, np.inf)
     return first_least(period) if np.isfinite(period).any() else None
+
+
+def first_to_snap(bars: Bars) -> int | None:
+    """Position of the bar of shortest snap time among those that can go slack and have mass; None without any."""
+    able = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0.0) & (bars.snap_time < np.inf))
+    return int(able[first_least(bars.snap_time[able])]) if able.size else None
+
+
+def snap_text(bars: Bars, place: int, digits: int = 3) -> str:
+    formula = "0.71/omega with its point masses" if bars.carried[place].any() else "L0/(2c)"
+    return f"{formula} = {bars.snap_time[place]:.{digits}g}"
 
 
 def some(labels: Iterable[int]) -> str:

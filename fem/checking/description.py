@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from fem.arrays import ROUND_OFF, Floats, Ints, first_least
-from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, stiffest_bar
+from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap, snap_text, stiffest_bar
 from fem.model import Dynamic, FluidLoad, Frequency, Jonswap, Model, Static, SteadyState, Step
 from fem.model.facts import growth_of
 from fem.model.surroundings import current_at, wave_numbers
+from fem.model.vessels import MOTIONS, moved_by
 
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
@@ -46,10 +47,30 @@ def describe_waves(model: Model) -> list[str]:
             head = f"JONSWAP, Hs {wave.height:.6g}, Tp {wave.period:.6g}, {wave.count} regular waves"
             lines.append(f"waves       {head}; at the peak {_regime(wave.height, k, depth)}")
             continue
+        if wave.is_sea:
+            omega, k, amplitude, *_ = wave.components(water).T
+            peak, height = int(amplitude.argmax()), 4.0 * float(np.sqrt(0.5 * amplitude @ amplitude))
+            head = f"{len(omega)} regular waves, Hs {height:.6g}, periods {2.0 * np.pi / omega.max():.6g} to "
+            head += f"{2.0 * np.pi / omega.min():.6g}; the largest: {_regime(2.0 * amplitude[peak], k[peak], depth)}"
+            lines.append(f"waves       {head}")
+            continue
         for omega, k, amplitude, _, direction in wave.components(water):
             head = f"AIRY, amplitude {amplitude:.6g}, period {2.0 * np.pi / omega:.6g}, towards "
             head += f"{np.degrees(direction):.4g} degrees from +x"
             lines.append(f"waves       {head}; {_regime(2.0 * amplitude, k, depth)}")
+    return lines
+
+
+def describe_vessels(model: Model) -> list[str]:
+    """A line for every body that waves move: standard deviations of its six motions."""
+    lines, sea = [], model.sea
+    for body in model.bodies if len(sea) else ():
+        if body.rao is not None:
+            swings = moved_by(model.raos[body.rao], sea, body.heading)
+            deviations = np.sqrt(0.5 * (np.abs(swings) ** 2).sum(axis=1)) * np.repeat([1.0, 180.0 / np.pi], 3)
+            found = ", ".join(f"{name} {size:.4g}" for name, size in zip(MOTIONS, deviations, strict=True))
+            node = model.mesh.node_names[model.mesh.nodes_of(body.node)[0]]
+            lines.append(f"vessel      node {node} by RAO {body.rao}, standard deviations: {found} degrees")
     return lines
 
 
@@ -75,13 +96,13 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
             area = 0.25 * np.pi * (load.diameter + 2.0 * thickness) ** 2
             weight = weight - np.where(wet, load.magnitude * water.density * water.gravity * area, 0.0)
     weight = np.where(np.abs(weight) < NOTHING * bars.density[chosen] * bars.area[chosen] * gravity, 0.0, weight)
-    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in all"
+    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in total"
     if drag.kind == "PB":
         return text
     height = model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up]
     speed, waves = _fastest(model, drag, height), _orbital(model, drag, height)
-    text += f"; stream up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
-    speed += waves
+    text += f"; flow speed up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
+    speed, fall = speed + waves, ""
     if isinstance(drag.coefficient, str):
         law = model.drag_laws[drag.coefficient].rows
         slope = (law[-1][1] - law[-2][1]) / (law[-1][0] - law[-2][0])
@@ -94,7 +115,8 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
         force = constant * speed**2
         if np.all(constant > 0.0):
             terminal = np.sign(weight) * np.sqrt(np.abs(weight) / constant)
-            text += f"; {'falls' if is_wind else 'sinks'} across itself at {_range(terminal)}"
+            fall = f"; {'falls' if is_wind else 'sinks'} broadside at {_range(terminal)}"
+    text += f"; drag per length up to {np.max(force):.4g}{fall}"
     if np.all(weight != 0.0):
         text += f"; drag over weight up to {np.max(force / np.abs(weight)):.4g}"
     return text
@@ -134,7 +156,7 @@ def _orbital(model: Model, drag: FluidLoad, height: Floats) -> float:
     for wave in model.waves:
         omega, k, amplitude = wave.components(model.water)[:, :3].T
         speeds = amplitude * omega * (np.exp(k * z) + np.exp(-k * (z + 2.0 * depth))) / -np.expm1(-2.0 * k * depth)
-        total += 4.0 * float(np.sqrt(0.5 * speeds @ speeds)) if isinstance(wave, Jonswap) else float(speeds.sum())
+        total += 4.0 * float(np.sqrt(0.5 * speeds @ speeds)) if wave.is_sea else float(speeds.sum())
     return _factors(model, drag)[1] * total
 
 
@@ -184,25 +206,27 @@ def describe(model: Model, bars: Bars) -> list[str]:
         lines.append(f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})")
         if bars.length0[long] > bars.length0[short] * (1 + ROUND_OFF):
             lines[-1] += f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
+    if any(section.strain == "GREEN" and model.materials[section.material].young for section in model.sections):
+        lines.append("strain      GREEN: T at an elongation of 0.5 % is 0.75 % above E A e, 1.5 % above LOG (Abaqus)")
     if model.rest_lengths and bars.labels.size:
         most = first_least(-bars.stretch)
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
     lines += describe_ropes(model, ropes)
-    return lines + describe_waves(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
+    return (
+        lines + describe_waves(model) + describe_vessels(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
+    )
 
 
 def _stiffest_lines(bars: Bars) -> list[str]:
     """Shortest period and snap time, with the bar that sets them."""
     stiffest = stiffest_bar(bars)
     if stiffest is None:
-        return ["stiffest    no elastic bar has mass of its own"]
+        return ["stiffest    no elastic bar has mass"]
     rule = bars.rule[stiffest]
-    held = ", one end held" if rule == "ONE POINT" else ""
+    held = ", one end fixed" if rule == "ONE POINT" else ""
     lines = [f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})"]
-    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
-    if slack.size:
-        first = slack[first_least(bars.snap_time[slack])]
-        lines.append(f"snap time   L0/(2c) = {bars.snap_time[first]:.6g} (bar {bars.labels[first]} can go slack)")
+    if (first := first_to_snap(bars)) is not None:
+        lines.append(f"snap time   {snap_text(bars, first, 6)} (bar {bars.labels[first]} can go slack)")
     return lines
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fem.arrays import Floats, Ints, distinct, first_least
-from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, some, stiffest_bar
+from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap, snap_text, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
 from fem.model.floating import floating_text
@@ -33,7 +33,7 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
     """Nodes of no element and no equation; nodes in one place that nothing joins."""
     labels, links = model.mesh.node_names, _links(model)
     used = np.isin(np.arange(len(labels)), links)
-    found = [] if used.all() else [f"nodes attached to nothing: {some(labels[~used])}"]
+    found = [] if used.all() else [f"nodes without elements: {some(labels[~used])}"]
     first: dict[tuple[float, ...], int] = {}
     joined = {frozenset(link) for link in links}
     twins = []
@@ -42,7 +42,7 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
         if other != k and frozenset((k, other)) not in joined:
             twins.append(f"{labels[other]} and {labels[k]}")
     if twins:
-        found.append(f"nodes in the same place, joined by nothing: {'; '.join(twins[:LISTED])}")
+        found.append(f"nodes at the same point, not connected: {'; '.join(twins[:LISTED])}")
     return found
 
 
@@ -66,7 +66,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
         short, long = first_least(bars.length0), first_least(-bars.length0)
         found.append(
             f"bar {bars.labels[long]} is {bars.length0[long] / bars.length0[short]:.3g} times as long as bar "
-            f"{bars.labels[short]}: coordinates in two units, or nodes that should be one?"
+            f"{bars.labels[short]}: mixed units, or two nodes that should be one?"
         )
     section = np.zeros(len(model.mesh.element_labels), np.int64)
     for number, each in enumerate(model.sections):
@@ -75,7 +75,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
     for label, pair, own in zip(bars.labels, bars.connectivity.tolist(), section[bars.elements].tolist(), strict=True):
         other = seen.setdefault((frozenset(pair), own), label)
         if other != label:
-            found.append(f"bars {other} and {label}, of one section, join the same two nodes")
+            found.append(f"bars {other} and {label}, of the same section, connect the same two nodes")
     return found[:LISTED]
 
 
@@ -91,7 +91,7 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     linked = distinct(np.array(links, np.int64).ravel())
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
     parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
-    return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
+    return [f"a free body without supports: nodes {some(labels)}" for labels in parts][:LISTED]
 
 
 def _parts(count: int, links: list[tuple[int, int]]) -> Ints:
@@ -131,10 +131,8 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
 
 def increments(model: Model, bars: Bars) -> list[str]:
     """Increments against the stiffest bar, the snap time and the step."""
-    found, stiffest = [], stiffest_bar(bars)
-    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
-    bounce = bounce_time(model, bars)
-    light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & (bounce > 0))
+    found, stiffest, snapping = [], stiffest_bar(bars), first_to_snap(bars)
+    light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & np.isfinite(bars.rebound))
     for number, step in enumerate(model.steps, start=1):
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
@@ -142,41 +140,27 @@ def increments(model: Model, bars: Bars) -> list[str]:
         found += [f"{where}: {text}" for text in [coarse_swing(model, procedure)] if text]
         if not isinstance(procedure, Dynamic):
             continue
-        if light.size and procedure.dt > bounce[light].min():
-            shortest = int(light[bounce[light].argmin()])
+        if light.size and procedure.dt > bars.rebound[light].min():
+            shortest = int(light[bars.rebound[light].argmin()])
             found.append(
-                f"{where}: dt = {procedure.dt:g} is longer than masses need to bounce on bar {bars.labels[shortest]} "
-                f"when it becomes taut ({bounce[shortest]:.3g}): the snap is not resolved"
+                f"{where}: dt = {procedure.dt:g} is longer than the masses need to rebound on bar "
+                f"{bars.labels[shortest]} when it becomes taut ({bars.rebound[shortest]:.3g}): the snap is not resolved"
             )
-        if stiffest is None:
-            continue
-        shortest, label = bars.period[stiffest], bars.labels[stiffest]
-        if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
+        periods = 0.0 if stiffest is None else procedure.dt / float(bars.period[stiffest])
+        if procedure.integrator == "NEWMARK" and periods > UNRESOLVED_PERIODS:
             found.append(
-                f"{where}: dt = {procedure.dt:g} is {procedure.dt / shortest:.3g} periods of bar {label}; the "
-                "trapezoidal rule then lets bar forces alternate and, in large motion, energy drift: watch "
+                f"{where}: dt = {procedure.dt:g} is {periods:.3g} periods of bar {bars.labels[stiffest]}; the "
+                "trapezoidal rule may then make bar forces alternate in sign and energy drift in large motion: watch "
                 "energy_error, or use TIME INTEGRATOR=ENERGY MOMENTUM"
             )
         is_followed = follows_snaps(procedure, step.controls)
-        if slack.size and not is_followed and procedure.dt > bars.snap_time[slack].min():
-            shown = float(bars.snap_time[slack].min())
+        times = 0.0 if snapping is None else procedure.dt / float(bars.snap_time[snapping])
+        if snapping is not None and not is_followed and times > 1.0:
             found.append(
-                f"{where}: dt = {procedure.dt:g} is longer than L0/(2c) = {shown:.3g} of a line that can go slack: "
-                f"peaks of tension when it snaps taut {expected_peaks(procedure, 0.5 * procedure.dt / shown)}; "
-                f"{FOLLOW}"
+                f"{where}: dt = {procedure.dt:g} is longer than {snap_text(bars, snapping)} of a line that can go "
+                f"slack: peaks of tension when it snaps taut {expected_peaks(procedure, 0.5 * times)}; {FOLLOW}"
             )
     return found
-
-
-def bounce_time(model: Model, bars: Bars) -> Floats:
-    """(m,) pi/omega of each bar, without mass of its own, against the point masses at its free ends."""
-    mass = np.zeros(len(model.mesh.node_labels))
-    for point in model.masses:
-        np.add.at(mass, model.mesh.element_nodes[model.mesh.elements_of(point.element_set), 0], point.mass)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        compliance = np.where(held_nodes(model) | (mass <= 0.0), 0.0, 1.0 / mass)
-        stiffness = bars.young * bars.area / bars.length0
-        return np.asarray(np.pi / np.sqrt(stiffness * compliance[bars.connectivity].sum(axis=1)))
 
 
 def jumps(model: Model, bars: Bars) -> list[str]:
@@ -198,7 +182,8 @@ def jumps(model: Model, bars: Bars) -> list[str]:
             if off.size and isinstance(step.procedure, Dynamic):
                 found.append(
                     f"step {number}: the prescribed displacement of nodes {some(mesh.node_names[off])} in direction "
-                    f"{given.dof} jumps to {first:g} at the start of the step: give it an AMPLITUDE, or is it meant?"
+                    f"{given.dof} jumps to {first:g} at the start of the step: give it an AMPLITUDE, unless that is "
+                    "intended"
                 )
             place[nodes, axis] = last
         begin += period
@@ -245,8 +230,8 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     if not unheld.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_names[unheld])}: loaded where nothing holds them, across their bars, in the "
-        "first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
+        f"nodes {some(model.mesh.node_names[unheld])}: loaded perpendicular to their bars, where nothing resists, in "
+        "the first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
     ]
 
 
@@ -287,15 +272,17 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
         return []
     return [
         f"nodes {some(mesh.node_names[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
-        "give *DENSITY or *MASS, or say SINGULAR MASS=WARNING"
+        "give *DENSITY or *MASS, or use SINGULAR MASS=WARNING"
     ]
 
 
 def units(model: Model, bars: Bars) -> list[str]:
     """Numbers that are rare in consistent units, and bars too soft for the weight."""
     found = []
+    unit_area = {section.material for section in model.sections if section.area == 1.0}
     for material in model.materials.values():
-        if material.young is not None and 0 < material.young < LOW_MODULUS:
+        is_axial = material.name in unit_area  # E A is given as E
+        if material.young is not None and 0 < material.young < LOW_MODULUS and not is_axial:
             low = f"E = {material.young:g} is low for Pa: given in GPa or MPa by mistake?"
             found.append(f"material {material.name}: {low}")
         if material.density > HIGH_DENSITY:
@@ -309,8 +296,8 @@ def units(model: Model, bars: Bars) -> list[str]:
         weak = np.flatnonzero(strain > SOFT_STRAIN)
         if weak.size:
             found.append(
-                f"bars {some(bars.labels[weak])}: the weight of all bars would stretch one by "
-                f"{100 * np.nanmax(strain):.3g} %: E, area, density and gravity in the same units?"
+                f"bars {some(bars.labels[weak])}: the weight of all bars would stretch one of them by "
+                f"{100 * np.nanmax(strain):.3g} %: are E, area, density and gravity in consistent units?"
             )
     return found
 
@@ -326,9 +313,9 @@ CALM = 0.4
 
 def ringing(model: Model, bars: Bars) -> list[str]:
     """Lines that can go slack in water or land on the bottom, and integrators that let them ring."""
-    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
+    snapping = first_to_snap(bars)
     damped = any(material.beta for material in model.materials.values())
-    if not slack.size or damped or not (model.water or model.seabeds):
+    if snapping is None or damped or not (model.water or model.seabeds):
         return []
     found = []
     for number, step in enumerate(model.steps, start=1):
@@ -336,9 +323,9 @@ def ringing(model: Model, bars: Bars) -> list[str]:
         rings = isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator)
         if rings:
             found.append(
-                f"step {number}: lines that snap taut or land on the bottom ring, and nothing damps that: TIME "
-                f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= L0/(2c) = "
-                f"{bars.snap_time[slack].min():.3g} keep peaks of tension right"
+                f"step {number}: lines that snap taut or touch down vibrate axially, and nothing damps that: TIME "
+                f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= {snap_text(bars, snapping)} "
+                "keep peaks of tension accurate"
             )
     return found
 
@@ -348,9 +335,9 @@ PART_OF_LINE = 0.05
 
 
 STRAIGHT = (
-    "element {0} over node {1}: its branch to node {2} is a straight line of {3:.4g}, part of a line of {4:.4g}, "
-    "and half of its weight goes to either end: it does not sag, and the tension that passes over the pulley is that "
-    "of its middle, by up to {5:.4g} less than at the pulley; move node {2} closer to the pulley, with bars beyond it"
+    "element {0} over node {1}: its branch to node {2} is a straight line of {3:.4g}, part of a line of {4:.4g}, with "
+    "half of its weight at each end: it does not sag, and the tension passed over the pulley is that at its middle, up "
+    "to {5:.4g} less than at the pulley; move node {2} closer to the pulley and add bars beyond it"
 )
 
 
@@ -394,6 +381,26 @@ def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
 
 
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
+STEEP = 60.0
+"""Degrees between two rows of a vessel's table: a straight line across them loses 13 % of the amplitude."""
+
+
+def vessels(model: Model, bars: Bars) -> list[str]:
+    """Tables of vessels whose rows are far apart, and vessels that waves meet at full height."""
+    found = []
+    for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
+        turn, motion, heading, first, last = model.raos[name].steepest()
+        if turn > STEEP:
+            periods = f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}"
+            found.append(
+                f"RAO {name}: the phase of {motion} turns by {turn:.3g} degrees between {periods} at heading "
+                f"{heading:g}: there {np.cos(np.radians(turn / 2.0)):.2g} of the amplitude is left, give more rows"
+            )
+        if any(wave.ramp == 0.0 for wave in model.waves):
+            found.append(f"RAO {name}: waves without RAMP= are at full height when the vessel begins to move: it jumps")
+    return found
+
+
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,
@@ -402,6 +409,7 @@ CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     folded_at_the_surface,
     jumps,
     winch_jumps,
+    vessels,
     geometry,
     units,
 )

@@ -37,9 +37,9 @@ count = checked(whole, lambda number: True, "a whole number")
 positive_count = checked(whole, lambda number: number > 0, "a whole number of at least 1")
 workers = checked(whole, lambda number: 0 < number < 10**9, "a number of processes (1, 2, ...)")
 port = checked(whole, lambda number: 0 < number < 65_536, "a port from 1 to 65535")
-positive = checked(float, lambda number: 0.0 < number < math.inf, "a number above zero")
-not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number of at least zero")
-fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction from 0 to below 1")
+positive = checked(float, lambda number: 0.0 < number < math.inf, "a positive number")
+not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number that is zero or positive")
+fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction, 0 or more and below 1")
 
 
 def time_or_name(text: str) -> float | str:
@@ -50,7 +50,7 @@ def time_or_name(text: str) -> float | str:
 def folder_name(text: str) -> Path:
     """A folder that has a name: an empty one would be the current folder by accident."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("the folder has no name")
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(text)
 
 
@@ -72,7 +72,7 @@ def add_deck(command: argparse.ArgumentParser) -> None:
     """The deck, and ``--set NAME=VALUE``, repeatable."""
     command.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
     pair: dict[str, Any] = {"metavar": "NAME=VALUE", "type": assignment, "action": "append", "default": []}
-    command.add_argument("--set", dest="parameters", **pair, help="override a *PARAMETER of the deck; repeat for more")
+    command.add_argument("--set", dest="parameters", **pair, help="override a *PARAMETER of the deck; may be repeated")
 
 
 def add_output(command: argparse.ArgumentParser, where: str, what: str = "DIR") -> None:
@@ -82,23 +82,23 @@ def add_output(command: argparse.ArgumentParser, where: str, what: str = "DIR") 
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
-    text = "replace files of the program's names where others are, too; files that are read are never written over"
+    text = "overwrite files with the program's names also among other files; input files are never overwritten"
     command.add_argument("--force", action="store_true", help=text)
 
 
 def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = False, name: str = "--vary") -> None:
     values = (
-        "values of a *PARAMETER or of a start (U1_2: displacement 1 of node 2, V1_2: its velocity), both ends "
-        "included, or NAME=value,value,...; repeat for all combinations"
+        "values of a *PARAMETER or of an initial value (U1_n2: displacement 1 of node 2, V1_n2: its velocity), both "
+        "ends included, or NAME=value,value,...; repeat the option for all combinations"
     )
     form = "NAME=first:last:count"
     command.add_argument(name, dest="vary", metavar=form, action="append", required=required, default=[], help=values)
     add_deck(command)
     add_output(command, where)
-    most = "at most N processes (default: one per processor)"
+    most = "largest number of processes (default: one per processor)"
     command.add_argument("--workers", metavar="N", type=workers, help=most)
     command.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
-    command.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    command.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def assignment(text: str) -> tuple[str, float]:

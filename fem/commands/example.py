@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
 from fem.arrays import Say
-from fem.errors import CommandError
+from fem.errors import CommandError, proposal
 from fem.files import write_new
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -32,23 +31,22 @@ def example(
     """
     known = {path.stem: path for path in sorted((shipped() / "inputs").glob("*.inp"))}
     if not known:
-        raise CommandError(f"no decks in {shipped() / 'inputs'}: the installation is not whole")
+        raise CommandError(f"no decks in {shipped() / 'inputs'}: the installation is incomplete")
     if not names:
         width = max(map(len, known))
         for name, path in known.items():
             say(f"{name:<{width}}  {title_of(path)}")
-        say("fem example NAME ... copies decks into the current folder (all: all of them)")
+        say("fem example NAME ... copies decks into the current folder (all: every deck)")
     chosen = list(known) if "all" in names else [Path(name).stem for name in names]
     for name in chosen:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise CommandError(f"there is no example {name!r}; {hint}")
+            raise CommandError(f"there is no example {name!r}; {proposal(name, known)}")
     folder = Path() if output is None else output
     written = []
     for name in chosen:
-        written.append(write_new(folder / f"{name}.inp", known[name].read_bytes(), force))
-        say(f"wrote {written[-1]}")
+        for path in (known[name], *known[name].parent.glob(f"{name}.csv")):  # and the table that it reads
+            written.append(write_new(folder / path.name, path.read_bytes(), force))
+            say(f"wrote {written[-1]}")
     return written
 
 

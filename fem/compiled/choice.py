@@ -21,8 +21,8 @@ OLDEST, NEWEST = (0, 60), (0, 68)
 """Versions of numba that our way, which uses parts of numba that change, was run with; as in ``pyproject.toml``."""
 SUITED = f"numba>={OLDEST[0]}.{OLDEST[1]},<{NEWEST[0]}.{NEWEST[1] + 1}"
 MISFIT = (
-    "numba {installed} does not fit the compiler of fem ({reason}): plain numba compiles in its place, with answers "
-    "equal to round-off and slower starts; pip install '{suited}' to mend that"
+    "numba {installed} does not fit the compiler of fem ({reason}): plain numba compiles the solver instead, with the "
+    "same results to round-off but slower starts; to avoid that, pip install '{suited}'"
 )
 ABSENT = "numba, which compiles the solver, cannot be imported ({reason}): pip install '{suited}'"
 

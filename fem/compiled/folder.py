@@ -51,10 +51,10 @@ KEPT_DAYS = 30
 """Compiled code of other versions is kept so long after its last use."""
 FIRST_START = "the solver is compiled once after every installation or update"
 """What ``fem warmup`` says."""
-FOREIGN = "{folder} belongs to another user, or others may write in it: code that lies there is not run"
+FOREIGN = "{folder} belongs to another user, or others may write to it: code in it is not run"
 NOWHERE = (
-    "compiled code cannot be kept, and every start compiles anew: there is no folder for it; "
-    "set FEM_CACHE_DIR to one of your own"
+    "compiled code cannot be stored, so every start compiles it again: there is no folder for it; set FEM_CACHE_DIR to "
+    "one of your own"
 )
 
 

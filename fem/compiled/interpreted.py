@@ -32,10 +32,10 @@ LONGEST = 10.0
 ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a process to end."""
 STARTED = (
-    "the first run of its kind: it begins in Python while its machine code is compiled in the background; later runs "
+    "first run of this kind of model: it starts in Python while machine code is compiled in the background; later runs "
     "are faster"
 )
-WAITING = "in Python this would take long: waiting for the compiler, about half a minute"
+WAITING = "this would take long in Python: waiting for the compiler, about half a minute"
 
 
 @dataclass(slots=True)

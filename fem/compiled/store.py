@@ -20,8 +20,8 @@ from fem.compiled.folder import cache_folder, make_cache
 from fem.errors import FemError, tell_once
 from fem.files import read_file, write_file
 
-UNKEPT = "compiled code cannot be kept in {folder}, and every start compiles anew: {reason}"
-LACKING = "the machine code calls {names}, which this system does not have; delete {folder} to have it made again"
+UNKEPT = "compiled code cannot be stored in {folder}, so every start compiles it again: {reason}"
+LACKING = "the machine code calls {names}, which this system does not have; delete {folder}, and it is compiled again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from fem.commands.example import copies
 from fem.deck import (
     amplitudes,
     conditions,
@@ -25,6 +24,8 @@ from fem.deck import (
     sections,
     steps,
     surfaces,
+    vessels,
+    waves,
 )
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -59,7 +60,8 @@ KEYWORDS: dict[str, Handler] = {
     "MODEL CHANGE": loads.model_change,
     "AQUA": fluids.aqua,
     "WIND": fluids.wind,
-    "WAVE": fluids.wave,
+    "WAVE": waves.wave,
+    "RAO": vessels.rao,
     "DRAG LAW": fluids.drag_law,
     "MARINE GROWTH": fluids.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
@@ -128,12 +130,14 @@ def read_model(
     """As ``read_deck``, unless it is a ``Model``. CommandError: no such file; parameters of what is read already."""
     if isinstance(deck, Model):
         if parameters:
-            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+            raise CommandError("parameters can only be set in the text of a deck; this Model has been read already")
         return deck
     path = Path(deck)
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
         beside = Path(f"{path}.inp")
+        from fem.commands.example import copies
+
         hint = f"did you mean {beside}?" if beside.is_file() else copies(path)
         raise CommandError(f"{path} {what}" + (f"; {hint}" if hint else ""))
     return read_deck(path, dict(parameters or {}), earlier)

@@ -42,14 +42,14 @@ def amplitude(card: Card, draft: Draft) -> None:
     definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
     if definition in ("PERIODIC", "SWEEP"):
-        refuse(card, ("SHIFTX", "SHIFTY"), f"belongs to tables, not to DEFINITION={definition}")
+        refuse(card, ("SHIFTX", "SHIFTY"), f"is for tables, not for DEFINITION={definition}")
         wave = periodic if definition == "PERIODIC" else swept
         draft.amplitudes[name] = wave(card, name, time, fields_of(card, draft))
         if definition == "SWEEP":
             draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
         return
     if definition == "USER":
-        refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "belongs to amplitudes that the deck knows, not to DEFINITION=USER")
+        refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "is for amplitudes defined in the deck, not for DEFINITION=USER")
         draft.amplitudes[name] = Amplitude(
             name, definition, "TOTAL TIME", np.array([[0.0, first_of(name, card, draft)]])
         )
@@ -57,7 +57,7 @@ def amplitude(card: Card, draft: Draft) -> None:
     if definition == "EQUALLY SPACED":
         points = equally_spaced(card, draft)
     else:
-        points = pairs_of(card, draft) if card.file is None else points_of_file(card, name, draft)
+        points = pairs_of(card, draft) if card.file is None else points_of_file(card, f"amplitude {name}", draft)
     points = points + np.array([card.number("SHIFTX"), card.number("SHIFTY")])
     if not np.isfinite(points).all():
         raise card.mistake("a shifted point of the amplitude is out of range")
@@ -78,11 +78,13 @@ def first_of(name: str, card: Card, draft: Draft) -> float:
     """The first value of an amplitude that a program sets, 0 where none is given."""
     fields = [field for row in draft.rows(card, needed=False) for field in row.fields()]
     if len(fields) > 1:
-        raise Mistake(fields[1].place, "DEFINITION=USER has one number, its first value", "fem.stepper sets the others")
+        raise Mistake(
+            fields[1].place, "DEFINITION=USER takes one number, its initial value", "fem.stepper sets the later values"
+        )
     if fields:
-        draft.extension("*AMPLITUDE, DEFINITION=USER with a first value")
+        draft.extension("*AMPLITUDE, DEFINITION=USER with an initial value")
     first = fields[0].number("the first value") if fields else 0.0
-    draft.notice(f"amplitude {name} (DEFINITION=USER) keeps its first value {first:g}, unless fem.stepper sets it")
+    draft.notice(f"amplitude {name} (DEFINITION=USER) keeps its initial value {first:g}, unless fem.stepper sets it")
     return first
 
 
@@ -92,14 +94,14 @@ def check_options(card: Card, definition: str) -> None:
         hint = "an amplitude multiplies the value of its load"
         raise Mistake(card.field("VALUE").place, "VALUE=ABSOLUTE is not supported", hint)
     if card.has("SMOOTH") and card.number("SMOOTH") != 0.0:
-        hint = "leave SMOOTH out or give a smooth curve as points"
+        hint = "remove SMOOTH, or give a smooth curve as points"
         raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
     if definition != "EQUALLY SPACED":
-        refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
+        refuse(card, ("FIXED INTERVAL", "BEGIN"), "is for DEFINITION=EQUALLY SPACED")
     if definition != "SWEEP":
-        refuse(card, ("SPACING",), "belongs to DEFINITION=SWEEP")
+        refuse(card, ("SPACING",), "is for DEFINITION=SWEEP")
     if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP", "USER"):
-        refuse(card, OF_FILES, "belongs to the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
+        refuse(card, OF_FILES, "is for the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
     card.word("PAST END", ("HOLD",), "HOLD")
 
 
@@ -129,7 +131,7 @@ def pairs_of(card: Card, draft: Draft) -> Floats:
     return np.array(points)
 
 
-def points_of_file(card: Card, name: str, draft: Draft) -> Floats:
+def points_of_file(card: Card, what: str, draft: Draft) -> Floats:
     """(n, 2) of time and value: two columns of a table; several pairs a line where it begins so, as in Abaqus."""
     table = columns_of(card)
     given = [card.field(of) if card.has(of) else number for number, of in enumerate(("TIME COLUMN", "COLUMN"), 1)]
@@ -140,14 +142,13 @@ def points_of_file(card: Card, name: str, draft: Draft) -> Floats:
             return pairs_of(card, draft)
     columns = [table.find(each) for each in given]
     if table.width > 2 and not card.has("COLUMN"):
-        which = f"{columns[1] + 1} of {table.width}; COLUMN= says which{table.named()}"
-        draft.notice(f"amplitude {name} takes column {which}")
+        which = f"{columns[1] + 1} of {table.width}; COLUMN= chooses one{table.named()}"
+        draft.notice(f"{what} takes column {which}")
     points = table.read((columns[0], columns[1]), ("the time", "the value"))
     back = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
     if len(back):
         before, after = points[back[0] : back[0] + 2, 0]
-        place = table.row(*next(islice(table.lines, back[0] + 1, None))).field(columns[0]).place
-        raise Mistake(place, f"times must rise: {after:g} after {before:g}")
+        raise Mistake(table.place(int(back[0]) + 1, columns[0]), f"times must rise: {after:g} after {before:g}")
     return points
 
 
@@ -165,7 +166,7 @@ def equally_spaced(card: Card, draft: Draft) -> Floats:
     if not len(points):
         raise card.mistake("the amplitude has no values")
     if (np.diff(points[:, 0]) <= 0.0).any():
-        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small beside BEGIN: times do not rise")
+        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small for BEGIN: times do not rise")
     return points
 
 
@@ -231,5 +232,5 @@ def instants_between(row: Row) -> list[float]:
         raise Mistake(row.place, f"more than {MAX_INSTANTS} instants")
     found = [start + number * increment for number in range(int(intervals + 1e-9) + 1)]
     if len(found) > 1 and found[1] <= found[0]:
-        raise Mistake(row.field(2).place, "the increment is too small beside the start")
+        raise Mistake(row.field(2).place, "the increment is too small compared with the start")
     return found

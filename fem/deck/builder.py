@@ -79,10 +79,10 @@ class Builder:
         section          further parameters of ``*SOLID SECTION``: strain, mass
         """
         if "starting_tension" in section:
-            what = "starting_tension is no force: it stiffens bars that carry nothing"
-            raise CommandError(f"{what}; say tangent_tension= for that, prestress= for a force that acts")
+            what = "starting_tension is not a force: it only stiffens bars that carry none"
+            raise CommandError(f"{what}; use tangent_tension= for that, prestress= for a force")
         if prestress and modulus is None:
-            raise CommandError("prestress= needs a modulus: bars that keep their length pull as much as is needed")
+            raise CommandError("prestress= needs a modulus: the force of inextensible bars follows from equilibrium")
         row = np.asarray(nodes)
         pairs = np.stack([row[:-1], row[1:]], axis=1) if row.ndim == 1 else row
         shaped(pairs, 2, "nodes of bars")

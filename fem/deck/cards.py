@@ -154,7 +154,7 @@ class Field(NamedTuple):
         if len(self.text) > MAX_NAME:
             raise Mistake(self.place, f"{what} is longer than {MAX_NAME} characters")
         if NUMBER.fullmatch(self.text) and not (self.quoted or is_parameter):
-            raise Mistake(self.place, f"expected {what}, got the number {self.text}", "quotes make a name of it")
+            raise Mistake(self.place, f"expected {what}, got the number {self.text}", "put a name in quotes")
         bad = next((c for c in self.text if not c.isprintable() or c in '"<>=*'), None)
         if bad is not None:
             raise Mistake(self.place, f"{what} contains {shown(bad)}: {shown(self.text)}")
@@ -172,7 +172,7 @@ class Field(NamedTuple):
 def comma(field: Field) -> Mistake:
     """Two entries that are one number with a decimal comma."""
     both = f"{field.whole},{field.text}"
-    message = f"{both} reads as two entries, {field.whole} and {field.text}, and no program writes {field.text}"
+    message = f"{both} is read as two entries, {field.whole} and {field.text}"
     return Mistake(field.place, message, f"{POINT}: {both.replace(',', '.')}")
 
 
@@ -277,7 +277,7 @@ class Row:
             extra = next(field for field in map(self.field, range(count, len(self))) if field.text)
             if extra.whole:
                 raise comma(extra)
-            raise Mistake(extra.place, f"expected {what}, got a further entry {shown(extra.text)}")
+            raise Mistake(extra.place, f"expected {what}, got an extra entry {shown(extra.text)}")
 
     def check_size(self) -> None:
         """At most 16 entries."""

@@ -32,16 +32,16 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
             message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
-            raise Mistake(other.row.place, message, "the pieces of a line are joined end to end")
+            raise Mistake(other.row.place, message, "the pieces of a line must be joined end to end")
     labels, counts = np.unique(np.concatenate([piece.labels[1:] for piece in found]), return_counts=True)
     if counts.max() > 1 or found[0].labels[0] in labels:
-        raise Mistake(found[0].row.place, "the line passes twice through one node")
+        raise Mistake(found[0].row.place, "the line passes through the same node twice")
     asked = [name for name in MEASURES if card.has(name)]
     blank = [piece for piece in found if piece.length is None]
     if len(asked) > 1 or (asked and not blank):
         what = asked[1] if len(asked) > 1 else asked[0]
-        hint = "leave one natural length blank, and give one of TENSION, HORIZONTAL TENSION, SAG"
-        raise Mistake(card.field(what).place, f"{what} and something else both say how long the line is", hint)
+        hint = "leave one natural length blank and give one of TENSION, HORIZONTAL TENSION, SAG"
+        raise Mistake(card.field(what).place, f"{what}: another entry fixes the length of the line already", hint)
     if len(blank) > 1 or (blank and not asked):
         hint = "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG="
         raise Mistake(blank[-1].row.place, "a natural length is missing", hint)
@@ -114,7 +114,7 @@ def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> No
         some = int(bars.labels[keeps][0])
         draft.notice(
             f"{catenary.card.place}: {np.count_nonzero(keeps)} bars, the first is {some}, keep their *REST LENGTH: the "
-            "line is laid as if they had the natural length of their piece, and a step brings it to rest"
+            "line is laid as if they had the natural length of their piece, and a step must bring it to rest"
         )
 
 
@@ -174,7 +174,7 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
         for label in piece.labels.tolist():
             if label not in labels and label in draft.nodes.rows:
                 there = draft.nodes.place_of(label)
-                message = f"node {label} exists already: a catenary makes all nodes between its ends"
+                message = f"node {label} exists already: a catenary generates all nodes between its ends"
                 raise Mistake(piece.row.place, message, f"it was defined at {there}")
     return None if any(found is None for found in places) else np.array(places)
 
@@ -191,7 +191,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
         at = int(missing[0])
         rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
         hint = "a catenary needs *ELEMENT, TYPE=T3D2 (T2D2) between consecutive nodes"
-        raise Mistake(rows[at].place, f"no bar joins nodes {labels[at]} and {labels[at + 1]}", hint)
+        raise Mistake(rows[at].place, f"no bar connects nodes {labels[at]} and {labels[at + 1]}", hint)
     section_of: dict[int, BarSection] = {}
     for entry in draft.properties:
         if isinstance(entry.value, BarSection):
@@ -202,7 +202,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     if any("uniaxial" in given for given in numbers):
         message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
         raise Mistake(
-            catenary.pieces[0].row.place, message, "lay the line straight and let a *STATIC step find its shape"
+            catenary.pieces[0].row.place, message, "generate the line straight and let a *STATIC step find its shape"
         )
     young = [modulus_of(given) for given in numbers]
     if len(numbers) < len(found) or None in young:
@@ -211,7 +211,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     for at, (measure, same) in enumerate(zip(strain, np.array(strain)[np.searchsorted(gap, gap)], strict=True)):
         if measure != same:
             message = f"bars between nodes {labels[gap[at]]} and {labels[gap[at] + 1]} have different STRAIN"
-            raise Mistake(catenary.card.place, message, "bars side by side are laid as one line: give them one STRAIN")
+            raise Mistake(catenary.card.place, message, "parallel bars are laid as one line: give them the same STRAIN")
     density = np.array([given.get("density", 0.0) for given in numbers], float)
     return Bars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
 
@@ -241,7 +241,7 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
     first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
     found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
     slack = f"; {lying:.6g} of it lie on the bottom" if lying else ""
-    slack += f"; {shape.slack:.6g} of it lie slack" if shape.slack else ""
+    slack += f"; {shape.slack:.6g} of it are slack" if shape.slack else ""
     draft.notice(
         f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
         f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "
@@ -249,10 +249,10 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
     )
     if catenary.is_held and lying and (line.weight[1:-1] < 0.0).any():
         draft.notice(
-            f"FRICTION=YES does not act on the line of nodes {first} to {last}: with parts that rise it may lie in "
-            "several places, and is laid without friction; statics with *SEABED, FRICTION=ALL holds it from there"
+            f"FRICTION=YES has no effect on the line of nodes {first} to {last}: with parts that rise its position is "
+            "not unique, so it is laid without friction; *SEABED, FRICTION=ALL holds it in later static steps"
         )
     step = draft.steps[0] if draft.steps else None
     if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:
-        what = "lines are laid under their full weight, which step 1 brings on as a ramp"
-        draft.notice(f"{what}: *STEP, AMPLITUDE=STEP lets it act at once")
+        what = "lines are laid under their full weight, which step 1 applies as a ramp"
+        draft.notice(f"{what}: use *STEP, AMPLITUDE=STEP")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,19 +18,25 @@ import orjson
 
 from fem.arrays import Floats, Ints
 from fem.deck.cards import FRACTION, MAX_ENTRIES, MAX_LABEL, NUMBER, Card, Field, Piece, Row, split_line
-from fem.deck.source import Mistake, Source, did_you_mean, listing, shown, squeezed
+from fem.deck.source import Hint, Mistake, Place, Source, did_you_mean, listing, shown, squeezed
 
 MOST_NAMED = 20
+NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
+"""What is left out of a name before it is looked up: units, and how its words are joined."""
 
 
 class Columns(NamedTuple):
-    """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any."""
+    """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any.
+
+    unread  a line above the numbers that does not have one name for each column
+    """
 
     card: Card
     pieces: tuple[Piece, ...]
     separator: str | None
     width: int
     names: tuple[str, ...]
+    unread: str = ""
 
     @property
     def lines(self) -> Iterator[tuple[Source, int]]:
@@ -54,6 +60,34 @@ class Columns(NamedTuple):
             message = f"the table has {there} {shown(given.text)}{self.named()}"
             raise Mistake(given.place, message, did_you_mean(given.text, self.names))
         return found[0]
+
+    def place(self, number: int, column: int) -> Place:
+        """Of an entry; both from 0."""
+        return self.row(*next(islice(self.lines, number, None))).field(column).place
+
+    def mistake(self, message: str, hint: Hint = "") -> Mistake:
+        """Of the table as a whole."""
+        return Mistake(self.card.file.place if self.card.file else self.card.place, message, hint)
+
+    def assigned(self, spellings: Mapping[str, Sequence[str]]) -> dict[str, int]:
+        """The column of each of some things, by its name in one of its spellings; units in brackets apart.
+
+        None of them: the table has no names. Mistake: a name means nothing, or the same as another.
+        """
+        if self.unread:
+            raise self.mistake(f"{shown(self.unread.strip())} is not one name for each of {self.width} columns")
+        found: dict[str, int] = {}
+        for at, name in enumerate(self.names):
+            plain = NOT_NAME.sub("", name.upper())
+            meant = next((thing for thing, names in spellings.items() if plain in names), None)
+            if meant is None or meant in found:
+                what = f"two columns with the {meant}" if meant else f"a column {shown(name)}, which means nothing here"
+                names = [each for names in spellings.values() for each in names[:1]]
+                raise self.mistake(
+                    f"the table has {what}", did_you_mean(plain, names, listing(names, "and") + " are known")
+                )
+            found[meant] = at
+        return found
 
     def named(self) -> str:
         """Names of columns, for a message."""
@@ -98,13 +132,15 @@ def columns_of(card: Card) -> Columns:
     texts = [source.lines[number - 1] for source, number in lines]
     separator = next((each for each in ";," if texts and each in texts[-1]), None)
     above = heading(pieces)
-    if texts and not any(NUMBER.fullmatch(entry.strip()) or "<" in entry for entry in texts[0].split(separator)):
+    is_named = texts and not any(NUMBER.fullmatch(entry.strip()) or "<" in entry for entry in texts[0].split(separator))
+    if is_named:
         above, lines, texts = texts[0], lines[1:], texts[1:]
     if not lines:
-        raise Mistake(card.file.place if card.file else card.place, "there is no line of numbers")
+        raise Mistake(card.file.place if card.file else card.place, "the table has no line of numbers")
     width = len(entries_of(texts[0], separator))
     names = tuple(name.strip().strip('"') for name in entries_of(above, separator))
-    return Columns(card, from_line(pieces, *lines[0]), separator, width, names if above and len(names) == width else ())
+    names, unread = (names, "") if above and len(names) == width else ((), above if is_named else "")
+    return Columns(card, from_line(pieces, *lines[0]), separator, width, names, unread)
 
 
 def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:

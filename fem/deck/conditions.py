@@ -37,7 +37,7 @@ def heading(card: Card, draft: Draft) -> None:
     """Title lines: any text."""
     text = "\n".join(text.strip() for text in card.texts())
     if len(text) > MOST_HEADING:
-        draft.notice(f"the heading is cut after {MOST_HEADING} characters")
+        draft.notice(f"the heading is truncated after {MOST_HEADING} characters")
     draft.heading += text[:MOST_HEADING].splitlines()
 
 
@@ -45,7 +45,7 @@ def dof_of(field: Field) -> int:
     """Read a dof, 1 to 6."""
     dof = field.integer("a dof")
     if dof > 6:
-        hint = "temperatures are given by *TEMPERATURE" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
+        hint = "use *TEMPERATURE for temperatures" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
         raise Mistake(field.place, f"there is no dof {dof}", hint)
     return dof
 
@@ -79,7 +79,7 @@ def equation(card: Card, draft: Draft) -> None:
     rows = draft.rows(card)
     for row in rows:
         with draft.guard():
-            row.end(1, "the number of terms on a line of its own")
+            row.end(1, "the number of terms, on a separate line")
             field = row.field(0)
             count = field.integer("the number of terms", high=MAX_TERMS)
             triples: list[tuple[Row, int]] = []
@@ -97,7 +97,7 @@ def equation(card: Card, draft: Draft) -> None:
             terms = tuple(read_term(draft, *triple) for triple in triples)
             if terms[0].coefficient == 0.0:
                 place = triples[0][0].field(2).place
-                raise Mistake(place, "the first coefficient is zero: its dof is the one eliminated")
+                raise Mistake(place, "the first coefficient must not be zero: its dof is eliminated")
             draft.equations.append(terms)
 
 
@@ -113,14 +113,14 @@ def mpc(card: Card, draft: Draft) -> None:
         with draft.guard():
             kind = row.field(0)
             if kind.text.upper() != "LINK":
-                hint = "LINK, a, b keeps the distance of two nodes"
+                hint = "LINK, a, b keeps the distance between two nodes constant"
                 raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", hint)
             row.end(3, "LINK, a, b")
             first, second = draft.target(row.field(1), "node"), draft.target(row.field(2), "node")
             draft.links.append((first, second, row.place))
 
 
-FREE_BODY = "makes a free body, which is not supported: reference nodes move as *BOUNDARY says"
+FREE_BODY = "makes the body free, which is not supported: *BOUNDARY must prescribe the motion of reference nodes"
 FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
 OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
 RIGID_BODY = Parameters(
@@ -128,6 +128,8 @@ RIGID_BODY = Parameters(
         "REF NODE": Value("node", Reference()),
         "PIN NSET": Value("pinned", Name("node")),
         "ROTATION": Value("rotation", word_of("RPY", "VECTOR"), default="RPY", shown=True, is_ours=True),
+        "RAO": Value("rao", Name("RAO"), default=None, is_ours=True),
+        "HEADING": Value("heading", ANY, default=0.0, is_ours=True),
     }
 )
 
@@ -135,6 +137,8 @@ RIGID_BODY = Parameters(
 @keyword("model", RIGID_BODY, refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
+    if card.has("HEADING") and not card.has("RAO"):
+        raise Mistake(card.field("HEADING").place, "HEADING is for RAO=")
     draft.bodies.append((RigidBody(**RIGID_BODY.read(card, draft)), card))
     draft.no_rows(card)
 
@@ -161,7 +165,7 @@ def initial_conditions(card: Card, draft: Draft) -> None:
 def transform(card: Card, draft: Draft) -> None:
     """``xa, ya, za, xb, yb, zb``: x' points to a, y' lies towards b in the plane of both."""
     if card.word("TYPE", ("R", "C", "S"), "R") != "R":
-        raise Mistake(card.field("TYPE").place, "axes of *TRANSFORM that turn about are not supported", "TYPE=R is")
+        raise Mistake(card.field("TYPE").place, "*TRANSFORM, TYPE=C and TYPE=S are not supported", "TYPE=R is")
     row = draft.single_row(card, "two points")
     row.end(6, "two points: xa, ya, za, xb, yb, zb")
     first, second = np.array([row.number(at, "a coordinate", 0.0) for at in range(6)]).reshape(2, 3)
@@ -228,7 +232,7 @@ def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
             for equation in expand(draft, nodes, terms):
                 dofs = [(node, dof) for node, dof, _ in equation.terms]
                 if len(set(dofs)) < len(dofs):
-                    raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
+                    raise Mistake(terms[0].place, "the equation contains the same dof of the same node twice")
                 if dofs[0] in eliminated:
                     message = f"node {written(draft, mesh, dofs[0][0])}, dof {dofs[0][1]} comes first in two equations"
                     raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
@@ -266,7 +270,7 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
             for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
                 if np.array_equal(*mesh.coordinates[list(pair)]):
                     first, second = map(draft.as_written, mesh.node_labels[list(pair)].tolist())
-                    message = f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
+                    message = f"nodes {first} and {second} of *MPC are at the same point: no distance to keep"
                     raise Mistake(place, message)
                 pairs.append(pair)
     return tuple(pairs)
@@ -300,10 +304,11 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
         split_supports(draft, part, mesh, nodes, given, owner)
+    led = {int(nodes.members(body.node)[0]) for body in bodies if body.rao}
     for node, dofs in given.items():
-        if missing := sorted({1, 2, 3, 4, 5, 6} - dofs):
+        if node not in led and (missing := sorted({1, 2, 3, 4, 5, 6} - dofs)):
             what = f"dof{'s' * (len(missing) > 1)} {listing(map(str, missing), 'and')}"
-            draft.notice(f"{what} of reference node {written(draft, mesh, node)}: held, as no *BOUNDARY moves them")
+            draft.notice(f"{what} of reference node {written(draft, mesh, node)}: fixed, as no *BOUNDARY moves them")
     return tuple(bodies)
 
 
@@ -339,7 +344,7 @@ def split_supports(
         named = nodes.members(entry.target).tolist()
         for node in [node for node in named if node in owner][:1]:
             what = f"node {written(draft, mesh, node)} is pinned to a rigid body: it moves with node {owner[node]}"
-            draft.report(Mistake(place, what, "leave it out of *BOUNDARY"))
+            draft.report(Mistake(place, what, "remove it from *BOUNDARY"))
         moving = [node for node in named if node in given]
         for node in moving:
             given[node].add(entry.dof)
@@ -365,7 +370,7 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
     begin, last = 0.0, np.full(len(mesh.element_labels), np.inf)
     for number, step in enumerate(draft.steps):
         if draft.failures and getattr(step.procedure, "riks", None) and step.procedure_place:
-            hint = "leave out RIKS: then each part of the load waits for what breaks"
+            hint = "remove RIKS: then each part of the load waits until elements have broken"
             draft.report(Mistake(step.procedure_place, "*STATIC, RIKS does not follow *FAILURE", hint))
         for target, place in step.removals:
             index = elements.members(target)
@@ -380,9 +385,9 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
         for element in index.tolist():
             name = f"element {draft.as_written(mesh.element_labels[element])}"
             if (entry.kind, element) in known:
-                draft.report(Mistake(place, f"{name} gets a second {entry.kind.lower()} to break at"))
+                draft.report(Mistake(place, f"{name} has a second {entry.kind.lower()} to break at"))
             elif last[element] <= (entry.value if entry.kind == "TIME" else -np.inf):
-                draft.report(Mistake(place, f"{name} never breaks by itself: *MODEL CHANGE removes it before"))
+                draft.report(Mistake(place, f"{name} can never break: *MODEL CHANGE removes it before"))
             elif entry.kind != "TIME" and mesh.is_of("MASS")[element]:
                 draft.report(Mistake(place, f"{name} is a point mass, which has no {entry.kind.lower()}"))
             else:
@@ -398,10 +403,10 @@ def check_masses(draft: Draft) -> None:
         for names, goes in ((step.shed, True), (step.put, False)):
             for name, place in names:
                 if name not in there:
-                    hint = did_you_mean(name, there, "NAME= of *NONSTRUCTURAL MASS gives it one")
+                    hint = did_you_mean(name, there, "give it a name with NAME= of *NONSTRUCTURAL MASS")
                     draft.report(Mistake(place, f"there is no nonstructural mass {name}", hint))
                 elif there[name] is not goes:
-                    what = "has been removed before" if goes else "is there already"
+                    what = "has been removed before" if goes else "is present already"
                     draft.report(Mistake(place, f"nonstructural mass {name} {what}"))
                 else:
                     there[name] = not goes
@@ -413,7 +418,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
     for mass, place in draft.nonstructural:
         carriers = mesh.element_sets.get(mass.element_set, np.zeros(0, np.int64))
         if not is_bar[carriers].all():
-            what = "*NONSTRUCTURAL MASS is carried by bars, *MASS is a point"
+            what = "*NONSTRUCTURAL MASS is for bars, *MASS for points"
             draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
     elements, has_length = Lookup(mesh.element_labels, mesh.element_sets), np.zeros(len(is_bar), bool)
     entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial_conditions, *draft.rest_lengths]
@@ -428,7 +433,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
             draft.report(Mistake(place, f"{target} has elements other than {others}"))
         elif is_length and has_length[index].any():
             label = draft.as_written(mesh.element_labels[index[has_length[index]][0]])
-            draft.report(Mistake(place, f"element {label} gets a second rest length"))
+            draft.report(Mistake(place, f"element {label} has a second rest length"))
         has_length[index] |= is_length
 
 
@@ -439,15 +444,15 @@ def check_pulleys(draft: Draft, mesh: Mesh) -> None:
     asked: list[tuple[str | int, Place, Flags, str]] = []
     for pulley, place in draft.pulleys:
         index = elements.members(pulley.element_set)
-        asked += [(pulley.element_set, place, ~is_reeved, "is no PULLEY: only these rub, by *PULLEY, on theirs")]
-        asked += [(pulley.element_set, place, rubs.copy(), "gets a second *PULLEY")]
+        asked += [(pulley.element_set, place, ~is_reeved, "is not a PULLEY: *PULLEY gives the friction of these only")]
+        asked += [(pulley.element_set, place, rubs.copy(), "has a second *PULLEY")]
         rubs[index] = True
     for rest, place in draft.rest_lengths:
         if rest.second is not None:
-            asked.append((rest.target, place, ~is_reeved, "is no PULLEY: it has one rest length, not two"))
-    asked += [(entry.target, place, is_reeved, "is a PULLEY, which does not break") for entry, place in draft.failures]
+            asked.append((rest.target, place, ~is_reeved, "is not a PULLEY: it has one rest length, not two"))
+    asked += [(entry.target, place, is_reeved, "is a PULLEY, which cannot break") for entry, place in draft.failures]
     for step in draft.steps:
-        asked += [(target, place, is_reeved, "is a PULLEY, which is not removed") for target, place in step.removals]
+        asked += [(target, place, is_reeved, "is a PULLEY, which cannot be removed") for target, place in step.removals]
         for load in step.distributed_loads:
             if load.kind != "GRAV" and load.target is not None:
                 asked.append((load.target, step.place, is_reeved, f"is a PULLEY: {load.kind} acts on bars"))

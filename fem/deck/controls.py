@@ -32,7 +32,7 @@ OURS = Parameters(
 ENTRIES: dict[str, dict[tuple[int, int], Value]] = {
     "FIELD": {
         (0, 0): Value("residual_relative", POSITIVE_NUMBER, "RESI_GLOB_RELA"),
-        (0, 1): Value("correction_relative", POSITIVE_NUMBER, "the correction of a solve"),
+        (0, 1): Value("correction_relative", POSITIVE_NUMBER, "the correction of an iteration"),
     },
     "TIME INCREMENTATION": {
         (0, 3): Value("max_iterations", CYCLES, "ITER_GLOB_MAXI"),

@@ -36,6 +36,7 @@ from fem.model import (
     OutputRequest,
     PointMass,
     Pulley,
+    Rao,
     RestLength,
     RigidBody,
     StopPlane,
@@ -278,6 +279,7 @@ class Draft:
     water: Water | None
     wind: Wind | None
     waves: list[tuple[Airy | Jonswap, Card]]
+    raos: dict[str, Rao]
     drag_laws: dict[str, DragLaw]
     growths: list[tuple[MarineGrowth, Place]]
     boundaries: list[tuple[Boundary, Place]]
@@ -313,6 +315,7 @@ class Draft:
         self.ends: dict[str, tuple[Place, float]] = {}
         self.point_stresses: dict[str | int, float] = {}
         self.axes: list[tuple[str, Floats]] = []
+        self.tide: Place | None = None
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
         self.step: StepDraft | None = None
@@ -388,7 +391,7 @@ class Draft:
         """Nodes, elements, equations and set members that a deck makes at once must not fill the memory."""
         if (self.generated + count) * BYTES_EACH > machine_memory():
             what = f"the {self.generated + count:.3g} entries generated"
-            raise Mistake(place, f"the memory of this machine has no room for {what}")
+            raise Mistake(place, f"not enough memory for {what}")
         self.generated += count
 
     def use(self, family: str, name: str | int, place: Place) -> None:
@@ -434,7 +437,7 @@ class Draft:
     def hint_at_instances(self, label: int, family: str) -> str:
         """For a label that is not there: the instances that have it."""
         found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.table(family).rows]
-        return f"labels of instances are qualified: {listing(found[:MOST_NAMED])}" if found else ""
+        return f"labels of instances need the name of the instance: {listing(found[:MOST_NAMED])}" if found else ""
 
     def as_written(self, label: int | np.int64) -> str:
         """A label as it stands in the deck: ``INSTANCE.label``, or the label itself."""

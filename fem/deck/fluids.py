@@ -1,6 +1,6 @@
-"""Water and wind: ``*AQUA``, ``*WIND``, ``*WAVE``, ``*DRAG LAW``, ``*MARINE GROWTH``, and their loads on bars.
+"""Water and wind: ``*AQUA``, ``*WIND``, ``*DRAG LAW``, ``*MARINE GROWTH``, and their loads on bars.
 
-What loads and waves need of the water is known when all cards are read.
+What loads need of the water is known when all cards are read.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 from fem.arrays import Flags
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Draft, StepDraft
-from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Whole, word_of
-from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name
+from fem.deck.source import Mistake, listing
 from fem.deck.table import Line, Parameters, Value, keyword
-from fem.model import Airy, DragLaw, FluidLoad, Frequency, Jonswap, MarineGrowth, Mesh, Static, Water, Wind
+from fem.deck.waves import check_waves, direction, is_unit
+from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water, Wind
 from fem.model.mesh import BARS
-from fem.model.surroundings import STRETCHINGS, VERTICAL
 
 STREAM = ("vx", "vy", "vz", "the elevation")
-NOT_FIELDS = "velocities that change along x and y are not supported: vx, vy, vz, elevation are"
+NOT_FIELDS = "velocities that vary with x and y are not supported; expected vx, vy, vz, elevation"
 
 
 def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) -> tuple[Any, ...]:
@@ -48,6 +48,7 @@ AQUA = Line(
     Value("gravity", AMOUNT, "g"),
     Value("density", AMOUNT, "the density"),
 )
+OF_WATER = Parameters(AMPLITUDE=Value("amplitude", Name("amplitude"), default=None, is_ours=True))
 WIND = Line(
     "air density, reference height, cx, cy, ix, iy, alpha",
     Value("density", AMOUNT, "the density of air"),
@@ -58,10 +59,11 @@ WIND = Line(
 )
 
 
-@keyword("model")
+@keyword("model", OF_WATER)
 def aqua(card: Card, draft: Draft) -> None:
     """``AQUA``, then lines ``vx, vy, vz, elevation`` of the current."""
     once(card, draft.water)
+    amplitude, draft.tide = OF_WATER.read(card, draft), card.place
     rows = list(draft.rows(card))
     given = AQUA.read(rows[0], draft)
     if given["seabed"] > given["level"]:
@@ -72,7 +74,7 @@ def aqua(card: Card, draft: Draft) -> None:
         if len(row) > 4:
             raise Mistake(row.field(4).place, NOT_FIELDS)
         current.append((row, tuple(row.number(at, what, 0.0) for at, what in enumerate(STREAM))))
-    draft.water = Water(**given, current=rising(current, 3, "elevation"))
+    draft.water = Water(**given, **amplitude, current=rising(current, 3, "elevation"))
 
 
 @keyword("model")
@@ -83,22 +85,8 @@ def wind(card: Card, draft: Draft) -> None:
     along, hint = given["direction"], "ix, iy is a unit vector, for example 1, 0"
     given["direction"] = direction(row, 4, along, "the wind has no direction", hint)
     if not is_unit(given["direction"]):
-        draft.notice("*WIND: ix, iy is no unit vector: speeds are multiplied by its length")
+        draft.notice("*WIND: ix, iy is not a unit vector: speeds are multiplied by its length")
     draft.wind = Wind(**given)
-
-
-def direction(row: Row, at: int, given: tuple[float, float], nowhere: str, hint: str) -> tuple[float, float]:
-    """A horizontal direction, 1, 0 where both of its entries, from ``at`` on, are blank."""
-    if not row.field(at).text and not row.field(at + 1).text:
-        return 1.0, 0.0
-    if given[0] == 0.0 and given[1] == 0.0:
-        raise Mistake(row.field(at).place, nowhere, hint)
-    return given
-
-
-def is_unit(along: tuple[float, float]) -> bool:
-    """Its length is 1, but for what is left out of decimals."""
-    return not abs(along[0] * along[0] + along[1] * along[1] - 1.0) > NOT_UNIT
 
 
 @keyword("model", needs=("NAME",), extension="*DRAG LAW")
@@ -117,7 +105,7 @@ def drag_law(card: Card, draft: Draft) -> None:
     if len(law) < 2:
         raise card.mistake(f"drag law {name} has no force at any speed but 0")
     if law[-1][1] < law[-2][1]:
-        raise Mistake(rows[-1][0].place, "the force falls at the end of the law", "its last slope goes on for ever")
+        raise Mistake(rows[-1][0].place, "the force decreases at the end of the law", "its last slope is extrapolated")
     draft.drag_laws[name] = DragLaw(name, law)
 
 
@@ -134,111 +122,6 @@ def marine_growth(card: Card, draft: Draft) -> None:
         thickness, density = row.amount(0, "the thickness"), row.amount(1, "the density of the growth")
         rows.append((row, (row.number(2, "the elevation", 0.0), thickness, density)))
     draft.growths.append((MarineGrowth(**given, rows=rising(rows, 0, "elevation")), card.place))
-
-
-KINDS = ("AIRY", "JONSWAP")
-FOREIGN = {
-    "STOKES": "Stokes' waves are not supported",
-    "GRIDDED": "waves on a grid are not supported",
-    "USER": "waves of a user's routine are not supported",
-}
-MOST_COMPONENTS, LARGEST_SEED = 100_000, 2**64 - 1
-NOT_UNIT = 2e-3
-OF_AIRY = ("WAVE PERIOD",)
-OF_ALL = Parameters(
-    RAMP=Value("ramp", AMOUNT, default=0.0, is_ours=True),
-    STRETCHING=Value("stretching", word_of(*STRETCHINGS), default=VERTICAL, shown=True, is_ours=True),
-)
-OF_SEAS = Parameters(
-    SEED=Value("seed", Whole(0, LARGEST_SEED), default=None, is_ours=True),
-    COMPONENTS=Value("count", Whole(1, MOST_COMPONENTS), default=200, shown=True, is_ours=True),
-)
-ALONG = tuple(Value("direction", ANY, what, 0.0) for what in ("cos x", "cos y"))
-REGULAR = {
-    size: Line(
-        f"amplitude, {size}, phase, cos x, cos y",
-        Value("amplitude", AMOUNT, "the amplitude"),
-        Value("size", POSITIVE_NUMBER, f"the {size}"),
-        Value("phase", ANY, "the phase", 0.0),
-        *ALONG,
-    )
-    for size in ("wavelength", "period")
-}
-SEA = Line(
-    "Hs, Tp, gamma, cos x, cos y, lowest, highest omega/omega_p",
-    Value("height", POSITIVE_NUMBER, "the significant height Hs"),
-    Value("period", POSITIVE_NUMBER, "the peak period Tp"),
-    Value("gamma", POSITIVE_NUMBER, "gamma", 3.3),
-    *ALONG,
-    Value("low", POSITIVE_NUMBER, "the lowest frequency over that of the peak", 0.5),
-    Value("high", POSITIVE_NUMBER, "the highest frequency over that of the peak", 4.0),
-)
-OURS = (*OF_SEAS, *OF_ALL)
-
-
-@keyword("model", needs=("TYPE",), takes=(*OF_AIRY, *OURS), plus=OURS)
-def wave(card: Card, draft: Draft) -> None:
-    """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea."""
-    asked = card.field("TYPE").text.upper()
-    if asked in FOREIGN:
-        hint = "TYPE=AIRY has regular waves of first order, JONSWAP a sea of them"
-        raise Mistake(card.field("TYPE").place, FOREIGN[asked], hint)
-    is_sea = card.word("TYPE", KINDS, KINDS[0]) == "JONSWAP"
-    for name in filter(card.has, OF_AIRY if is_sea else OF_SEAS):
-        raise Mistake(card.parameters[squeezed(name)].place, f"{name} belongs to TYPE={KINDS[not is_sea]}")
-    given = OF_ALL.read(card, draft)
-    if is_sea:
-        draft.extension("*WAVE, TYPE=JONSWAP")
-        draft.waves.append((sea(card, draft, given), card))
-        return
-    is_period = card.flag("WAVE PERIOD")
-    rows = tuple(regular(row, "period" if is_period else "wavelength", draft) for row in draft.rows(card))
-    draft.waves.append((Airy(rows, is_period, **given), card))
-
-
-def regular(row: Row, size: str, draft: Draft) -> Any:
-    """Read a data line of AIRY."""
-    *numbers, along = REGULAR[size].read(row, draft).values()
-    return *numbers, *towards(row, along, draft)
-
-
-def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
-    """Read the data line of JONSWAP."""
-    if not card.has("SEED"):
-        hint = "SEED=1, say, chooses jitters and phases of the components: the same ones in every run"
-        raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
-    given |= OF_SEAS.read(card, draft)
-    row = draft.single_row(card, SEA.text)
-    given |= SEA.read(row, draft)
-    if given["high"] <= given["low"]:
-        message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
-        raise Mistake(row.field(6).place, message)
-    return Jonswap(**given | {"direction": towards(row, given["direction"], draft)})
-
-
-def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:
-    """cos x, cos y in fields 3 and 4."""
-    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, say 1, 0")
-    if not is_unit(along):
-        draft.notice("*WAVE: cos x, cos y is no unit vector: only its direction counts")
-    return along
-
-
-def check_waves(draft: Draft) -> None:
-    """They are on water with a depth and a weight, and stretched in one way; statics does not know them."""
-    for each, card in draft.waves if not draft.has_failed("AQUA") else ():
-        with draft.guard():
-            if draft.water is None:
-                raise card.mistake("waves are on water, and the deck has no *AQUA", "give *AQUA before the first step")
-            if draft.water.seabed == draft.water.level:
-                raise card.mistake("*AQUA has no depth: the seabed is at the still level, and no wave fits between")
-            if draft.water.gravity == 0.0:
-                raise card.mistake("waves need g, which is 0 in *AQUA")
-            if each.stretching != draft.waves[0][0].stretching:
-                other = draft.waves[0][0].stretching
-                raise card.mistake(f"STRETCHING={each.stretching}, and {other} in another *WAVE: the sea is one")
-    if draft.waves and any(isinstance(step.procedure, Static) for step in draft.steps):
-        draft.notice("*STATIC: waves do not act there, only the stream does")
 
 
 FIELDS = {
@@ -289,7 +172,8 @@ def streams_of(row: Row, kind: str, draft: Draft) -> tuple[str | None, str | Non
             draft.use("amplitude", found[-1] or "", field.place)
     if found[1] and kind != "WDD" and not draft.waves:
         draft.ignore(f"A_w of {kind} (there are no waves)")
-    return found[0], found[1]
+    own = draft.water.amplitude if draft.water is not None and kind != "WDD" else None
+    return found[0] or own, found[1]
 
 
 def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
@@ -322,7 +206,7 @@ def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
     if not isinstance(draft.open_step.procedure, Frequency):
         message = "*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY"
-        raise card.mistake(message, "in *DYNAMIC give FI in *DLOAD")
+        raise card.mistake(message, "for *DYNAMIC give FI in *DLOAD")
     for row in draft.rows(card):
         with draft.guard():
             row.end(4, "elements, FI, D, C_A")
@@ -340,24 +224,30 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     """Loads and growth are of bars; no bar has one label twice in a step, or two growths."""
     is_bar = mesh.is_of(*BARS)
     check_waves(draft)
+    tide = draft.amplitudes.get((draft.water.amplitude if draft.water else None) or "")
+    if tide is not None and draft.tide is not None and (tide.definition == "USER" or tide.time != "TOTAL TIME"):
+        what, hint = "runs in step time", "a current goes on from step to step: TIME=TOTAL TIME of *AMPLITUDE"
+        if tide.definition == "USER":
+            what, hint = "is set while the run goes on", "name it in *DLOAD FDD and FDT: FV does not know it"
+        draft.report(Mistake(draft.tide, f"amplitude {tide.name} of *AQUA {what}", hint))
     grown = np.zeros(len(is_bar), np.bool_)
     for growth, place in draft.growths:
         with draft.guard():
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
     if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
-        what = "a stream that varies in time has no acceleration, as waves have, and exerts no inertia force"
-        draft.notice(f"FI and an amplitude of the stream: {what}")
+        what = "the acceleration of a varying current (unlike that of waves) exerts no force"
+        draft.notice(f"FI and an amplitude of the current: {what}")
     kinds = set[str]()
     for step in draft.steps:
         asked = {name for request in step.outputs for name in request.variables} & {"FV", "FA", "FE"}
         if asked and draft.water is None and not draft.has_failed("AQUA"):
-            message = f"{listing(sorted(asked), 'and')} are of water, and the deck has no *AQUA"
+            message = f"{listing(sorted(asked), 'and')} are quantities of water, and the deck has no *AQUA"
             draft.report(Mistake(step.place, message))
         check_step(draft, mesh, step, is_bar)
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:
-            draft.notice("*FREQUENCY: FI of earlier steps adds no mass there, *D ADDED MASS does")
+            draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
 
 
 def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
@@ -370,7 +260,7 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None
             if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
                 height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                 if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
-                    what = "they are wholly wet or wholly dry, so that their buoyancy jumps there"
+                    what = "they are fully wet or fully dry, so that their buoyancy jumps there"
                     draft.notice(f"PB on horizontal bars at the surface: {what}")
 
 

@@ -21,7 +21,7 @@ from fem.model.quantities import HARMONIC
 def frequency(card: Card, draft: Draft) -> None:
     """``number of modes``."""
     if card.word("NORMALIZATION", ("DISPLACEMENT", "MASS"), "DISPLACEMENT") == "MASS":
-        draft.notice("*FREQUENCY: mode shapes are scaled to a largest component of 1; generalized_mass gives the rest")
+        draft.notice("*FREQUENCY: mode shapes are scaled to a largest component of 1; see generalized_mass")
     row = draft.single_row(card, "the number of modes")
     for at in range(1, len(row)):
         if row.field(at).text and row.number(at, "a frequency limit") != 0.0:
@@ -37,16 +37,16 @@ PHASES = ("REAL", "IMAGINARY", "LOAD CASE")
 """Parameters of ``*CLOAD`` and its kin; ``*BOUNDARY`` has the first two."""
 
 
-IN_MATERIALS = "*DAMPING inside a *MATERIAL, *DASHPOT and drag damp DIRECT, too"
+IN_MATERIALS = "with DIRECT, *DAMPING of materials, *DASHPOT and drag also act"
 
 
-IN_TIME = "*DAMPING inside a *MATERIAL damps *DYNAMIC"
+IN_TIME = "*DAMPING inside a *MATERIAL acts in *DYNAMIC"
 
 
 @keyword(
     "step",
     takes=("DIRECT", "FREQUENCY SCALE", "INTERVAL", "SUBSPACE PROJECTION"),
-    refuses={"REAL ONLY": "is not supported: damping is never left out"},
+    refuses={"REAL ONLY": "is not supported: damping is always included"},
     ignores=("SOLVER",),
     unsupported=("FRICTION DAMPING", "HARMONIC", "CYCMPC"),
 )
@@ -78,7 +78,7 @@ def modes_before(card: Card, draft: Draft) -> int:
         if not isinstance(step.procedure, Perturbation):
             break
     hint = "put a *FREQUENCY step between the last *STATIC or *DYNAMIC step and this one; DIRECT needs no modes"
-    raise card.mistake("*STEADY STATE DYNAMICS superposes modes, and no step before it finds those of its state", hint)
+    raise card.mistake("*STEADY STATE DYNAMICS superposes modes, but no step before it finds them", hint)
 
 
 @keyword(
@@ -92,7 +92,7 @@ def modal_damping(card: Card, draft: Draft) -> None:
     if not isinstance(procedure, SteadyState):
         if draft.has_failed("STEADY STATE DYNAMICS"):
             return
-        raise card.mistake("*MODAL DAMPING stands below *STEADY STATE DYNAMICS in its step", IN_TIME)
+        raise card.mistake("put *MODAL DAMPING below *STEADY STATE DYNAMICS in its step", IN_TIME)
     if not procedure.modes:
         raise card.mistake("*MODAL DAMPING has no meaning with DIRECT, which superposes no modes", IN_MATERIALS)
     card.word("DEFINITION", ("MODE NUMBERS",), "MODE NUMBERS")
@@ -104,7 +104,7 @@ def modal_damping(card: Card, draft: Draft) -> None:
         found = damping_of(row, is_rayleigh, procedure.modes)
         for each in procedure.damping:
             if each.first <= found.last and found.first <= each.last:
-                raise Mistake(row.place, f"mode {max(each.first, found.first)} has two dampings")
+                raise Mistake(row.place, f"mode {max(each.first, found.first)} has two damping values")
         procedure = replace(procedure, damping=(*procedure.damping, found))
     draft.open_step.procedure = procedure
 
@@ -144,8 +144,8 @@ def is_imaginary(card: Card, draft: Draft) -> bool:
         return False
     place = card.parameters[squeezed(given[0])].place
     if draft.step is None or not isinstance(draft.step.procedure, SteadyState):
-        message = f"{given[0]} of *{card.keyword} is of harmonic loads"
-        raise Mistake(place, message, "they stand below *STEADY STATE DYNAMICS in its step")
+        message = f"{given[0]} of *{card.keyword} is for harmonic loads"
+        raise Mistake(place, message, "put them below *STEADY STATE DYNAMICS in its step")
     if len(given) > 1:
         raise Mistake(place, f"{listing(given, 'and')} of *{card.keyword} exclude each other")
     return given[0] != "REAL" and (card.flag("IMAGINARY") or card.word("LOAD CASE", ("1", "2"), "1") == "2")
@@ -155,18 +155,18 @@ def check_harmonic(step: StepDraft, draft: Draft) -> None:
     """What has no meaning in a step of harmonic motions."""
     held = "put them into a step before it"
     if step.fluid_loads:
-        message = "loads of water and wind are no harmonic loads; those of earlier steps act"
+        message = "loads of water and wind cannot be harmonic; those of earlier steps act"
         draft.report(Mistake(step.fluid_loads[0][1], message, held))
     if step.winches:
         draft.report(Mistake(step.winches[0][1], "*WINCH has no meaning in a *STEADY STATE DYNAMICS step", held))
     if step.temperatures:
         draft.report(Mistake(step.place, "temperatures have no meaning in a *STEADY STATE DYNAMICS step", held))
     if draft.waves and step.procedure_place:
-        message = "*WAVE does not act in *STEADY STATE DYNAMICS: loads and supports are its harmonic motion"
-        draft.report(Mistake(step.procedure_place, message, "leave out *WAVE, or use *DYNAMIC"))
+        message = "*WAVE does not act in *STEADY STATE DYNAMICS: only loads and supports excite it"
+        draft.report(Mistake(step.procedure_place, message, "remove *WAVE, or use *DYNAMIC"))
     for name in sorted(step.replaced):
         message = f"OP=NEW of *{name} in a *STEADY STATE DYNAMICS step"
-        draft.report(Mistake(step.changed[name], message, "a step of small motions removes nothing"))
+        draft.report(Mistake(step.changed[name], message, "such a step cannot remove loads"))
     for entry, place in step.boundaries:
         if entry.kind in ("VELOCITY", "ACCELERATION"):
             message = f"TYPE={entry.kind} in a *STEADY STATE DYNAMICS step"
@@ -174,7 +174,7 @@ def check_harmonic(step: StepDraft, draft: Draft) -> None:
     moves = any(entry.value for entry, _ in step.boundaries) or step.nodal_loads or step.distributed_loads
     if step.procedure_place and not (moves or step.blamed or draft.has_failed("CLOAD", "DLOAD", "BOUNDARY")):
         hint = "give *CLOAD, *DLOAD, or amplitudes of supports in *BOUNDARY"
-        draft.report(Mistake(step.procedure_place, "nothing moves the model in this step", hint))
+        draft.report(Mistake(step.procedure_place, "nothing excites the model in this step", hint))
     for request in step.outputs:
         family = request.kind.split()[0]
         others = [name for name in request.variables if name not in HARMONIC.get(family, request.variables)]

@@ -59,7 +59,7 @@ def operation(card: Card, draft: Draft) -> None:
     step = draft.step
     if step is None:
         if op == "NEW":
-            raise Mistake(card.field("OP").place, "OP=NEW before the first step has nothing to remove")
+            raise Mistake(card.field("OP").place, "OP=NEW before the first step: there is nothing to remove")
         return
     if op == "NEW" and card.keyword in step.changed and card.keyword not in step.replaced:
         first = step.changed[card.keyword]
@@ -89,10 +89,10 @@ def boundary(card: Card, draft: Draft) -> None:
     if card.flag("FIXED"):
         refused = next((name for name in ("TYPE", "AMPLITUDE") if card.has(name)), None)
         if refused:
-            raise Mistake(card.field(refused).place, f"FIXED of *BOUNDARY holds dofs where they are: no {refused}=")
+            raise Mistake(card.field(refused).place, f"FIXED of *BOUNDARY keeps dofs where they are: remove {refused}=")
         kind = "FIXED"
     elif draft.step is None and kind != "DISPLACEMENT":
-        raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step it acts in")
+        raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into a *STEP")
     found, late = draft.boundaries if draft.step is None else draft.step.boundaries, is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
@@ -116,10 +116,10 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
     if last < first:
         raise Mistake(other.place, f"the last dof {last} is smaller than the first, {first}")
     if kind == "FIXED" and value != 0.0:
-        draft.ignore("values of *BOUNDARY, FIXED (dofs stay where they are)")
+        draft.ignore("values of *BOUNDARY, FIXED (dofs keep their present values)")
         value = 0.0
     if value != 0.0 and draft.step is None:
-        raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
+        raise Mistake(row.field(3).place, "a moving support before the first step", "put it into a *STEP")
     turning = (other if first <= 3 else word).place
     entries = [Boundary(target, dof, value, amplitude, kind, late) for dof in range(first, last + 1)]
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
@@ -167,7 +167,8 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
     label = row.field(1)
     kind = label.text.upper()
     if kind not in LABELS:
-        raise Mistake(label.place, f"load {shown(label.text)} is not supported", f"{listing(LABELS, 'and')} are")
+        hint = f"{listing(LABELS, 'and')} are; a force q per length is BX, BY or BZ with q/A"
+        raise Mistake(label.place, f"load {shown(label.text)} is not supported", hint)
     if kind in FIELDS:
         return fluid_load(row, kind, amplitude, is_current, draft)
     if kind != "GRAV":
@@ -203,7 +204,7 @@ def temperature(card: Card, draft: Draft) -> None:
 
 
 ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
-NO_CONTACT = {"MECHANICAL": "belongs to contact pairs, which are not supported"}
+NO_CONTACT = {"MECHANICAL": "is for contact pairs, which are not supported"}
 
 
 @keyword("step", takes=("REMOVE", "ADD", "TYPE"), refuses=NO_CONTACT)
@@ -211,10 +212,10 @@ def model_change(card: Card, draft: Draft) -> None:
     """Elements or sets of them, or names of nonstructural masses, that go (of masses: or come) as the step starts."""
     kind, removes, adds = card.word("TYPE", (ELEMENTS, CARRIED), ELEMENTS), card.flag("REMOVE"), card.flag("ADD")
     if removes == adds:
-        raise card.mistake("*MODEL CHANGE needs REMOVE or ADD", "*MODEL CHANGE, REMOVE takes out of the model")
+        raise card.mistake("*MODEL CHANGE needs REMOVE or ADD", "*MODEL CHANGE, REMOVE removes elements")
     if adds and kind == ELEMENTS:
-        what = "ADD of *MODEL CHANGE is not supported: what has been removed does not come back"
-        raise Mistake(card.field("ADD").place, what, f"but what is carried does: TYPE={CARRIED}")
+        what = "ADD of *MODEL CHANGE is not supported: elements that have been removed stay removed"
+        raise Mistake(card.field("ADD").place, what, f"but masses on bars can be added: TYPE={CARRIED}")
     step = draft.open_step
     for row in draft.rows(card):
         for at, field in enumerate(row.fields()):
@@ -298,26 +299,26 @@ def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -
                     at = int(short.argmax())
                     label = draft.as_written(mesh.element_labels[chosen[at]])
                     message = f"this leaves element {label} a natural length of {least[at]:.6g}, less than a tenth of "
-                    message += f"the {lengths[chosen[at]]:.6g} it begins with"
-                    raise Mistake(place, message, "short elements are hauled in one after the other")
+                    message += f"its initial length, {lengths[chosen[at]]:.6g}"
+                    raise Mistake(place, message, "use short elements that are hauled in one after the other")
         begin = end
     for step in draft.steps:
         for load, place in step.fluid_loads:
             if load.kind != "ADDED MASS" and not load.is_current and wound[elements.members(load.target)].any():
-                told = f"{load.kind} acts per natural length at the start, which *WINCH changes"
-                draft.report(Mistake(place, told, "*DLOAD, LENGTH=CURRENT follows it"))
+                told = f"{load.kind} acts per initial natural length, which *WINCH changes"
+                draft.report(Mistake(place, told, "use *DLOAD, LENGTH=CURRENT"))
     blame_materials(draft, mesh, np.flatnonzero(wound), np.flatnonzero(wound | reeved), materials)
 
 
 def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags) -> tuple[str, str] | None:
     """What is wrong with the elements of a winch, and a hint."""
     if not mesh.is_of(*BARS, *REEVED)[chosen].all():
-        return f"{entry.target} has elements that no winch turns", "it turns T3D2, T2D2 and PULLEY"
+        return f"{entry.target} has elements on which a winch cannot act", "it acts on T3D2, T2D2 and PULLEY"
     if turned.any():
         label = draft.as_written(mesh.element_labels[chosen[turned]][0])
-        return f"element {label} gets a second winch in this step", ""
+        return f"element {label} has a second winch in this step", ""
     if entry.end == 2 and not mesh.is_of(*REEVED)[chosen].all():
-        return "only a PULLEY has an end 2", "a bar is one piece of line: leave the end out"
+        return "only a PULLEY has an end 2", "a bar has one length: remove the end"
     return None
 
 
@@ -347,19 +348,20 @@ def blame_materials(draft: Draft, mesh: Mesh, wound: Ints, running: Ints, materi
         given, material = draft.materials[section.material], materials[section.material]
         is_heavy |= material.density > 0.0
         place = given.cards.get("DAMPING", given.place)
-        why = f"lines that run (*WINCH, PULLEY) are elastic, and not damped: material {material.name}"
+        why = f"lines that run (*WINCH, PULLEY) must be elastic and undamped: material {material.name}"
         for name in ("INEXTENSIBLE", "EXPANSION", "NO TENSION"):
             if name in given.cards:
                 draft.report(Mistake(given.cards[name], f"{why} has *{name}"))
         if material.has_rope_law:
-            draft.report(Mistake(place, f"{why} has a rope law", "put bars with that law beside the one that runs"))
+            draft.report(Mistake(place, f"{why} has a rope law", "use that law in bars next to the one that runs"))
         if material.beta or material.alpha:
-            draft.report(Mistake(place, f"{why} has *DAMPING", "dashpots and *MASS, ALPHA= damp what hangs on them"))
+            draft.report(Mistake(place, f"{why} has *DAMPING", "use dashpots, or *MASS, ALPHA= of the masses on them"))
         if not material.is_inextensible and not (material.young or 0.0) > 0.0:
             draft.report(Mistake(given.cards.get("ELASTIC", given.place), f"{why} has no modulus"))
         if section.mass_rule != "LUMPED" and np.isin(wound, members).any():
             what = (
-                f"MASS={section.mass_rule} is for bars of constant length, *WINCH turns some of {section.element_set}"
+                f"MASS={section.mass_rule} is for bars of constant length, and *WINCH acts on some of "
+                f"{section.element_set}"
             )
             draft.report(Mistake(entry.card.field("MASS").place, what, "MASS=LUMPED"))
     for step in draft.steps:
@@ -375,5 +377,5 @@ def blame_step(draft: Draft, step: StepDraft, is_wound: bool, is_heavy: bool) ->
         draft.report(Mistake(step.place, f"a geometrically linear step has no {what}", "*STEP, NLGEOM"))
     if isinstance(step.procedure, Static) and step.procedure.riks and (is_wound or is_heavy):
         which = "*WINCH" if is_wound else "PULLEY with a density"
-        hint = "leave out RIKS: lengths and weights of lines that run follow time, not a load factor"
+        hint = "remove RIKS: lengths and weights of lines that run depend on time, not on a load factor"
         draft.report(Mistake(place, f"*STATIC, RIKS does not follow {which}", hint))

@@ -91,7 +91,7 @@ def blame_unknown_nodes(draft: Draft, chunk: Chunk, found: Flags) -> None:
             before = len(",".join(pieces[: column + 1])) + 1
             place = place._replace(column=before + len(pieces[column + 1]) - len(pieces[column + 1].lstrip()) + 1)
         label, node = int(chunk.labels[row]), int(chunk.numbers[row, column])
-        message = f"element {draft.as_written(label)} names node {draft.as_written(node)}, which does not exist"
+        message = f"element {draft.as_written(label)} refers to node {draft.as_written(node)}, which does not exist"
         draft.report(Mistake(place, message, draft.hint_at_instances(node, "node")))
 
 
@@ -104,7 +104,7 @@ def blame_no_length(draft: Draft, chunk: Chunk, places: Floats) -> None:
     for row, leg in np.argwhere(coincident)[:MAX_PER_CARD].tolist():
         label, *nodes = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
         what = f"element {label}" if chunk.kind in AXIAL else f"a branch of element {label}"
-        message = f"{what} has no length: nodes {nodes[leg]} and {nodes[leg + 1]} lie at the same point"
+        message = f"{what} has no length: nodes {nodes[leg]} and {nodes[leg + 1]} are at the same point"
         draft.report(Mistake(chunk.where(row), message))
 
 
@@ -151,7 +151,7 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
         if use.name in draft.table(use.family).rows or draft.has_failed(*SET_CARDS[use.family][1:]):
             return None
         named = str(use.name) in (draft.node_sets if is_node else draft.element_sets)
-        quoted = f'the set of that name is written "{use.name}" here' if named else ""
+        quoted = f'put the name in quotes, "{use.name}", for the set of that name' if named else ""
         otherwise = quoted or draft.hint_at_instances(use.name, use.family)
         return Mistake(use.place, f"there is no {use.family} {draft.as_written(use.name)}", otherwise)
     table, other = (draft.node_sets, draft.element_sets) if is_node else (draft.element_sets, draft.node_sets)
@@ -169,6 +169,7 @@ def check_name(draft: Draft, use: Use) -> Mistake | None:
         "material": draft.materials,
         "time points": draft.time_points,
         "drag law": draft.drag_laws,
+        "RAO": draft.raos,
     }
     known = tables[use.family]
     if use.name in known or draft.has_failed(use.family.upper()):

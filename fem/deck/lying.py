@@ -37,7 +37,7 @@ class Ground(NamedTuple):
         bottom = self.bottom._replace(stiffness=np.where(holds, stiffness, np.inf))
         shape = lay(line, span, rise, bottom)
         if (shape.load[1:-1][~holds[1:-1]] > 0.0).any():
-            raise LineError("it lies on the bottom with bars that are above no *SEABED")
+            raise LineError("it lies on the bottom with bars that have no *SEABED below them")
         return shape
 
     def lying(self, line: Line, shape: Shape) -> float:
@@ -68,21 +68,21 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     if catenary.on_bottom == "NO" or not found:
         asked = "FRICTION" if catenary.is_held else "SEABED"
         if (catenary.is_held or catenary.on_bottom == "YES") and not draft.has_failed("SEABED"):
-            raise Mistake(card.field(asked).place, f"{asked}=YES, but the bars of the line are above no *SEABED")
+            raise Mistake(card.field(asked).place, f"{asked}=YES, but the bars of the line have no *SEABED below them")
         return None
     beds = [elevated(draft, *draft.seabeds[at]) for at in found]
     one = beds[0]
     planes = [(each.elevation, *each.normal(up)) for each in beds]
     if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
-        raise card.mistake("the line lies on several planes", "SEABED=NO lays it as if there were none")
+        raise card.mistake("the line lies on several planes", "SEABED=NO ignores the bottom")
     if abs(axes[1][up] - 1.0) > PARALLEL:
         raise card.mistake(f"a line that may touch the bottom needs gravity against {'xyz'[up]}")
     bottom, slip = bottom_of(one, start, axes, up), 0.0
     if catenary.is_held:
         bottom, slip = with_friction(draft, catenary, beds, bottom)
     if abs(one.normal(up) @ np.cross(*axes)) > PARALLEL:
-        what = f"{card.place}: the bottom rises across the line, which is laid as if it did not"
-        draft.notice(f"{what}: it is not at rest there until a step has brought it to rest")
+        what = f"{card.place}: the bottom slopes perpendicular to the line, which is ignored in laying it"
+        draft.notice(f"{what}: a step must bring it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
     modulus = np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0)
     return Ground(bottom, slip, bars.together(modulus))
@@ -108,13 +108,13 @@ def with_friction(draft: Draft, catenary: Catenary, beds: list[Seabed], bottom: 
     """The friction that holds a line towards its first node, and its slip."""
     card, one = catenary.card, beds[0]
     if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
-        raise card.mistake("FRICTION=YES, and the line lies on bottoms of different friction")
+        raise card.mistake("FRICTION=YES, but the line lies on bottoms with different friction")
     if one.axial == 0.0:
-        raise card.mistake("FRICTION=YES, and its *SEABED has no friction along the line")
+        raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
     is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
     if is_static and not one.rubs_in_statics:
-        what = "friction of *SEABED holds a line in static steps with FRICTION=ALL only"
-        draft.notice(f"{what}: step 1 lets go of what was laid with FRICTION=YES")
+        what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
+        draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
     return bottom._replace(friction=one.axial), one.slip
 
 

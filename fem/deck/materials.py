@@ -134,7 +134,7 @@ def uniaxial(card: Card, draft: Draft) -> None:
     draft.no_rows(card)
     if card.has("COMPONENT") and card.integer("COMPONENT") != 1:
         place = card.field("COMPONENT").place
-        raise Mistake(place, f"COMPONENT={card.field('COMPONENT').text} of *UNIAXIAL: a bar has one, 1")
+        raise Mistake(place, f"COMPONENT={card.field('COMPONENT').text} of *UNIAXIAL: a bar has only component 1")
     put(card, draft, uniaxial=Uniaxial((), largest=card.amount("LARGEST STRESS")))
 
 
@@ -166,7 +166,7 @@ def read_curve(card: Card, draft: Draft) -> tuple[tuple[float, float], ...]:
 @keyword(
     "material",
     takes=("TYPE", "DIRECTION", "EXTRAPOLATION"),
-    refuses=NO_FIELDS | {"RATE DEPENDENT": "is not supported: *VISCOELASTIC and *DYNAMIC STIFFNESS follow rates"},
+    refuses=NO_FIELDS | {"RATE DEPENDENT": "is not supported: use *VISCOELASTIC or *DYNAMIC STIFFNESS for rates"},
     unsupported=("REGULARIZE", "RTOL", "SMOOTH", "SLOPE", "YIELD ONSET", "DAMAGE ONSET", "INDEPENDENT COMPONENTS"),
 )
 def loading_data(card: Card, draft: Draft) -> None:
@@ -180,7 +180,7 @@ def loading_data(card: Card, draft: Draft) -> None:
         raise Mistake(card.field("DIRECTION").place, message, "ropes carry tension; *SPRING, NONLINEAR takes both")
     rows = read_curve(card, draft)
     if (rows[0][1] >= 0.0 or kind != "ELASTIC") and rows[0] != (0.0, 0.0):
-        raise card.mistake("a curve of tension begins with the row 0, 0")
+        raise card.mistake("a curve for tension begins with the row 0, 0")
     put(card, draft, uniaxial=replace(given, loading=rows, kind=kind, is_extended=is_extended))
 
 
@@ -199,7 +199,7 @@ def unloading_data(card: Card, draft: Draft) -> None:
     rows = read_curve(card, draft)
     if rows[0][0] != 0.0 or rows[0][1] < 0.0 or (definition == "SHIFTED CURVE" and rows[0][1] != 0.0):
         where = "at the permanent strain" if definition == "INTERPOLATED CURVE" else "0, 0"
-        raise card.mistake(f"*UNLOADING DATA, DEFINITION={definition} begins without stress, {where}")
+        raise card.mistake(f"*UNLOADING DATA, DEFINITION={definition} begins with zero stress, {where}")
     put(card, draft, uniaxial=replace(given, unloading=rows, definition=definition))
 
 
@@ -225,7 +225,7 @@ def viscoelastic(card: Card, draft: Draft) -> None:
         rows.append((fraction, time))
     total = sum(fraction for fraction, _ in rows)
     if series == "PRONY" and total >= 1.0:
-        raise card.mistake(f"the fractions add up to {total:g}: less than 1 may relax")
+        raise card.mistake(f"the fractions add up to {total:g}; expected less than 1")
     put(card, draft, viscoelastic=Viscoelastic(series, tuple(rows)))
 
 
@@ -240,12 +240,12 @@ CARDS: dict[str, Handler] = {
 }
 
 ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
-NO_STRAIN = "a bar that keeps its length has no strain"
+NO_STRAIN = "an inextensible bar has no strain"
 ANY_LAW = ("DENSITY", "DAMPING", "NO COMPRESSION")
 LAWS: dict[str, tuple[str, ...]] = {
     "ELASTIC": (*ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
     "INEXTENSIBLE": (*ANY_LAW, "NO TENSION", "RESTITUTION"),
-    "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
+    "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS", "EXPANSION"),
     "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
     "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
 }
@@ -254,14 +254,16 @@ goes with none.
 """
 BESIDE_ROPE_LAWS = {
     "INEXTENSIBLE": NO_STRAIN,
-    "EXPANSION": "rope laws follow no heat",
-    "NO TENSION": "rope laws are of bars that pull",
+    "NO TENSION": "rope laws are for tension",
     "BETA": "the law has its own dissipation",
 }
 BESIDE = {
-    **dict.fromkeys(ROPE_LAWS, BESIDE_ROPE_LAWS),
+    "UNIAXIAL": BESIDE_ROPE_LAWS,
+    **dict.fromkeys(
+        ROPE_LAWS[1:], BESIDE_ROPE_LAWS | {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain"}
+    ),
     "INEXTENSIBLE": {
-        "ELASTIC": "a bar is elastic or keeps its length, not both",
+        "ELASTIC": "a bar is either elastic or inextensible",
         "EXPANSION": NO_STRAIN,
         "BETA": NO_STRAIN,
     },
@@ -286,9 +288,9 @@ def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
         return
     for what, why in BESIDE[law].items():
         if what == "BETA" and entry.numbers.get("beta"):
-            yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", why
+            yield "DAMPING", f"BETA of *DAMPING with *{law} in material {name}", why
         elif what in cards:
-            yield what, f"*{what} beside *{law} in material {name}", why
+            yield what, f"*{what} with *{law} in material {name}", why
     if law == "INEXTENSIBLE":
         yield from rod_mistakes(entry)
     elif law in ROPE_LAWS:
@@ -299,25 +301,25 @@ def rod_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
     """Of a material of rods, ropes or stops."""
     if "NO COMPRESSION" in entry.cards:
         if entry.numbers["compression_ratio"] != 0.0:
-            hint = "a rope carries no compression: leave RATIO out"
-            yield "NO COMPRESSION", f"RATIO beside *INEXTENSIBLE in {entry.name}", hint
+            hint = "a rope carries no compression: remove RATIO"
+            yield "NO COMPRESSION", f"RATIO with *INEXTENSIBLE in {entry.name}", hint
     elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
         message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
-        yield "RESTITUTION", message, "a rod keeps its length and meets no impacts"
+        yield "RESTITUTION", message, "a rod has no impacts"
 
 
 def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
     """Of a material with rope laws."""
     cards, numbers, name = entry.cards, entry.numbers, entry.name
     if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
-        yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION beside *{law} in material {name}", "0 or without the card"
+        yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION with *{law} in material {name}", "0 or without the keyword"
     given, dynamic = numbers.get("uniaxial"), numbers.get("dynamic")
     if "VISCOELASTIC" in cards and len([card for card in ROPE_LAWS if card in cards]) > 1:
-        yield "VISCOELASTIC", f"*VISCOELASTIC beside *{law} in material {name}", "it needs *ELASTIC, and that alone"
+        yield "VISCOELASTIC", f"*VISCOELASTIC with *{law} in material {name}", "it needs *ELASTIC only"
     elif given is None and "ELASTIC" not in cards:
         yield law, f"*{law} of material {name} needs *ELASTIC" + " or *UNIAXIAL" * (law != "VISCOELASTIC"), ""
     elif given is not None and "ELASTIC" in cards:
-        yield "ELASTIC", f"*ELASTIC beside *UNIAXIAL in material {name}", "the table has the slopes"
+        yield "ELASTIC", f"*ELASTIC with *UNIAXIAL in material {name}", "the table gives the stiffness"
     if numbers.get("is_instant") and "VISCOELASTIC" not in cards:
         yield "ELASTIC", f"MODULI=INSTANTANEOUS in material {name}, which has no *VISCOELASTIC", ""
     wrong = list(table_mistakes(given, numbers.get("compression_ratio") == 0.0)) if isinstance(given, Uniaxial) else []
@@ -343,7 +345,7 @@ def table_mistakes(given: Uniaxial, is_rope: bool) -> Iterator[Finding]:
         yield "LOADING DATA", f"TYPE={given.kind} with {has}", hint
         return
     if is_rope and given.loading[0][1] < 0.0:
-        yield "LOADING DATA", "stresses of compression beside *NO COMPRESSION", "begin with the row 0, 0"
+        yield "LOADING DATA", "stresses of compression with *NO COMPRESSION", "begin with the row 0, 0"
     highest = given.loading[-1][0]
     if given.largest > (highest if given.definition else 0.0):
         what = f"the highest of *LOADING DATA is {highest:g}" if given.definition else "there is no *UNLOADING DATA"
@@ -351,7 +353,7 @@ def table_mistakes(given: Uniaxial, is_rope: bool) -> Iterator[Finding]:
     if not given.definition:
         return
     if not is_rope:
-        yield "UNLOADING DATA", "*UNLOADING DATA without *NO COMPRESSION", "only tension has a memory"
+        yield "UNLOADING DATA", "*UNLOADING DATA without *NO COMPRESSION", "only tension unloads along another curve"
     if 0.0 in slopes_of(given.loading) or 0.0 in slopes_of(given.unloading):
         yield "LOADING DATA", "with *UNLOADING DATA stresses must rise from row to row", ""
         return
@@ -372,7 +374,7 @@ def shifted_mistakes(given: Uniaxial) -> Iterator[Finding]:
     falls = np.flatnonzero(np.diff(permanent) < -FEEDS * x[-1])
     if permanent[0] < 0.0 or len(falls):
         at = stress[falls[0] + 1] if len(falls) else 0.0
-        yield "UNLOADING DATA", f"unloading is softer than loading at the stress {at:g}", "it would feed energy"
+        yield "UNLOADING DATA", f"unloading is softer than loading at the stress {at:g}", "that would create energy"
 
 
 def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
@@ -381,7 +383,7 @@ def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
     meets = float(np.interp(y[-1], x, f))
     if y[-1] > x[-1] or abs(u[-1] - meets) > ON_IT * meets:
         message = f"the unloading curve ends at {u[-1]:g}, {y[-1]:g}, off the loading curve ({meets:g} there)"
-        yield "UNLOADING DATA", message, "it is scaled from there"
+        yield "UNLOADING DATA", message, "it is scaled from that point"
         return
     if given.kind == "DAMAGE" and y[0] != 0.0:
         yield "UNLOADING DATA", "TYPE=DAMAGE has no permanent strain", "begin with the row 0, 0"
@@ -392,7 +394,7 @@ def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
         gain = [stress - area * (stress + strain * slope) for stress, strain in ((f0, x0), (f1, x1))]
         if min(gain) < -FEEDS * f[-1]:
             message = f"the area below the unloading curve is too large for the loading between {f0:g} and {f1:g}"
-            yield "UNLOADING DATA", message, "it would feed energy"
+            yield "UNLOADING DATA", message, "that would create energy"
             return
 
 
@@ -455,7 +457,7 @@ def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
             if len(draft.mistakes) == found and not entry.broken:
                 blame_strangers(draft, entry)
         else:
-            draft.notice(f"material {name} is used by no *SOLID SECTION")
+            draft.notice(f"material {name} is not used by any *SOLID SECTION")
         materials[name] = Material(name, **entry.numbers)  # type: ignore[arg-type]
     return materials
 
@@ -463,7 +465,7 @@ def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
 def blame_strangers(draft: Draft, entry: MaterialDraft) -> None:
     """Nothing stands in a material that its law takes no notice of."""
     for card, law in strangers(entry.cards):
-        message = f"*{card} beside *{law} in material {entry.name}, which takes no notice of it"
+        message = f"*{card} with *{law} in material {entry.name}, which ignores it"
         draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
 
 

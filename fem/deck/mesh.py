@@ -80,7 +80,7 @@ def element(card: Card, draft: Draft) -> None:
         why = "it has no length" if kind in AXIAL else "a rope over a pulley has three"
         for row in np.nonzero(nodes[:, first] == nodes[:, second])[0][:20].tolist():
             place = card.row(rows[row]).field(1 + second).place
-            draft.report(Mistake(place, f"element {labels[row]} names node {nodes[row, first]} twice: {why}"))
+            draft.report(Mistake(place, f"element {labels[row]} has node {nodes[row, first]} twice: {why}"))
     draft.report(*draft.elements.add(kind, labels, nodes, lambda row: card.row(rows[row]).place))
     if name is not None:
         draft.element_sets.add(name, labels)
@@ -200,7 +200,7 @@ def nfill(card: Card, draft: Draft) -> None:
                 draft.node_sets.add(name, np.concatenate(bounds))
 
 
-@keyword("model", takes=("ELSET",), refuses={"ALL NODES": "is not supported: bars have no nodes to skip"})
+@keyword("model", takes=("ELSET",), refuses={"ALL NODES": "is not supported: bars have no intermediate nodes"})
 def elgen(card: Card, draft: Draft) -> None:
     """``master, n, node inc, element inc[, rows, node inc, element inc[, layers, node inc, element inc]]``."""
     name = card.name("ELSET")
@@ -337,8 +337,8 @@ def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str)
     if other not in table and draft.has_failed(*OPENING):
         return
     if other == name or other not in table:
-        message = f"there is no {family} set {other} so far"
-        raise Mistake(field.place, message, "it is this one" if other == name else hint_at_set(other, table))
+        message = f"there is no {family} set {other} above this line"
+        raise Mistake(field.place, message, "it is this set" if other == name else hint_at_set(other, table))
     members = table.ordered(other)
     draft.spend(len(members), field.place)
     table.add(name, members)
@@ -348,7 +348,7 @@ def earlier_set(field: Field, table: SetTable, family: str) -> Ints:
     """The members of a set that stands above."""
     name = field.name(f"{'a' if family == 'node' else 'an'} {family} set", is_parameter=True)
     if name not in table:
-        raise Mistake(field.place, f"there is no {family} set {name} so far", hint_at_set(name, table))
+        raise Mistake(field.place, f"there is no {family} set {name} above this line", hint_at_set(name, table))
     return table.ordered(name)
 
 
@@ -391,7 +391,7 @@ def load(path: Path) -> Any:
         with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), readable(path) as file:
             return meshio.read(file)
     except SystemExit:
-        return "meshio does not know its format"
+        return "meshio does not support its format"
     except ModuleNotFoundError as error:
         return f"for its format {lacks(str(error.name), 'meshes')}"
     except Exception as error:
@@ -410,17 +410,17 @@ def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
     if not lines:
         raise Mistake(place, f"the mesh has no line cells, only {', '.join(others) or 'points'}", "bars are lines")
     if others:
-        draft.notice(f"mesh {shown(card.field('INPUT').text)}: cells of type {', '.join(others)} are left out")
+        draft.notice(f"mesh {shown(card.field('INPUT').text)}: cells of type {', '.join(others)} are ignored")
     first_node = 1 + max((int(chunk.labels.max()) for chunk in draft.nodes.chunks), default=0)
     first_element = 1 + max((int(chunk.labels.max()) for chunk in draft.elements.chunks), default=0)
     connectivity = np.concatenate([np.asarray(mesh.cells[at].data, dtype=np.int64) for at in lines])
     if connectivity.min() < 0 or connectivity.max() >= len(points):
-        raise Mistake(place, "a line cell of the mesh names a point that does not exist")
+        raise Mistake(place, "a line cell of the mesh refers to a point that does not exist")
     node_labels = np.arange(first_node, first_node + len(points))
     element_labels = np.arange(first_element, first_element + len(connectivity))
     same = connectivity[:, 0] == connectivity[:, 1]
     if same.any():
-        raise Mistake(place, f"{int(same.sum())} line cells of the mesh name the same point twice")
+        raise Mistake(place, f"{int(same.sum())} line cells of the mesh have the same point twice")
     draft.nodes.add(node_labels, coordinates, lambda _: place)
     draft.elements.add("T3D2", element_labels, node_labels[connectivity], lambda _: place)
     draft.node_sets.add(ALL_NODES, node_labels)

@@ -34,6 +34,7 @@ from fem.deck.steps import (
     build_step,
 )
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
+from fem.deck.vessels import check_vessels
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
@@ -67,6 +68,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     check_masses(draft)
     check_removals(draft, mesh)
     check_fluids(draft, mesh)
+    check_vessels(draft, bodies)
     seabeds, cylinders, planes = build_seabeds(draft, mesh), build_cylinders(draft, mesh), build_planes(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
@@ -103,7 +105,7 @@ def build_model(draft: Draft, end: Place) -> Model:
 
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
     """A deck needs nodes, elements and a step."""
-    hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, where that still is; else "
+    hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, if it still exists; else "
     hint = "" if draft.earlier is None else hint + "*INCLUDE it"
     for there, message in (
         (len(mesh.node_labels), "the deck has no *NODE"),
@@ -129,7 +131,7 @@ def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
 
 def with_origin(model: Model, draft: Draft, parameters: dict[str, float], source: str, files: DeckFiles) -> Model:
     """Where the model came from, and what the reader has to say."""
-    ignored = ["accepted without effect: " + ", ".join(draft.ignored)] if draft.ignored else []
+    ignored = ["accepted but ignored: " + ", ".join(draft.ignored)] if draft.ignored else []
     return replace(
         model,
         parameters=parameters,

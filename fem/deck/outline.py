@@ -45,15 +45,16 @@ class OutlineReader:
         self._path, self._keywords = path, keywords
         self._varied = frozenset(name.upper() for name in varied)
         self._stored: dict[Path, bytes] = {}
-        self._fixed: dict[str, float] | None = None
+        self._others: tuple[dict[str, float], frozenset[str]] | None = None
         self._outlines: list[Outline] = []
         self._tries = 0
 
     def __call__(self, parameters: Mapping[str, float]) -> Model:
         overrides = checked_overrides(parameters)
         fixed = {name: value for name, value in overrides.items() if name not in self._varied}
-        if fixed != self._fixed:
-            self._fixed, self._outlines, self._tries = fixed, [], 0
+        others = fixed, self._varied & overrides.keys()  # what is not varied now has the deck's own value
+        if others != self._others:
+            self._others, self._outlines, self._tries = others, [], 0
         for outline in self._outlines:
             try:
                 return outline.model(overrides)

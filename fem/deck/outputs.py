@@ -153,7 +153,7 @@ def restart(card: Card, draft: Draft) -> None:
     if not card.flag("READ"):
         return
     if draft.step is not None or draft.steps:
-        raise card.mistake("*RESTART, READ stands behind the first *STEP", "the state it reads is where that begins")
+        raise card.mistake("*RESTART, READ comes after the first *STEP", "it gives the state at the start of that step")
     if draft.earlier is not None:
         raise card.mistake("*RESTART, READ is given twice")
     if increment is not None and step is None:

@@ -168,7 +168,7 @@ def power(base: float, exponent: float, column: int) -> float:
     if base == 0.0 and exponent < 0.0:
         raise ArithmeticMistake(column, "division by zero")
     if base < 0.0 and not exponent.is_integer():
-        raise ArithmeticMistake(column, "a negative number to a broken power is complex")
+        raise ArithmeticMistake(column, "a negative number to a fractional power is complex")
     try:
         return finite(math.pow(base, exponent), column)
     except OverflowError as error:

@@ -58,13 +58,13 @@ def assembly(card: Card, draft: Draft) -> None:
 def instance(card: Card, draft: Draft) -> None:
     """``x, y, z`` of the shift, then ``two points of an axis, angle``; cards of its own below."""
     if not any(opened.keyword == "ASSEMBLY" for opened in draft.parts.open):
-        raise card.mistake("*INSTANCE stands outside the *ASSEMBLY")
+        raise card.mistake("*INSTANCE is outside the *ASSEMBLY")
     close(draft, 1, "an *INSTANCE follows")
     model = card.needed("PART")
     cards = draft.parts.begin(card, [*draft.parts.cards_of.get(model, ())])
     name = draft.declare(card, "instance")
     if NUMBER.fullmatch(name):
-        raise Mistake(card.field("NAME").place, f"the name of an instance is a number: {name}", "1.2 is a number, too")
+        raise Mistake(card.field("NAME").place, f"the name of an instance is a number: {name}", "so is 1.2")
     draft.parts.instances.append(found := Instance(name, model, card.place, Position(np.zeros(3)), cards))
     draft.parts.used.add(model)
     if model not in draft.parts.cards_of:
@@ -88,7 +88,7 @@ def position_of(card: Card) -> Position:
     turns[0].end(7, "two points of the axis (6 coordinates) and the angle in degrees")
     line = numbers(turns[0], 6, "a coordinate of the axis")
     if (line[:3] == line[3:]).all():
-        raise Mistake(turns[0].place, "the two points of the axis are the same", "it goes from the first to the second")
+        raise Mistake(turns[0].place, "the two points of the axis are the same", "give two different points")
     return Position(shift, line[:3], line[3:], float(turns[0].number(6, "the angle in degrees")))
 
 
@@ -129,7 +129,7 @@ def sorted_cards(
             is_behind = True
         if card.keyword in OPENING:
             if is_behind:
-                draft.report(card.mistake(f"*{card.keyword} stands behind the first *STEP"))
+                draft.report(card.mistake(f"*{card.keyword} comes after the first *STEP"))
             else:
                 call(card)
             if not parts.open or parts.open[-1].place != card.place:
@@ -143,7 +143,7 @@ def sorted_cards(
         draft.failed.update(CONSEQUENCES)
     for name in parts.cards_of:
         if name not in parts.used:
-            draft.notice(f"part {name} has no *INSTANCE: it is left out")
+            draft.notice(f"part {name} has no *INSTANCE: it is ignored")
     return parts.rest
 
 
@@ -151,8 +151,8 @@ def take(card: Card, draft: Draft, keywords: Mapping[str, Handler]) -> None:
     """An ordinary card, where it may stand."""
     opened = draft.parts.open[-1] if draft.parts.open else None
     if opened and opened.keyword != "ASSEMBLY" and card.keyword in keywords and card.keyword not in INSIDE:
-        message = f"*{card.keyword} stands in the *{opened.keyword} of line {opened.place.line}"
-        draft.report(card.mistake(message, "it belongs to the model: behind *END ASSEMBLY"))
+        message = f"*{card.keyword} is inside the *{opened.keyword} of line {opened.place.line}"
+        draft.report(card.mistake(message, "it belongs to the model: put it after *END ASSEMBLY"))
         return
     (opened.cards if opened else draft.parts.rest).append(card)
 
@@ -172,7 +172,7 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         draft.instances[instance.name] = own
         read(instance.cards, own)
         for catenary in own.catenaries:
-            message = "*NGEN, LINE=CATENARY stands in a part: what its bars are made of is known in the model only"
+            message = "*NGEN, LINE=CATENARY is inside a part: the materials of its bars are known only in the model"
             draft.report(catenary.card.mistake(message, "give the nodes by *NODE, or write a flat deck"))
         draft.uses += [use for use in own.uses if use.family not in ("node", "element")]
         own.uses = [use for use in own.uses if use.family in ("node", "element")]

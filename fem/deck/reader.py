@@ -19,7 +19,7 @@ from fem.deck.scanner import DeckFiles, Scanner
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
 from fem.deck.table import Handler
-from fem.errors import CommandError, DeckError
+from fem.errors import CommandError, DeckError, proposal
 from fem.model import Model
 
 EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
@@ -103,10 +103,8 @@ def check_overrides(scanner: Scanner, draft: Draft) -> None:
     """``--set`` names parameters of the deck; a deck with mistakes answers with those first."""
     unused = [name for name in scanner.overrides if name not in scanner.values]
     if unused and not draft.mistakes:
-        name = unused[0]
-        guess = nearest(name, scanner.spellings.values())
-        hint = f"; did you mean {guess}?" if guess else ""
-        raise CommandError(f"the deck has no *PARAMETER {shown(name)[1:-1]}{hint}")
+        hint = proposal(unused[0], scanner.spellings.values())
+        raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
 
 
 def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler], canonical: Mapping[str, str]) -> None:
@@ -261,7 +259,7 @@ ALTERNATIVES = {
     "GLOBAL DAMPING": "damping is given by *DAMPING inside a *MATERIAL",
     "COUPLING": "*EQUATION ties dofs",
     "TIE": "*EQUATION ties dofs; let elements share their nodes",
-    "GAP": "a bar with *NO TENSION or a nonlinear *SPRING closes a gap",
+    "GAP": "model a gap by a bar with *NO TENSION or by a nonlinear *SPRING",
     "NCOPY": "*NGEN and *NFILL generate nodes",
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",

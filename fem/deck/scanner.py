@@ -112,7 +112,7 @@ class DeckFiles:
             if self.root is None or not part.is_relative_to(self.root):
                 raise Mistake(field.place, f"{what} lies outside the deck's folder", OUTSIDE)
             if not part.is_file():
-                raise Mistake(field.place, f"{what} is not there")
+                raise Mistake(field.place, f"{what} does not exist")
             self.read(part, field.place)
             if inner := leads_outside(part):
                 raise Mistake(field.place, f"{what} keeps {shown(inner)} in another file", OUTSIDE)
@@ -175,7 +175,7 @@ def decode(content: bytes, place: Place) -> Lines:
     if content.startswith(UTF16):
         raise Mistake(place, "the file is UTF-16 text", "save it as UTF-8")
     if b"\0" in content:
-        raise Mistake(place, "the file is not text", "a deck is plain text, *INCLUDE knows meshes by their extension")
+        raise Mistake(place, "the file is not text", "a deck is plain text; meshes need their extension")
     try:
         return split_lines(content.decode("utf-8-sig"))
     except UnicodeDecodeError:

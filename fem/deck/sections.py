@@ -38,7 +38,7 @@ from fem.model.mesh import BARS, REEVED
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
 LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
-NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS lets it come and go with a step"}
+NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS adds or removes it at a step"}
 ELSET = Value("element_set", ELEMENT_SET)
 SOLID_SECTION = Form(
     BarSection,
@@ -162,7 +162,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             owner[members] = number
             if len(taken):
                 label = draft.as_written(mesh.element_labels[taken[0]])
-                message = f"element {label} gets a second property by *{entry.card.keyword}"
+                message = f"element {label} has a second property by *{entry.card.keyword}"
                 raise entry.card.mistake(message, f"{len(taken)} elements of {entry.element_set} have one already")
             if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
                 refuse_on_pulleys(draft, entry.card, entry.value)
@@ -193,7 +193,7 @@ def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashp
     """A spring or dashpot, now that the kind of its elements is known."""
     if len(names) > 1:
         message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
-        raise entry.card.mistake(message, "give each kind a set and a card of its own")
+        raise entry.card.mistake(message, "give each kind its own set and keyword")
     reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
     return reader(entry.card, entry.element_set, names[0], draft)
 
@@ -221,7 +221,7 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
     for row, before, after in zip(rows[1:], points, points[1:], strict=False):
         if after[1] <= before[1]:
             message, hint = f"elongations must rise: {after[1]:g} after {before[1]:g}", "rows are force, elongation"
-            raise Mistake(row.field(1).place, message, f"{hint}; a dof line of SPRINGA is left blank")
+            raise Mistake(row.field(1).place, message, f"{hint}; the dof line of SPRINGA is blank")
     if len(points) < 2:
         raise card.mistake("a nonlinear spring needs at least two rows force, elongation")
     return Spring(element_set, dofs, 0.0, points)
@@ -256,7 +256,7 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
 def constant(card: Card, rows: list[Row], what: str) -> float:
     """The one number of a linear spring or dashpot."""
     if len(rows) > 1:
-        hint = "for a table say NONLINEAR" if card.keyword == "SPRING" else ""
+        hint = "use NONLINEAR for a table" if card.keyword == "SPRING" else ""
         raise Mistake(rows[1].place, f"expected one line with {what}, got a second", hint)
     rows[0].end(1, f"{what} alone (it depends on neither frequency nor temperature)")
     return rows[0].number(0, what)

@@ -110,7 +110,7 @@ OF_GAMMA = "{what} must be at least 0.5 (and at most 10), got {value:g}"
 NUMBERS = {
     "ALPHA": Number(Bound(lambda x: -0.5 - ROUNDED_OFF <= x <= 0.0, OF_HHT)),
     "BETA": Number(Bound(lambda x: 0.0 < x <= 10.0, OF_BETA)),
-    "GAMMA": Number(Bound(lambda x: 0.5 <= x <= 10.0, OF_GAMMA, "below 1/2 the rule feeds energy into the motion")),
+    "GAMMA": Number(Bound(lambda x: 0.5 <= x <= 10.0, OF_GAMMA, "below 1/2 the scheme adds energy to the motion")),
     "RHO": Number(Bound(lambda x: -ROUNDED_OFF <= x <= 1.0, OF_RHO)),
 }
 """What parameters of schemes may be; the displacement form of Newmark's rule divides by BETA."""
@@ -210,7 +210,7 @@ def visco(card: Card, draft: Draft) -> None:
     direct = card.flag("DIRECT")
     if card.has("CETOL"):
         card.positive("CETOL")
-        draft.notice("*VISCO, CETOL: increments are those of the data line, as long as they converge, in its place")
+        draft.notice("*VISCO, CETOL: ignored; increments follow the data line as long as they converge")
     times = times_of(card, draft, "DIRECT" if direct else "")
     if times is None or times.first is None or times.period is None:
         raise card.mistake("*VISCO needs a data line with the first increment and the period, in time")
@@ -279,7 +279,7 @@ def dynamic(card: Card, draft: Draft) -> None:
     own = Dynamic(first, period, times.smallest, times.largest, direct, integrator)
     own = replace(own, initial_acceleration=initial, singular_mass=singular, **numbers)  # type: ignore[arg-type]
     if 4.0 * own.beta < (own.gamma + 0.5) ** 2 * (1.0 - 1e-12):
-        draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable for small increments only")
+        draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable only for small increments")
     set_procedure(card, draft, replace(own, by_convergence=paced))
 
 
@@ -290,7 +290,7 @@ def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) ->
         if has_equal_increments:
             draft.ignore(f"*DYNAMIC, {name}")
         else:
-            draft.notice(f"*DYNAMIC, {name}: automatic increments go by TIME ERROR of *CONTROLS in its place")
+            draft.notice(f"*DYNAMIC, {name}: ignored; automatic increments follow TIME ERROR of *CONTROLS")
 
 
 def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
@@ -300,7 +300,7 @@ def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
         return "", None
     usual, alpha = APPLICATIONS[application]
     if card.has("EXPLICIT"):
-        raise Mistake(card.field("APPLICATION").place, "APPLICATION contradicts EXPLICIT", "it is of implicit steps")
+        raise Mistake(card.field("APPLICATION").place, "APPLICATION contradicts EXPLICIT", "it is for implicit steps")
     chosen = usual if alpha is None else f"{usual}, ALPHA={card.number('ALPHA', alpha):g}"
     ramp = ""
     if usual == "BACKWARD EULER" and draft.step is not None and draft.step.amplitude is None:
@@ -316,7 +316,7 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -
     integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
     if alpha and integrator != "HHT":
         message = f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}"
-        raise Mistake(card.field("ALPHA").place, message, "ALPHA is of HHT")
+        raise Mistake(card.field("ALPHA").place, message, "ALPHA is for HHT")
     if explicit and integrator not in EXPLICIT:
         raise Mistake(card.parameters["EXPLICIT"].place, f"EXPLICIT contradicts TIME INTEGRATOR={integrator}")
     return integrator
@@ -328,19 +328,19 @@ def refuse_others(card: Card, integrator: str, alpha: float | None) -> None:
     for name in filter(card.has, OF_SCHEMES):
         if name.lower() not in taken and not (name == "ALPHA" and not alpha):
             owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
-            raise Mistake(card.field(name).place, f"{name} belongs to TIME INTEGRATOR={owners}, not {integrator}")
+            raise Mistake(card.field(name).place, f"{name} is for TIME INTEGRATOR={owners}, not {integrator}")
 
 
 EXPLICIT_HINT = (
-    "leave out EXPLICIT: every other TIME INTEGRATOR finds the instants of few ropes (IMPACT=EVENT of *CONTROLS), "
-    "IMPACT=MOREAU steps over the impacts of many; or make them elastic, *ELASTIC with *NO COMPRESSION"
+    "remove EXPLICIT: the other TIME INTEGRATORs locate the impacts of few ropes (IMPACT=EVENT of *CONTROLS); "
+    "IMPACT=MOREAU is for many; or make them elastic, *ELASTIC with *NO COMPRESSION"
 )
 
 
-RIKS_HINT = "leave out RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
+RIKS_HINT = "remove RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
 
 
-REFUSED = "PERTURBATION of *STEP is not supported: every step is a full nonlinear step"
+REFUSED = "PERTURBATION of *STEP is not supported: every step is a general step"
 
 
 MODES_HINT = "*FREQUENCY gives modes about a loaded state"
@@ -361,7 +361,7 @@ def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> No
         elif isinstance(procedure, Static) and procedure.riks:
             what, hint = "*STATIC, RIKS", RIKS_HINT
         if what and step.procedure_place:
-            draft.report(Mistake(step.procedure_place, f"{what} does not follow ropes and stops ({whose[0]})", hint))
+            draft.report(Mistake(step.procedure_place, f"{what} does not support ropes and stops ({whose[0]})", hint))
 
 
 def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
@@ -392,7 +392,7 @@ def blame_short_files(draft: Draft) -> None:
             end, of = (period, "the step") if draft.amplitudes[name].time == "STEP TIME" else (sum(periods), "the deck")
             if last < end * (1.0 - ROUNDED):
                 message = f"the file of amplitude {name} ends at {last:g}, {of} at {end:g}"
-                draft.report(Mistake(place, message, "PAST END=HOLD holds the last value"))
+                draft.report(Mistake(place, message, "PAST END=HOLD keeps the last value"))
 
 
 def blame_integrals(draft: Draft) -> None:
@@ -401,8 +401,8 @@ def blame_integrals(draft: Draft) -> None:
         for entry, place in step.boundaries:
             amplitude = draft.amplitudes.get(entry.amplitude or "")
             if entry.kind in ("VELOCITY", "ACCELERATION") and amplitude and amplitude.definition == "SWEEP":
-                message = f"amplitude {amplitude.name} is a SWEEP, which TYPE={entry.kind} cannot follow"
-                draft.report(Mistake(place, message, "TYPE=DISPLACEMENT has exact velocities and accelerations"))
+                message = f"amplitude {amplitude.name} is a SWEEP, which is not possible with TYPE={entry.kind}"
+                draft.report(Mistake(place, message, "use TYPE=DISPLACEMENT, which is exact"))
 
 
 def build_step(draft: StepDraft) -> Step:

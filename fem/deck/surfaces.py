@@ -24,7 +24,7 @@ from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS
 
 Surface = TypeVar("Surface", Seabed, RigidCylinder, StopPlane)
-FRICTION_HINT = "*CONTROLS, IMPACT=MOREAU steps over impacts and rubs; without FRICTION= the plane is smooth"
+FRICTION_HINT = "use *CONTROLS, IMPACT=MOREAU for friction, or remove FRICTION="
 
 
 STOP_PLANE = Parameters(
@@ -105,7 +105,7 @@ def blame_events(card: Card, draft: Draft, friction: float) -> None:
     """Friction is not for steps that locate events."""
     for number, step in enumerate(draft.steps if friction > 0.0 else (), start=1):
         if isinstance(step.procedure, Dynamic) and step.controls is not None and step.controls.impact == "EVENT":
-            what = f"FRICTION= of *STOP PLANE is not for IMPACT=EVENT, as step {number} has it"
+            what = f"FRICTION= of *STOP PLANE is not possible with IMPACT=EVENT of step {number}"
             raise Mistake(card.field("FRICTION").place, what, FRICTION_HINT)
 
 
@@ -119,7 +119,7 @@ TOO_DEEP = 10.0
 STEEP = Bound(
     lambda x: abs(x) < STEEPEST,
     f"{{what}} must lie between -{STEEPEST:g} and {STEEPEST:g} degrees, got {{value:g}}",
-    "UPHILL= says to which side it rises, in degrees from +x",
+    "UPHILL= gives the direction in which it rises, in degrees from +x",
 )
 BARS_OF = Value("element_set", ELEMENT_SET, default=None)
 FRICTION = Value("rubs_in_statics", Word({"DYNAMIC": False, "ALL": True}), default=False, shown=True)
@@ -165,7 +165,7 @@ def rigid_cylinder(card: Card, draft: Draft) -> None:
     if given["point"] == given["other"]:
         raise Mistake(row.place, "both points of the axis are the same")
     if not rows:
-        raise card.mistake("how stiff is it?", "a second data line: K, C, D: force per area and depth, damping, width")
+        raise card.mistake("no stiffness", "a second data line: K, C, D: force per area and depth, damping, width")
     draft.cylinders.append((RigidCylinder(**given, **contact(card, rows, draft)), card))
 
 
@@ -211,8 +211,8 @@ def too_long(cylinder: RigidCylinder, length: Floats) -> str:
         return ""
     deep = cylinder.radius - float(np.sqrt(max(cylinder.radius**2 - 0.25 * longest**2, 0.0)))
     return (
-        f"bars of up to {longest:.4g} are longer than the radius {cylinder.radius:.4g} of a *RIGID CYLINDER: between "
-        f"their nodes, which alone touch it, they cut {deep:.3g} deep into it; shorter ones bend around it"
+        f"bars of up to {longest:.4g} are longer than the radius {cylinder.radius:.4g} of a *RIGID CYLINDER: only "
+        f"their nodes touch it, so they cut {deep:.3g} deep into it between nodes; use shorter bars"
     )
 
 
@@ -222,7 +222,7 @@ def elevated(draft: Draft, bed: Seabed, card: Card) -> Seabed:
         return bed
     if draft.water is None:
         hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
-        raise card.mistake("nothing says how deep the bottom lies", hint)
+        raise card.mistake("the elevation of the bottom is missing", hint)
     return replace(bed, elevation=draft.water.seabed)
 
 
@@ -245,8 +245,8 @@ def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
 def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:
     """They are bars, above one bottom each."""
     labels = mesh.element_labels
-    nothing = f"is no bar: only T3D2 and T2D2 lie on a *{card.keyword}"
-    for wrong, what in ((~is_bar, nothing), (taken, "lies on two bottoms")):
+    nothing = f"is not a bar: only T3D2 and T2D2 can touch a *{card.keyword}"
+    for wrong, what in ((~is_bar, nothing), (taken, "has two bottoms")):
         if wrong[elements].any():
             label = draft.as_written(int(labels[elements[wrong[elements]][0]]))
             raise card.mistake(f"element {label} {what}")

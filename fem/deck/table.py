@@ -253,11 +253,11 @@ def check_level(card: Card, draft: Draft, level: str) -> None:
     if level != "material":
         draft.material = None
     if level == "step" and draft.step is None:
-        raise card.mistake(f"*{card.keyword} stands outside a step", "it belongs between *STEP and *END STEP")
+        raise card.mistake(f"*{card.keyword} is outside a step", "it belongs between *STEP and *END STEP")
     if level in ("model", "material") and draft.step is not None:
-        raise card.mistake(f"*{card.keyword} stands inside a step", "it belongs before the first *STEP")
+        raise card.mistake(f"*{card.keyword} is inside a step", "it belongs before the first *STEP")
     if level == "material" and draft.material is None:
-        raise card.mistake(f"*{card.keyword} stands outside a material", "it belongs directly below a *MATERIAL")
+        raise card.mistake(f"*{card.keyword} is outside a material", "it belongs below a *MATERIAL")
 
 
 def unknown_parameter(card: Card, name: str, known: tuple[str, ...]) -> Mistake:

@@ -143,8 +143,8 @@ def carried_at_first(draft: Draft, bars: Bars) -> Floats:
     gone = {name for step in draft.steps[:1] for name, _ in step.shed}
     for mass, place in draft.nonstructural:
         if mass.is_total and members(draft, bars, mass.element_set).any():
-            hint = "its share of the line depends on the lengths, and these on its weight: give MASS PER LENGTH"
-            raise Mistake(place, "a line laid by LINE=CATENARY takes no TOTAL MASS", hint)
+            hint = "its distribution depends on the lengths, and these on the weight: give MASS PER LENGTH"
+            raise Mistake(place, "TOTAL MASS is not possible for a line laid by LINE=CATENARY", hint)
         if mass.name not in gone:
             there.append(mass)
     return carried_by(there, partial(members, draft, bars), np.ones(len(bars.labels)))

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
-from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
+from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
 from fem.deck.sections import LISTED, MASS, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
+from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
 from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
@@ -328,11 +329,14 @@ def output_lines(request: OutputRequest) -> list[str]:
 def surroundings_lines(model: Model) -> list[str]:
     lines: list[str] = []
     if model.water is not None:
-        lines += ["*AQUA", AQUA.written(model.water), *table(model.water.current)]
+        head = keyword_line("AQUA", **OF_WATER.written(model.water))
+        lines += [head, AQUA.written(model.water), *table(model.water.current)]
     if model.wind is not None:
         lines += ["*WIND", WIND.written(model.wind)]
     for wave in model.waves:
         lines += wave_lines(wave)
+    for rao in model.raos.values():
+        lines += [card("RAO", NAME=rao.name, BY="OMEGA", OUTSIDE=rao.outside), *table(rao.rows)]
     for law in model.drag_laws.values():
         lines += [card("DRAG LAW", NAME=law.name), *table(law.rows)]
     for growth in model.growths:
@@ -343,7 +347,8 @@ def surroundings_lines(model: Model) -> list[str]:
 
 def wave_lines(wave: Airy | Jonswap) -> list[str]:
     if isinstance(wave, Airy):
-        head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave)) + ", WAVE PERIOD" * wave.is_period
+        place = {name: number(at) for name, at in zip(PLACE, wave.place, strict=True) if at}
+        head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave), **place) + ", WAVE PERIOD" * wave.is_period
         return [head, *table(wave.rows)]
     return [keyword_line("WAVE", TYPE="JONSWAP", **OF_SEAS.written(wave), **OF_ALL.written(wave)), SEA.written(wave)]
 

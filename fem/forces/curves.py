@@ -92,7 +92,7 @@ def largest(curve: Any) -> float:
     breaks, coefficients, _, _, _, fourier = curve.table()
     found = float(np.abs(coefficients[:, 0]).max())
     for width, row in zip(np.diff(breaks), coefficients[1:-1], strict=True):
-        piece = np.polynomial.Polynomial(np.trim_zeros(row, "b"))
+        piece = np.polynomial.Polynomial(np.trim_zeros(row, "b") if row.any() else [0.0])
         turns = piece.deriv().roots() if piece.degree() > 1 else np.zeros(0)
         inside = turns.real[(turns.imag == 0.0) & (turns.real > 0.0) & (turns.real < width)]
         found = max(found, float(np.abs(piece(np.append(inside, width))).max()))

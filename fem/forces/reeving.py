@@ -568,22 +568,22 @@ def trouble(group: Lines, system: Any, u: Floats, state: Floats) -> str:
         if not left >= LEAST_LENGTH * start:
             return (
                 f"a winch leaves element {names[element]} a natural length of {left:.6g}, less than a tenth of the "
-                f"{start:.6g} it begins with. Make it longer, or a chain of short elements that are hauled in one "
-                "after the other."
+                f"{start:.6g} that it begins with. Make it longer, or use a chain of short elements that are hauled in "
+                "one after the other."
             )
         for end in group.nodes[k, [0, 2]] if group.nodes[k, 2] >= 0 else ():
             far = float(np.linalg.norm(place[end] - place[group.nodes[k, 1]]))
             if not far >= LEAST_LEG * start:
                 return (
-                    f"node {system.labels[end]} has come to the pulley, node {system.labels[group.nodes[k, 1]]}, of "
-                    f"element {names[element]}: {far:.3g} of its rope is left there, whose length is {start:.6g}."
+                    f"node {system.labels[end]} has reached the pulley, node {system.labels[group.nodes[k, 1]]}, of "
+                    f"element {names[element]}: {far:.3g} of its rope is left there; its length is {start:.6g}."
                 )
         if np.isnan(state[at + BROUGHT]) and np.isfinite(place[group.nodes[k]]).all():
             if group.control[k, 0] >= 0:
-                return f"no natural length is found at which element {names[element]} has the tension its winch keeps."
+                return f"no natural length is found that gives element {names[element]} the tension of its winch."
             return (
-                f"no way is found in which the rope of element {names[element]} shares itself out so that it holds on "
-                f"its pulley, node {system.labels[group.nodes[k, 1]]}."
+                f"no equilibrium is found between the two branches of the rope of element {names[element]} over its "
+                f"pulley, node {system.labels[group.nodes[k, 1]]}."
             )
     return ""
 

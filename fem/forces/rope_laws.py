@@ -16,6 +16,8 @@ over the time of relaxation at the start: of second order, exact where Q is stra
 Source: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems, OTC-27761
 (2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
 
+Heat, of TABLE alone: the strain of the material is that of the bar less the thermal strain.
+
 A slack rope: the material has no stress and its strain, more than that of the bar, goes its own way.
 
 The quasi-static curve: stress over strain, and what it remembers of the largest strain.
@@ -39,7 +41,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces import bar
 from fem.forces.laws import LOG, MEASURES, measure, table_point, table_segment
-from fem.forces.protocol import TAKEN, Family, Tangent, Trial, component
+from fem.forces.protocol import GIVEN, TAKEN, Family, Tangent, Trial, component
 from fem.forces.springs import Curve, table_rows
 
 MEASURE, BASE, LAW, TENSION_ONLY = 0, 1, 2, 3
@@ -48,8 +50,9 @@ STRAIGHT, ELASTIC, SHIFTED, SCALED = 0, 1, 2, 3
 """BASE, the quasi-static curve: a modulus; a table; tables of loading and unloading, that shifted or scaled."""
 TABLE, PRONY, LAGGING = 0, 1, 2
 """LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it."""
-LOADING, UNLOADING, BRANCH, STATE = 0, 2, 4, 6
-"""Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state."""
+LOADING, UNLOADING, BRANCH, STATE, BAR = 0, 2, 4, 6, 7
+"""Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state; bar,
+by which its thermal strain is found, -1: it has none."""
 INVERSE, AREA, GAP, ALONG, YOUNG, RATIO, SHAPE, CONSTANT, SLOPE, VISCOSITY, STARTING, FLOOR = 0, 1, 2, 3, *range(6, 14)
 INSTANT, THERE = 14, 15
 NUMBERS = 16
@@ -66,7 +69,7 @@ FAR = 1e3
 class RopeBars(NamedTuple):
     """q bars.
 
-    nodes (q, 2), elements (q,), kinds (q, 4), places (q, 7), numbers (q, NUMBERS): as the names of columns say
+    nodes (q, 2), elements (q,), kinds (q, 4), places (q, 8), numbers (q, NUMBERS): as the names of columns say
     table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time;  start (s,) states at first
     first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
     """
@@ -163,7 +166,7 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
         rows += ready.loading + ready.unloading
         branches.append(ready.branches)
         kind = MEASURES[section.strain], ready.base, ready.law, int(material.compression_ratio == 0.0)
-        place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0
+        place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0, -1
         group = np.zeros((len(elements), NUMBERS))
         group[:, INVERSE], group[:, GAP] = of_bars[bar.INV_LENGTH], of_bars[bar.BASE_CONSTANT]
         group[:, AREA], group[:, THERE] = of_bars[bar.AREA], ~system.gone[elements]
@@ -173,9 +176,11 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
         found.append(elements)
         kinds.append(np.tile(kind, (len(elements), 1)))
         places.append(np.tile(place, (len(elements), 1)))
+        if material.expansion is not None:
+            places[-1][:, BAR] = bars
         numbers.append(group)
     elements = np.concatenate([np.zeros(0, np.int64), *found])
-    all_places = np.concatenate([np.zeros((0, 7), np.int64), *places])
+    all_places = np.concatenate([np.zeros((0, 8), np.int64), *places])
     remembered = PULL + all_places[:, BRANCH + 1]
     all_places[:, STATE] = state + np.cumsum(remembered) - remembered
     return RopeBars(
@@ -364,6 +369,8 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
         p = 0.5 * (q[0] + n[b, ALONG] + wx), 0.5 * (q[1] + n[b, ALONG + 1] + wy), 0.5 * (q[2] + n[b, ALONG + 2] + wz)
         green0, half = green_strain(b, wx, wy, wz, group), 0.5
     strain0, strain1, slope1, slope, curvature = measure(group.kinds[b, MEASURE], green0, green, 0.0, 0.0)
+    heat = trial.thermal[group.places[b, BAR]] if group.places[b, BAR] >= 0 else 0.0
+    strain0, strain1 = strain0 - heat, strain1 - heat
     dt, law = trial.time1 - trial.time0, group.kinds[b, LAW]
     is_relaxed = trial.rate == 0.0 and dt > 0.0 and group.creeps == 0
     if law == TABLE:
@@ -384,10 +391,29 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
         alpha = trial.weight * area * max(modulus, n[b, INSTANT]) * slope1 * slope1 * inverse * inverse * inverse
     add(b, i, j, normal * inverse, alpha, across, p, q, group, force, tangent)
     state = trial.state1
+    if group.places[b, BAR] >= 0:
+        trial.power[GIVEN] += volume * heat_work(b, strain1 + heat, trial, group)
     trial.power[TAKEN] += volume * (state[group.places[b, STATE] + LOST] - trial.state0[group.places[b, STATE] + LOST])
     stored: float = volume * state[group.places[b, STATE] + STORED]
     is_found = state[group.places[b, STATE] + LOST] == state[group.places[b, STATE] + LOST]
     return stored if is_found else math.inf
+
+
+@inner_kernel
+def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
+    """Work over the volume of a change of the thermal strain: what the material has been stretched beyond the bar.
+
+    strain  of the bar at the end. The stress is that of the force: the mean of both ends, where secant of the law
+    """
+    i, j, first = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], group.places[b, STATE]
+    u0, state0, state1 = trial.u0, trial.state0, trial.state1
+    green = green_strain(b, u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2], group)
+    rise = state1[first + STRAIN] - state0[first + STRAIN]
+    beyond: float = rise - (strain - measure(group.kinds[b, MEASURE], green, green, 0.0, 0.0)[1])
+    mean: float = 0.5 * (state0[first + STRESS] + state1[first + STRESS])
+    if trial.secant and rise != 0.0:
+        mean = (state1[first + STORED] - state0[first + STORED] + state1[first + LOST] - state0[first + LOST]) / rise
+    return beyond * mean
 
 
 @inner_kernel
@@ -448,7 +474,7 @@ def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
         is_lost = np.isnan(state[group.places[index, STATE] + LOST])
         if is_lost and np.isfinite(u.reshape(-1, 3)[group.nodes[index]]).all():
             name = system.model.mesh.element_names[element]
-            return f"no strain is found by which element {name} lags behind (*DYNAMIC STIFFNESS) in this increment."
+            return f"no delayed strain (*DYNAMIC STIFFNESS) is found for element {name} in this increment."
     return ""
 
 

@@ -283,11 +283,11 @@ def choose_solver(
         tree = find_tree(system, free)
         if tree is not None:
             if len(system.pairs):
-                reason = "bars and what else couples nodes form paths or trees"
+                reason = "bars and other couplings of nodes form chains or trees"
                 return replace(direct, solver=UNSYMMETRIC_CHAIN, tree=tree, reason=reason)
-            return replace(direct, solver=CHAIN, tree=tree, reason="bars form paths or trees")
+            return replace(direct, solver=CHAIN, tree=tree, reason="bars form chains or trees")
     if count == 0:
-        return replace(direct, reason="nothing is free to move")
+        return replace(direct, reason="no dof is free")
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
         return replace(direct, solver=BAND, equation=equation, width=width, reason=f"narrow band, half width {width}")

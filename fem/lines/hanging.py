@@ -131,7 +131,7 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
         nothing = 1e-15 * TINY * max(abs(low), abs(high))  # forces that all but cancel have digits of their own
         return float(brentq(function, low, high, xtol=nothing, rtol=1e-15, maxiter=500))
     except ValueError:  # a function that is not a number somewhere
-        raise LineError("no equilibrium was found: its numbers are too far apart to reckon with") from None
+        raise LineError("no equilibrium was found: its numbers differ too much in size") from None
 
 
 LARGEST = 1e100
@@ -143,9 +143,9 @@ def hang(line: Line, span: float, rise: float) -> Shape:
     if not line.scale > 0.0:
         raise LineError("the line has no weight")
     if not max(line.scale, chord, longest) < LARGEST:
-        raise LineError("a length or a weight is too large to compute with")
+        raise LineError("a length or a weight is out of range")
     if np.isinf(line.stiffness).all() and not longest > chord:
-        raise LineError(f"its natural length {longest:.9g} does not reach over the distance {chord:.9g} of its ends")
+        raise LineError(f"its natural length {longest:.9g} is shorter than the distance {chord:.9g} of its ends")
     chain = _Chain(line, span, rise)
     low = math.log(TINY * line.scale)
     if chain.reach(low) >= span:
@@ -156,10 +156,10 @@ def hang(line: Line, span: float, rise: float) -> Shape:
             break
         high, step = high + step, 2.0 * step
         if high > 600.0:
-            raise LineError("no equilibrium was found: it would need an endless tension")
+            raise LineError("no equilibrium was found: it would need an infinite tension")
     shape = chain.shape(root(lambda log_h: chain.reach(log_h) - span, low, high))
     if (shape.tension[line.is_log] > MOST_LOG * line.stiffness[line.is_log]).any():
-        raise LineError("no equilibrium was found: logarithmic strain would stretch it more than e times")
+        raise LineError("no equilibrium was found: with logarithmic strain it would stretch more than e times")
     return shape
 
 
@@ -195,7 +195,7 @@ class _Chain:
             if self._height(h, -size) <= self.rise <= self._height(h, size):
                 return root(lambda first: self._height(h, first) - self.rise, -size, size)
             size *= 4.0
-        raise LineError("no equilibrium was found: it would need an endless tension")
+        raise LineError("no equilibrium was found: it would need an infinite tension")
 
     def folded(self, log_h: float) -> Shape:
         """No horizontal force: two vertical legs, and a bar between them that is slack, where one has to be."""
@@ -247,7 +247,7 @@ def natural_length(
         return -off if measure == "SAG" else off
 
     if span == 0.0 and measure != "TENSION":
-        raise LineError(f"{measure} has no meaning where one end lies straight above the other")
+        raise LineError(f"{measure} has no meaning if one end is vertically above the other")
     chord = math.hypot(span, rise)
     short = _short_enough(excess, max(chord - others, 1e-3 * chord) * (1.0 + 1e-9), value)
     before, at_before, step = short, excess(short), 1e-4 * chord

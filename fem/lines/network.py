@@ -109,7 +109,7 @@ def relax(net: Network) -> Rest:
     """The network at rest. LineError: none was found."""
     scale = float(np.abs(net.load).sum())
     if not 0.0 < scale < np.inf:
-        raise LineError("nothing loads it, so that its places are not determined")
+        raise LineError("without loads its shape is not determined")
     state = _first(net, scale)
     size, near = float(net.members.length.mean()), NEAR_RUBBING if len(net.rubs.nodes) else NEAR
     for solves in range(MOST_SOLVES):
@@ -124,7 +124,7 @@ def relax(net: Network) -> Rest:
         if max(off, loose) < BALANCED and left < near:
             return _finished(net, state, scale, solves)
         state = _step(net, state, gaps)
-    raise LineError("no equilibrium was found: its members cannot carry the loads to the nodes that are held")
+    raise LineError("no equilibrium was found: its members cannot carry the loads to the supports")
 
 
 class _State(NamedTuple):
@@ -297,7 +297,7 @@ def _solved(
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
     except RuntimeError:
-        raise LineError("nothing holds some of its nodes") from None
+        raise LineError("some of its nodes are not connected to a support") from None
     return np.asarray(net.freedom @ factor.solve(net.freedom.T @ right.ravel())).reshape(-1, 3)
 
 
@@ -397,7 +397,7 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
         places, pull, spare = places + last * moves, pull + last * pulls, spare + last * spares
         if not np.isfinite(places).all():
             break
-    raise LineError("no equilibrium was found: its members cannot carry the loads to the nodes that are held")
+    raise LineError("no equilibrium was found: its members cannot carry the loads to the supports")
 
 
 def _rubbed(rubs: Rubs, places: Floats, product: float) -> tuple[Floats, Floats]:

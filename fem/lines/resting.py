@@ -301,4 +301,4 @@ def _plumb(line: Line, height: float, slope: float, sunk: Floats) -> _Plumb:
             low, steep = float(up[0] + sunk[first]), math.tan(slope)
             inside = math.sqrt(max((1.0 + steep**2) * float(line.length[first]) ** 2 - low**2, 0.0))
             return _Plumb(up, tension, max((inside - steep * low) / (1.0 + steep**2), 0.0))
-    raise LineError("no equilibrium was found: it does not reach down to the bottom")
+    raise LineError("no equilibrium was found: it does not reach the bottom")

@@ -51,6 +51,7 @@ from fem.model.surroundings import (
     Wind,
     components_of,
 )
+from fem.model.vessels import Rao
 
 MASS_RULES = ("LUMPED", "CONSISTENT", "ONE POINT")
 STRAINS = ("GREEN", "ENGINEERING", "LOG")
@@ -215,6 +216,7 @@ class Model:
     water: Water | None = part("AQUA", None)
     wind: Wind | None = part("WIND", None)
     waves: tuple[Airy | Jonswap, ...] = part("WAVE")
+    raos: dict[str, Rao] = part("RAO", {})
     drag_laws: dict[str, DragLaw] = part("DRAG LAW", {})
     growths: tuple[MarineGrowth, ...] = part("MARINE GROWTH")
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
@@ -303,4 +305,5 @@ __all__ += ["Pulley", "Winch"]
 __all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
 __all__ += ["FrequencyRange", "ModalDamping", "Perturbation", "SteadyState"]
-__all__ += ["Airy", "DragLaw", "FluidLoad", "Jonswap", "MarineGrowth", "RigidCylinder", "Seabed", "Water", "Wind"]
+__all__ += ["Airy", "DragLaw", "FluidLoad", "Jonswap", "MarineGrowth", "Rao", "RigidCylinder", "Seabed"]
+__all__ += ["Water", "Wind"]

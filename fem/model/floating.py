@@ -46,7 +46,7 @@ def floating_text(model: Model) -> str:
     more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
     return (
         f"elements {names}{more} are cables lighter than water that reach its surface: without stiffness in bending "
-        "and compression they have no position of rest there; leave them out, and give the node below, at the height z "
-        "over still water, what a float does that stands in the surface: a *SPRING to the ground (SPRING1, vertical) "
-        f"of k = rho g A = {lift.max():.5g}, and the load -(weight + k z) (*CLOAD)"
+        "and compression they have no position of rest there; replace each float by a *SPRING to the ground (SPRING1, "
+        f"vertical) of k = rho g A = {lift.max():.5g} and the load -(weight + k z) (*CLOAD) on the node below it, at "
+        "the height z above still water"
     )

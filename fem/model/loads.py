@@ -16,11 +16,16 @@ TOUCHES = 1e-9
 
 @frozen
 class RigidBody:
-    """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR."""
+    """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR.
+
+    rao  name of the ``*RAO`` by which waves move it, too;  heading: of its bow, degrees from +x
+    """
 
     node: int
     pinned: str
     rotation: str = "RPY"
+    rao: str | None = None
+    heading: float = 0.0
 
 
 @frozen

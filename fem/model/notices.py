@@ -25,7 +25,7 @@ FINE = 1e-4
 """TIME ERROR that shortens increments enough: its default."""
 CHANGE = 0.3
 """TENSION CHANGE that does."""
-FOLLOW = "automatic increments (without DIRECT, with TIME ERROR as it is by default) follow snaps"
+FOLLOW = "automatic increments (without DIRECT, with the default TIME ERROR) resolve snaps"
 
 
 def damps_waves(procedure: Dynamic) -> bool:
@@ -56,7 +56,9 @@ def expected_peaks(procedure: Dynamic, waves: float) -> str:
         return "may be off by a tenth" if waves <= 2.0 else "may be off by 10 to 40 %, either way"
     if damps_waves(procedure):
         return "may be understated by up to 20 %" if waves <= 2.0 else "are understated by 15 to 60 %"
-    return f"may be off by a tenth, or overstated ten to several hundred times: {procedure.integrator} lets bars ring"
+    return (
+        f"may be off by a tenth, or overstated ten to several hundred times: {procedure.integrator} lets bars vibrate"
+    )
 
 
 SHOWN_BY = 20
@@ -106,8 +108,8 @@ def coarse_swing(model: Model, procedure: Procedure) -> str:
     if SHOWN_BY * procedure.dt <= period:
         return ""
     return (
-        f"dt = {procedure.dt:g} is longer than a twentieth of the slowest swing (period about {period:.3g}: "
-        f"2 pi sqrt(L/g), L from a support to node {farthest}): increments do not show the motion"
+        f"dt = {procedure.dt:g} is longer than a twentieth of the slowest swing period (about {period:.3g}: 2 pi "
+        f"sqrt(L/g), L from a support to node {farthest}): increments do not resolve the motion"
     )
 
 
@@ -167,13 +169,13 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
     names = model.mesh.element_names[jumping]
     listed = ", ".join(map(str, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
     moved = change[worst, end]
-    effect = "makes" if moved < 0.0 else "takes off"
-    remedy = "let its AMPLITUDE begin there (it counts from the start of the run), or leave it out"
+    effect = "makes" if moved < 0.0 else "removes"
+    remedy = "let its AMPLITUDE begin at the value before (it counts from the start of the run), or remove it"
     if not step.winds:
-        remedy = "without AMPLITUDE=STEP on *STEP, a winch runs evenly over it"
+        remedy = "remove AMPLITUDE=STEP from *STEP: the winch then runs evenly over the step"
     return (
-        f"*WINCH changes the length of element {listed} at once where the step begins: by {moved:.6g} of element "
-        f"{model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, where the winch stands, to "
+        f"*WINCH changes the length of element {listed} abruptly at the start of the step: by {moved:.6g} of element "
+        f"{model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, to "
         f"{start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
-        f"Meant? Else {remedy}"
+        f"Unless that is intended, {remedy}"
     )

@@ -15,6 +15,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, frozen
 from fem.errors import unknown
 from fem.model import Model
+from fem.model.curves import Constant, Follow, evaluate
 from fem.model.surroundings import water_at
 
 
@@ -183,7 +184,10 @@ class Values:
         model, u = self.model, self["U"]
         if model.water is None:
             return np.zeros_like(u[..., 0]), np.zeros_like(u), np.zeros_like(u)
-        return water_at(model.waves, model.water, model.mesh.up, self["COORD"], self.time)
+        tide = model.water.amplitude
+        curve = Constant(1.0) if tide is None else Follow(model.amplitudes[tide], 0.0)
+        stream = evaluate(curve, np.atleast_1d(self.time)).reshape(np.shape(self.time))
+        return water_at(model.waves, model.water, model.mesh.up, self["COORD"], self.time, stream)
 
     def columns(self, name: str) -> Floats:
         """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""

@@ -29,13 +29,17 @@ Rows = tuple[tuple[float, float], ...]
 
 @frozen
 class Water:
-    """``*AQUA``. current: rows (vx, vy, vz, elevation), elevation rising; linear between them, constant outside."""
+    """``*AQUA``. current: rows (vx, vy, vz, elevation), elevation rising; linear between them, constant outside.
+
+    amplitude  of the current in total time, for loads that have none of their own, and for what is printed
+    """
 
     seabed: float
     level: float
     gravity: float
     density: float
     current: tuple[tuple[float, float, float, float], ...] = ()
+    amplitude: str | None = None
 
 
 @frozen
@@ -207,19 +211,29 @@ WIDTHS = 0.07, 0.09
 POINTS = 24
 """Of Gauss in each bin of a spectrum."""
 MOST_PASSES = 50
+FEW = 10
+"""Regular waves up to which all crests may well meet, and of which each is told."""
 
 
 @frozen
 class Airy:
-    """``*WAVE, TYPE=AIRY``: rows (amplitude, length or period, phase [degrees], cos b, sin b).
+    """``*WAVE, TYPE=AIRY``: rows (amplitude, length or period, phase [degrees], cos b, sin b); also what TABLE and
+    ELEVATION give.
 
-    ramp  time in which they rise, as (1 - cos)/2
+    ramp   time in which they rise, as (1 - cos)/2
+    place  (x, y) where they have these phases
     """
 
     rows: tuple[tuple[float, float, float, float, float], ...]
     is_period: bool = False
     ramp: float = 0.0
     stretching: str = VERTICAL
+    place: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def is_sea(self) -> bool:
+        """So many that their crests never meet."""
+        return len(self.rows) > FEW
 
     def components(self, water: Water) -> Floats:
         """(c, 5) as ``COMPONENTS``."""
@@ -231,7 +245,10 @@ class Airy:
         else:
             k = 2.0 * np.pi / size
             omega = np.sqrt(water.gravity * k * np.tanh(k * depth))
-        return np.column_stack([omega, k, amplitude, np.radians(phase), np.arctan2(y, x)])
+        b, phase = np.arctan2(y, x), np.radians(phase)
+        if any(self.place):
+            phase = phase - k * (np.cos(b) * self.place[0] + np.sin(b) * self.place[1])
+        return np.column_stack([omega, k, amplitude, phase, b])
 
 
 @frozen
@@ -252,6 +269,7 @@ class Jonswap:
     high: float = 4.0
     ramp: float = 0.0
     stretching: str = VERTICAL
+    is_sea: ClassVar[bool] = True
 
     def components(self, water: Water) -> Floats:
         """(c, 5) as ``COMPONENTS``: one in each of ``count`` bins of equal width, with the energy of the bin.
@@ -330,12 +348,17 @@ def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
 
 
 def water_at(
-    waves: tuple[Airy | Jonswap, ...], water: Water, up: int, places: Floats, time: Floats | float
+    waves: tuple[Airy | Jonswap, ...],
+    water: Water,
+    up: int,
+    places: Floats,
+    time: Floats | float,
+    stream: Floats | float = 1.0,
 ) -> tuple[Floats, Floats, Floats]:
     """Elevation (...) of the surface, velocity and acceleration (..., 3) of the water at places (..., p, 3).
 
-    time (...): total time. The current is part of the velocity, without amplitudes of loads. Above the surface nothing
-    moves.
+    time (...): total time; stream (...): factor of the current, which is part of the velocity, without amplitudes of
+    loads. Above the surface nothing moves.
     """
     depth, side = water.level - water.seabed, 1.0 if up == 2 else -1.0
     x, y, z = places[..., 0], side * places[..., 3 - up], places[..., up] - water.level
@@ -354,7 +377,8 @@ def water_at(
         upwards = size * (top - bottom)
         velocity[..., up] += upwards * grown * np.sin(theta)
         acceleration[..., up] += upwards * (rate * np.sin(theta) - grown * omega * np.cos(theta))
-    return eta, velocity + current_at(water, places[..., up], eta), acceleration
+    current = np.asarray(stream)[..., None, None] * current_at(water, places[..., up], eta)
+    return eta, velocity + current, acceleration
 
 
 def trains(sea: Floats, x: Floats, y: Floats, now: Floats) -> Iterator[tuple[Floats, Any, Any, Floats]]:

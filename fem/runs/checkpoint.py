@@ -23,7 +23,7 @@ from fem.errors import CommandError
 from fem.files import replace_file
 from fem.model import PARTS, Model
 
-FORMAT = 5
+FORMAT = 6
 """Of the file; raised when what is in it changes its meaning."""
 NAME = "checkpoint.npz"
 HEAD, SEAL = "head", "seal"
@@ -54,7 +54,7 @@ def read_checkpoint(
             arrays = {name: found[name] for name in found.files}
         seal = arrays.pop(SEAL).tobytes()
         if seal != seal_of(arrays):
-            raise ValueError("the seal is not of this content")
+            raise ValueError("its checksum does not match its content")
         head = json.loads(arrays.pop(HEAD).tobytes())
         refuse_version(path, head, versions, otherwise)
         tree = restored(head["tree"], arrays, types)
@@ -71,7 +71,7 @@ def refuse_version(path: Path, head: Mapping[str, Any], versions: Mapping[str, s
     known = {"format": FORMAT, **versions}
     given = {"format": head["format"], **head["versions"]}
     other = [name for name, value in known.items() if given.get(name) != value]
-    wrong = [f"{name} {given.get(name)} in place of {known[name]}" for name in other]
+    wrong = [f"{name} {given.get(name)} instead of {known[name]}" for name in other]
     if wrong:
         raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
 

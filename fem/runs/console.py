@@ -105,7 +105,7 @@ class ConsoleSink(SilentSink):
         if start is not None:
             self.begin(start)
         totals = checkpoint["totals"]["sums"]
-        self._print(f"going on after {totals['increments']} increments, from time {totals['time']:.8g}\n")
+        self._print(f"continuing after {totals['increments']} increments, from time {totals['time']:.8g}\n")
 
     def event(self, event: Event) -> None:
         if event.event == "cutback" and (self._thinner is None or self._thinner.shows_cutback()):
@@ -179,10 +179,10 @@ class Thinner:
         self._start, self._place, self._cutbacks = start.time, -1, 0
         if start.increments is None:
             self._every, self._spacing = 0, start.period / SHOWN
-            return f", at most {SHOWN} of them shown here"
+            return f", at most {SHOWN} shown"
         steps = (factor * 10**power for power in range(12) for factor in (1, 2, 5))
         self._every = next(step for step in steps if start.increments <= SHOWN * step)
-        return f", one in {self._every} shown here" if self._every > 1 else ""
+        return f", one in {self._every} shown" if self._every > 1 else ""
 
     def shown(self, rows: Rows) -> list[int]:
         """Places of the rows to show."""

@@ -313,7 +313,7 @@ def read_field(path: Path, names: Collection[str] | None = None, of: str = "Piec
     try:
         root = ElementTree.fromstring(head + b"</VTKFile>" if mark else content)
         if not mark or root.attrib.get("header_type") != "UInt64":
-            raise ValueError("no raw appended data with 64-bit sizes")
+            raise ValueError("it has no raw appended data with 64-bit sizes")
         start = content.index(b"_", len(head) + len(mark)) + 1
         arrays = {}
         for entry in root.iterfind(f".//{of}//DataArray"):
@@ -331,7 +331,7 @@ def read_array(content: bytes, place: int, kind: str) -> np.ndarray:
     """One block: its length in bytes, then its bytes."""
     size = int.from_bytes(content[place : place + 8], "little")
     if place + 8 + size > len(content):
-        raise ValueError("the file ends too early")
+        raise ValueError("the file is truncated")
     return np.frombuffer(content, kind, size // np.dtype(kind).itemsize, place + 8)
 
 

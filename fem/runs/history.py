@@ -212,7 +212,7 @@ class HistorySink(SilentSink):
 
     def __init__(self, model: Model, save_every: int = 1) -> None:
         if save_every < 1:
-            raise ValueError(f"output_every is {save_every}; it has to be 1 or more")
+            raise ValueError(f"output_every is {save_every}; expected 1 or more")
         self._model = model
         self._sizes = len(model.mesh.node_labels), len(model.mesh.element_labels)
         self._every = save_every

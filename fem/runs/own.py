@@ -149,25 +149,25 @@ class OwnFolder:
             return
         planned, ours = self.names.among(self.path), self._ours()
         if read := self.origin.read_among(self.path / name for name in sorted(planned | ours)):
-            raise CommandError(f"{read[0]} is read by the deck and would be written over: {ELSEWHERE}")
+            raise CommandError(f"{read[0]} is an input of the deck and would be overwritten: {ELSEWHERE}")
         self._check_kinds(planned)
         if self.force:
             return
         found = read_record(self.path / self.record)
         if found is None and (strangers := others(self.path)):
-            raise CommandError(f"{self.path} holds other files ({some(strangers)}): {ELSEWHERE}, or {REPLACE}")
+            raise CommandError(f"{self.path} contains other files ({some(strangers)}): {ELSEWHERE}, or {REPLACE}")
         if found is not None and not self.origin.is_of(found, self.path):
-            raise CommandError(f"{self.path} holds the results of another deck: {ELSEWHERE}, or {REPLACE}")
+            raise CommandError(f"{self.path} contains the results of another deck: {ELSEWHERE}, or {REPLACE}")
         if strangers := sorted(planned - ours - {self.record}):
-            raise CommandError(f"{self.path} holds files that are not ours ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
+            raise CommandError(f"{self.path} contains files of others ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
 
     def _check_kinds(self, planned: set[str]) -> None:
         """No folder where a file is to be, and the other way round."""
         if folders := sorted(name for name in planned if (self.path / name).is_dir()):
-            raise CommandError(f"{self.path / folders[0]} is a folder, and a file of that name is to be written")
+            raise CommandError(f"{self.path / folders[0]} is a folder; a file of that name is needed")
         for below in self._below():
             if os.path.lexists(self.path / below) and not (self.path / below).is_dir():
-                raise CommandError(f"{self.path / below} is no folder, and files are to be written below it")
+                raise CommandError(f"{self.path / below} is not a folder; one is needed for files")
 
     def _below(self) -> set[str]:
         """Folders in the folder that files are written to."""
@@ -239,8 +239,8 @@ class OwnFolder:
         return self.owned(read_record(self.path / self.record) or {}).among(self.path)
 
 
-ELSEWHERE = "nothing was touched; choose a folder with --output DIR"
-REPLACE = f"replace files of our names in it with {FORCE}"
+ELSEWHERE = "nothing was changed; choose a folder with --output DIR"
+REPLACE = f"overwrite the program's files in it with {FORCE}"
 
 
 def others(folder: Path) -> list[str]:
@@ -271,8 +271,10 @@ def check_file(path: Path, inputs: Iterable[Path], force: bool, is_ours: bool) -
     if not os.path.lexists(path):
         return
     if path.is_dir():
-        raise CommandError(f"{path} is a folder; --output names a file")
+        raise CommandError(f"{path} is a folder; --output must name a file")
     if Origin(path, "", tuple(inputs)).read_among([path]):
-        raise CommandError(f"{path} is read here and would be written over; nothing was touched: choose another name")
+        raise CommandError(f"{path} is an input and would be overwritten; nothing was changed: choose another name")
     if not (force or is_ours):
-        raise CommandError(f"{path} exists and is not ours; nothing was touched: choose another name, or --force")
+        raise CommandError(
+            f"{path} exists and was not written by fem; nothing was changed: choose another name, or use --force"
+        )

@@ -108,8 +108,8 @@ class Results:
         verdict = str(self.record.get("verdict", RUNNING))
         if verdict == COMPLETED:
             return ""
-        ended = "is still going on, or was killed" if verdict == RUNNING else f"ended early ({verdict})"
-        return f"the run {ended}; what it has written is drawn"
+        ended = "is still running, or was killed" if verdict == RUNNING else f"ended early ({verdict})"
+        return f"the run {ended}; the results so far are used"
 
     @cached_property
     def gravity(self) -> Floats | None:
@@ -127,7 +127,7 @@ class Results:
         records = {step: record for step, record in enumerate(self.record.get("acting", []), start=1) if record}
         found = {step: from_record(record, len(self.mesh.node_labels)) for step, record in records.items()}
         if not found:
-            raise Missing("run.json does not hold what acts on the model: request *NODE PRINT of A of all nodes")
+            raise Missing("run.json does not contain the loads of the model: request *NODE PRINT of A of all nodes")
         return found
 
     def table(self, name: str) -> Table:
@@ -151,7 +151,9 @@ class Results:
     def mesh(self) -> FieldMesh:
         """From the first field. Missing: there are none."""
         if not self.fields:
-            raise Missing("the mesh is in the fields (vtu/), and there are none: run the deck without --no-vtk")
+            raise Missing(
+                "the mesh is stored with the fields (vtu/), and there are none: run the deck without --no-vtk"
+            )
         return read_mesh(self.fields[0][1])
 
     @cached_property
@@ -190,7 +192,7 @@ def open_results(folder: Path) -> Results:
         raise CommandError(f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist")
     path = folder / RUN_RECORD
     if not path.is_file():
-        raise CommandError(f"{folder} holds no results of a run: there is no {RUN_RECORD} in it")
+        raise CommandError(f"{folder} contains no results of a run: there is no {RUN_RECORD} in it")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         results = Results(folder, record)
@@ -354,9 +356,9 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     """
     if (Path(folder) / "sweep.json").is_file():
         table = Path(folder) / "sweep.csv"
-        raise CommandError(f"{folder} holds a sweep, not a run: pandas.read_csv('{table}') reads it")
+        raise CommandError(f"{folder} contains a sweep, not a run: pandas.read_csv('{table}') reads it")
     if output_every < 1:
-        raise CommandError(f"output_every is {output_every}; it has to be 1 or more")
+        raise CommandError(f"output_every is {output_every}; expected 1 or more")
     results = open_results(Path(folder))
     model, notices = model_of(results)
     tables = {name: results.table(name) for name in ("increments", "nodes", "elements")}
@@ -389,7 +391,7 @@ def model_of(results: Results) -> tuple[Model, list[str]]:
     notices = [results.remark] if results.remark else []
     try:
         model = read_model(path, deck.get("parameters"))
-        reason = "" if model.digest == deck.get("sha256") else f"{path} has changed since it ran"
+        reason = "" if model.digest == deck.get("sha256") else f"{path} has changed since the run"
     except (FemError, OSError) as error:
         reason = f"the deck cannot be read ({str(error).partition(chr(10))[0]})"
     if not reason:

@@ -96,7 +96,7 @@ def instants_of(request: OutputRequest, model: Model, period: float) -> Floats |
     if not interval:
         return None
     if period > MOST_INSTANTS * interval:
-        raise ModelError(f"a history is asked for at intervals of {interval:g}: more than {MOST_INSTANTS:,} in a step")
+        raise ModelError(f"a history is requested at intervals of {interval:g}: more than {MOST_INSTANTS:,} in a step")
     return np.arange(int(period / interval * (1.0 + LANDING)) + 1, dtype=np.float64) * interval
 
 

@@ -131,10 +131,10 @@ class RunFiles:
             return None
         before = read_checkpoint(path, run_record.versions(), kinds)
         if changed := changes(before["deck"], deck_of(self._model)):
-            raise CommandError(f"{path} is of another deck: {', '.join(changed)} changed since; {ANEW}")
+            raise CommandError(f"{path} belongs to another deck: {', '.join(changed)} changed since; {ANEW}")
         for option in before["asked"] | self._asked:
             if before["asked"].get(option) != self._asked.get(option):
-                raise CommandError(f"{path} is of a run with {option} {before['asked'].get(option)}: {ANEW}")
+                raise CommandError(f"{path} belongs to a run with {option} {before['asked'].get(option)}: {ANEW}")
         return before
 
     def _beyond(self, before: Mapping[str, Any]) -> set[str]:

@@ -56,7 +56,7 @@ TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
 MOST_FRAMES = 10_000
 MARKED = 40
 """Nodes get a mark of their own up to so many."""
-NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)"
+NO_COLOURS = "without colours: the results do not contain T of all bars (*EL FILE or *EL PRINT of T)"
 
 
 def animate(
@@ -154,7 +154,7 @@ class Window:
         def pick(time: Floats) -> Ints:
             (inside,) = np.nonzero((time >= self.start) & (time <= self.end))
             if not len(inside):
-                raise Missing(f"nothing is written in that window: the results go from {time[0]:g} to {time[-1]:g}")
+                raise Missing(f"there are no results in that window: they range from {time[0]:g} to {time[-1]:g}")
             count = most if self.step is None else len(self.frames(time[inside]))
             return inside[even_times(boundaries, count)(time[inside])]
 
@@ -333,7 +333,7 @@ class Scene:
         if self._tension is None:
             return ""
         parts = [", compression < 0"] if np.nanmin(self._tension) < -self._slack else []
-        parts += [", thin: slack"] if np.any(np.abs(self._tension) <= self._slack) else []
+        parts += [", thin line: slack"] if np.any(np.abs(self._tension) <= self._slack) else []
         return "".join(parts)
 
     def _place(self, line: Any, x: Floats) -> None:
@@ -348,8 +348,8 @@ Picture: TypeAlias = NDArray[np.uint8]
 FASTEST_GIF = 50
 """Frames per second: browsers slow down a GIF that asks for more."""
 NO_FFMPEG = (
-    "MP4 needs the program ffmpeg, and it is not on this computer: install it (apt install ffmpeg, "
-    "brew install ffmpeg, winget install ffmpeg; or pip install imageio-ffmpeg), or write .gif or .html"
+    "MP4 needs the program ffmpeg, which is not installed: install it (apt install ffmpeg, brew install ffmpeg, winget "
+    "install ffmpeg; or pip install imageio-ffmpeg), or write .gif or .html"
 )
 
 
@@ -376,7 +376,7 @@ def write_film(film: Scene, path: Path, fps: float, mark: str, progress: Progres
 def check_film(path: Path, fps: float) -> None:
     """Say what is wrong with the name or the speed of a film before anything is drawn."""
     if path.suffix.lower() not in WRITERS:
-        raise CommandError(f"{path}: a film ends in {', '.join(WRITERS)}")
+        raise CommandError(f"{path}: the name of a film must end in {', '.join(WRITERS)}")
     if path.suffix.lower() == ".mp4":
         find_ffmpeg()
     if path.suffix.lower() == ".gif" and fps > FASTEST_GIF:

@@ -48,7 +48,7 @@ def energies(results: Results) -> Figure:
     figure.suptitle("Energies", fontsize=12)
     for place, name, values in energy_curves(results):
         look = {"color": "#000000", "ls": "-", "lw": 2.0, "zorder": 1.9} if place == TOTAL else {"lw": 1.6}
-        style.curve(upper, time, values, place, name.replace(" (", "\n("), **look)
+        style.curve(upper, time, values, place, name, **look)
     upper.set_ylabel(f"energy [{results.unit('energy')}]" if results.is_si else "energy")
     size = np.abs(error)
     if np.any(size > 0.0):
@@ -72,7 +72,7 @@ def iterations(results: Results) -> Figure:
     points = style.thinned(time, count)
     upper.plot(*points, ".", color=style.OKABE_ITO[0], ms=size)
     upper.set_ylabel("iterations")
-    few = "" if len(points[0]) == len(time) else ": extremes of equal shares"
+    few = "" if len(points[0]) == len(time) else ": highest and lowest of each interval"
     figure.suptitle(f"Iterations of {len(time)} increments{few}", fontsize=12)
     if np.any(residual > 0.0):
         lower.semilogy(
@@ -108,7 +108,7 @@ def motion_figure(results: Results, quantity: Quantity) -> Figure:
     motion = printed(results, quantity)
     if not motion:
         name = quantity.name
-        raise Missing(f"nodes.csv holds fewer than three instants of it: request *NODE PRINT, NSET=... of {name}")
+        raise Missing(f"nodes.csv contains fewer than three instants: request *NODE PRINT, NSET=... of {name}")
     chosen = [list(motion)[place] for place in style.some_of(list(motion))]
     parts = [motion[label][1] for label in chosen]
     columns = style.moving(np.concatenate([part - part[0] for part in parts] if quantity.name == "COORD" else parts))
@@ -155,10 +155,10 @@ def read_reactions(results: Results, most: int = style.MOST_CURVES) -> tuple[Mot
     """RF of supported nodes, those with the largest, and how many there are. Missing: no reactions."""
     labels = supported(results)
     if not labels:
-        raise Missing("no support carries a force in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
+        raise Missing("no support has a reaction in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
     motion = read_motion(results, labels[:most], ("RF",))
     if "RF" not in motion.values:
-        raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
+        raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) contain reactions")
     return motion, len(labels)
 
 
@@ -258,7 +258,7 @@ def load_factor(results: Results) -> Figure:
     style.tidy(panel)
     style.legend_below(panel)
     if len(points) > MOST_NAMED:
-        panel.set_title(f"{len(points)} limit points, {MOST_NAMED} named", fontsize=style.SMALL)
+        panel.set_title(f"{len(points)} limit points, {MOST_NAMED} labelled", fontsize=style.SMALL)
     return figure
 
 
@@ -266,7 +266,7 @@ def read_paths(results: Results) -> list[Path]:
     """Of every step of ``*STATIC, RIKS``. Missing: there is none, or it has no displacement at three increments."""
     table = results.table("increments")
     if "load_factor" not in table.columns:
-        raise Missing("increments.csv has no load_factor: ask for a step with *STATIC, RIKS")
+        raise Missing("increments.csv has no load_factor: the deck needs a step with *STATIC, RIKS")
     rows = table.whole((*KEY, "load_factor"))
     rows = rows[~np.isnan(rows[:, 3])]
     keys = instant_keys(rows)
@@ -323,7 +323,9 @@ def response(results: Results) -> Figure:
     found = {each.name: each for kind in ("NODE", "EL") for each in drawn_of(results, kind)}
     chosen = [found[name] for name in PREFERRED if name in found][:MOST_ROWS]
     if not chosen:
-        raise Missing(f"steady_nodes.csv and steady_elements.csv hold less than {LEAST_INSTANTS} frequencies of a step")
+        raise Missing(
+            f"steady_nodes.csv and steady_elements.csv contain fewer than {LEAST_INSTANTS} frequencies of a step"
+        )
     figure, rows = style.panels(len(chosen), "Harmonic response: amplitude cos(2π f t + phase)", 2, 2.6)
     for (left, right), each in zip(rows, chosen, strict=True):
         draw_row(results, left, right, each)

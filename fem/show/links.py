@@ -52,7 +52,6 @@ class Links:
     centre       U -> position, V, A of the middle between both ends, (k, p, 3); what was written
     direction    (k, p, 3) from the end nearer to the support to the other
     rate         (k, p, 3) its time derivative, None without V
-    second       (k, p, 3) its second one, None without A
     """
 
     time: Floats
@@ -61,11 +60,10 @@ class Links:
     centre: dict[str, Floats]
     direction: Floats
     rate: Floats | None
-    second: Floats | None
     source: str
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = style.MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
     nodes, elements = chain_of(results)
@@ -78,9 +76,9 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
     values = dict(motion.values)
     values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
     centre = {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()}
-    turning = {name: part[:, end] - part[:, start] for name, part in values.items()}
-    rates = turning["U"], turning.get("V"), turning.get("A")
-    return Links(motion.time, labels, len(elements), centre, *rates, motion.source)
+    direction = values["U"][:, end] - values["U"][:, start]
+    rate = values["V"][:, end] - values["V"][:, start] if "V" in values else None
+    return Links(motion.time, labels, len(elements), centre, direction, rate, motion.source)
 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
@@ -121,37 +119,6 @@ def angles_of(links: Links, down: Floats, across: Floats | None) -> tuple[Floats
     return angle, None if rate is None else (rate @ across * b - a * (rate @ down)) / (a * a + b * b)
 
 
-def accelerations_of(
-    results: Results, links: Links, down: Floats, across: Floats | None
-) -> tuple[Floats, Floats] | None:
-    """Times (k,) and angular accelerations (k, p) in a plane; None in space, or without A.
-
-    theta'' = (d''.h d.g - d.h d''.g)/d^2 - 2 theta' (d.d')/d^2. ENERGY MOMENTUM has accelerations of the
-    middle of an increment, (v1 - v)/dt: there d and d' are the means of both ends, which follow from those of the end.
-    """
-    if across is None or links.rate is None or links.second is None:
-        return None
-    half = half_increments(results, links.time)[:, None, None]
-    d = links.direction - half * links.rate + half**2 * links.second
-    rate, a = links.rate - half * links.second, links.second
-
-    def over_square(x: Floats, y: Floats) -> Floats:
-        return np.asarray((x @ across * (y @ down) - y @ across * (x @ down)) / np.einsum("kpi,kpi->kp", y, y))
-
-    stretch = np.einsum("kpi,kpi->kp", d, rate) / np.einsum("kpi,kpi->kp", d, d)
-    return links.time - half[:, 0, 0], over_square(a, d) - 2.0 * over_square(rate, d) * stretch
-
-
-def half_increments(results: Results, time: Floats) -> Floats:
-    """(k,) how long before instants their accelerations are: half an increment of ENERGY MOMENTUM, else nothing."""
-    step, number, ends = results.increments[:, :3].T
-    steps = results.settings["steps"]
-    is_middle = np.array([False, *(each["procedure"].get("integrator") == "ENERGY MOMENTUM" for each in steps)])
-    later = np.searchsorted(ends, time * (1.0 - 1e-12)).clip(0, len(ends) - 1)
-    dt = np.diff(ends, prepend=ends[0]) / np.maximum(np.diff(number, prepend=0.0), 1.0)
-    return np.asarray(0.5 * dt[later] * is_middle[step[later].astype(int)])
-
-
 def unit_of_angles(results: Results) -> tuple[float, str]:
     """How many of it a radian is, and its name: degrees where the heading says that the deck has these."""
     says = any(re.search(r"\bdegrees\b", str(line)) for line in results.settings.get("heading") or [])
@@ -159,9 +126,9 @@ def unit_of_angles(results: Results) -> tuple[float, str]:
 
 
 def turns_of(results: Results, most: int = style.MOST_CURVES) -> tuple[Links, list[tuple[str, str, Floats, Floats]]]:
-    """Links, and their angles from the vertical, angular velocities and accelerations, as far as these were written:
-    title, unit, time (k,), values (k, p)."""
-    found, with_a = read_links(results, ("U", "V"), most), read_links(results, ("U", "V", "A"), most)
+    """Links, and their angles from the vertical, with V angular velocities, in a plane accelerations, means between the
+    instants (as those of ENERGY MOMENTUM are): title, unit, time (k,), values (k, p)."""
+    found = read_links(results, ("U", "V"), most)
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
     (factor, unit), per = unit_of_angles(results), results.unit("time")
@@ -169,9 +136,11 @@ def turns_of(results: Results, most: int = style.MOST_CURVES) -> tuple[Links, li
     curves = [(what, unit, found.time, factor * angle)]
     if speed is not None:
         curves.append(("angular velocity", f"{unit}/{per}", found.time, factor * speed))
-    if (acceleration := accelerations_of(results, with_a, down, across)) is not None:
-        time, values = acceleration
-        curves.append(("angular acceleration", f"{unit}/{per}²", time, factor * values))
+    if speed is not None and across is not None:
+        begin = np.flatnonzero(np.diff(found.time) > 0.0)  # steps share their first and last times
+        dt = found.time[begin + 1] - found.time[begin]
+        means = factor * (speed[begin + 1] - speed[begin]) / dt[:, None]
+        curves.append(("angular acceleration", f"{unit}/{per}²", found.time[begin] + 0.5 * dt, means))
     return found, curves
 
 
@@ -255,7 +224,7 @@ def joint_forces(results: Results, most: int = style.MOST_CURVES) -> Joints:
 def joints(results: Results) -> Figure:
     """Force on each link at the joint nearer to the support, components and T. Missing: see ``forces_of``."""
     found = joint_forces(results)
-    title = f"Forces on the links at their joints nearer to the support{style.part_of(found.labels, found.every)}"
+    title = f"Joint forces on the links, at the end nearer to the support{style.part_of(found.labels, found.every)}"
     names = [f"link {label}" for label in found.labels]
     letters = [f"F{axis}" for axis in style.AXES]
     figure = force_figure(results, found.time, found.force, names, title, letters, found.tension)
@@ -282,7 +251,7 @@ def trees_of(results: Results, springs: Ints) -> list[Tree]:
                 if e == above:
                     continue
                 if far in seen:
-                    raise Missing("bars form loops: how forces share the ways through one is in no table of motions")
+                    raise Missing("bars form loops: the forces in a loop do not follow from the motion")
                 seen.add(far)
                 found.append((e, node, far))
                 front.append((far, e))
@@ -321,22 +290,24 @@ def forces_of(
     for step in np.unique(steps).tolist():
         rows = np.flatnonzero(steps == step)
         if step not in acting:
-            raise Missing(f"run.json does not hold what acts in step {step}: request *NODE PRINT of A of all nodes")
+            raise Missing(f"run.json does not contain the loads of step {step}: request *NODE PRINT of A of all nodes")
         if acting[step].obstacle:
             raise Missing(f"step {step}: {acting[step].obstacle}")
         part, usable = middles(results, motion, rows, step, acting[step], needs_rates)
         kept[rows] = usable
         force[rows], root[rows] = passed_on(results, trees, part, acting[step])
     if kept.sum() < LEAST_INSTANTS:
-        raise Missing("fewer than three instants have the increment before them printed, too: *NODE PRINT, FREQUENCY=1")
+        raise Missing(
+            "for fewer than three instants the increment before is printed, too: request *NODE PRINT, FREQUENCY=1"
+        )
     if "RF" not in motion.values:
-        return force[kept], "*NODE PRINT of RF would show how well they balance", kept
+        return force[kept], "request *NODE PRINT of RF to check the balance", kept
     places = [motion.nodes.index(results.mesh.node_labels[tree.root]) for tree in trees]
     largest = max(np.abs(force[kept]).max(), np.abs(root[kept]).max())
     off = np.abs(root - motion.values["RF"][:, places]).max(axis=(1, 2)) / (largest or 1.0)
     lost = kept & ~(off <= UNBALANCED)
     if lost.sum() > MOST_LOST * kept.sum():
-        raise Missing(f"what follows from U and A differs from RF by {off[kept].max():.1g} of the largest force")
+        raise Missing(f"forces from U and A differ from RF by {off[kept].max():.1g} of the largest force")
     kept &= ~lost
     left = f", but for {lost.sum()} instants, which are left out" if lost.any() else ""
     return force[kept], f"they agree with RF to {off[kept].max():.1g} of the largest{left}", kept
@@ -442,7 +413,7 @@ def over(loads: Floats, chosen: Ints) -> Floats:
     return loads[:, chosen] if loads.shape[1] > int(chosen.max(initial=0)) else np.zeros((len(loads), len(chosen), 3))
 
 
-MOST_ORBITS = 4
+MOST_PANELS = 3
 MOST_POINTS = 10_000
 
 
@@ -452,12 +423,12 @@ def phase(results: Results) -> Figure:
     labels = [label for label, (_, v) in printed(results, NODES["V"]).items() if label != support and v.any()]
     if not labels:
         raise Missing("no node has a velocity in nodes.csv: request *NODE PRINT, NSET=... of U, V")
-    chosen = [labels[place] for place in style.some_of(labels, MOST_ORBITS)]
+    chosen = [labels[place] for place in style.some_of(labels)]
     motion: dict[int, tuple[Floats, Floats]] = {}
     for label in chosen:
         pair = read_motion(results, [label] if support is None else [label, support], ("V",)).values
         if "V" not in pair:
-            raise Missing(f"V is printed at some instants only, or not of node {support}: request *NODE PRINT of U, V")
+            raise Missing(f"V is printed only at some instants, or not for node {support}: request *NODE PRINT of U, V")
         u, v = pair["U"], pair["V"]
         motion[label] = (u[:, 0], v[:, 0]) if support is None else (u[:, 0] - u[:, 1], v[:, 0] - v[:, 1])
     axes = style.moving(np.concatenate([motion[label][1] for label in chosen]))
@@ -483,19 +454,25 @@ def moving_support(results: Results) -> int | None:
 
 
 def phase_angles(results: Results) -> Figure:
-    """(theta, theta') of links of a chain in a plane."""
-    links = read_links(results, most=MOST_ORBITS)
+    """(theta, theta') of all links of a chain in a plane, or of so many as some panels take."""
+    links = read_links(results, most=MOST_PANELS * style.MOST_CURVES)
     down, across, name = frame_of(results)
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
     factor, unit = unit_of_angles(results)
-    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
+    count = -(-len(links.labels) // style.MOST_CURVES)
+    figure, panels = orbit_panels(count, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
-        orbit(panel, factor * angle[:, place], factor * speed[:, place], place, f"link {label}")
-    panel.set_xlabel(f"angle from {name} [{unit}]")
-    panel.set_ylabel(f"angular velocity [{unit}/{results.unit('time')}]")
-    finish_planes([panel])
+        panel, row = panels[place * count // len(links.labels)], place % style.MOST_CURVES
+        orbit(panel, factor * angle[:, place], factor * speed[:, place], row, f"link {label}")
+    for panel in panels:
+        panel.set_xlabel(f"angle from {name} [{unit}]")
+        panel.set_ylabel(f"angular velocity [{unit}/{results.unit('time')}]")
+        if count > 1:
+            named = panel.get_legend_handles_labels()[1]
+            panel.set_title(f"{named[0]} to {named[-1]}", fontsize=style.SMALL)
+    finish_planes(panels)
     figure.set_label(links.source)
     return figure
 
@@ -522,4 +499,5 @@ def finish_planes(panels: list[Axes]) -> None:
         style.tidy(panel)
         panel.margins(0.05)
         panel.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    style.legend_below(panels[-1])
+    labelled = {line.get_label(): line for panel in panels for line in panel.get_legend_handles_labels()[0]}
+    style.legend_below(panels[-1], list(labelled.values()))

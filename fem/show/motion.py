@@ -142,7 +142,7 @@ def read_motion(
         wanted = tuple(dict.fromkeys(("U", *(required or variables))))
         request = f"*NODE PRINT of {', '.join(wanted)} of both ends of every bar" if len(nodes) > 1 else "*NODE PRINT"
         request += "" if elements is None else " and *EL PRINT of T"
-        raise Missing(f"neither the tables nor the fields hold their motion: request {request}, or run with fields")
+        raise Missing(f"neither the tables nor the fields contain the motion: request {request}, or run with fields")
     if required:
         return max(usable, key=lambda motion: len(motion.time))
     return max(usable, key=lambda motion: (len(motion.values), len(motion.time)))
@@ -271,7 +271,7 @@ def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int],
     bars = np.arange(len(ends)) if members is None else np.flatnonzero(members[elements])
     chains = list(chains_of(ends, bars))
     if len(chains) != 1 or len(chains[0][1]) < len(bars):
-        raise Missing("the bars are not one chain from end to end")
+        raise Missing("the bars do not form one chain")
     (nodes, links), look = chains[0], overview(results)
     # A held end is the first; where both are, or neither, the one with the smaller label.
     rank = [(not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]) for node in nodes[[0, -1]]]
@@ -279,7 +279,7 @@ def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int],
     return mesh.node_labels[nodes[::way]].tolist(), mesh.element_labels[elements[links[::way]]].tolist()
 
 
-NOTE = "displacements are drawn {:g} times as large as they are"
+NOTE = "displacements are magnified {:g} times"
 
 
 def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
@@ -288,7 +288,8 @@ def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
 
 
 def magnified_title(title: str, scale: float) -> str:
-    return title if scale == 1.0 else f"{title} (displacements x {scale:g})"
+    """With what readers would not see: the factor of displacements, and that no axis is stretched."""
+    return f"{title} (equal scales{f', displacements x {scale:g}' if scale != 1.0 else ''})"
 
 
 PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))
@@ -324,7 +325,7 @@ def read_tensions(results: Results) -> Tensions:
     bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
     time, found = field_values(results, within_memory(len(bars) or 1), {"T": ("T", bars)})
     if not len(bars) or len(time) < LEAST_INSTANTS or not found:
-        raise Missing("neither elements.csv nor the fields hold T at three instants: request *EL PRINT of T")
+        raise Missing("neither elements.csv nor the fields contain T at three instants: request *EL PRINT of T")
     remark = f"the {len(time)} fields in vtu/; *EL PRINT of T gives every increment"
     return Tensions(mesh.element_labels[bars].tolist(), time, found["T"], remark)
 

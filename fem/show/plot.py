@@ -34,7 +34,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "load_factor": (load_factor,),
 }
 """What ``--what`` offers; a figure has the name of its function."""
-MAGNIFIED: dict[Drawing, Callable[[Results, float], Figure]] = {shapes: shapes, modes: modes}
+MAGNIFIED: dict[Drawing, Callable[[Results, float | None], Figure]] = {shapes: shapes, modes: modes}
 """Figures of shapes, which take the scale of displacements, too."""
 
 
@@ -52,7 +52,7 @@ def plot(
     *,
     format: str = "png",
     output: str | Path | None = None,
-    scale: float = 1.0,
+    scale: float | None = None,
     force: bool = False,
     say: Say = lambda text: None,
 ) -> list[Path]:
@@ -63,7 +63,8 @@ def plot(
             modes, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
-    scale   factor on displacements in the figures of shapes and modes
+    scale   factor on displacements in the figures of shapes and modes; None: 1, for displacements of shapes that are
+            too small to be seen as much as shows them
     force   write into a folder with files of others, and over them
     say     function that receives messages: what is written, what is not, and why
 
@@ -81,8 +82,10 @@ def plot(
     results = open_results(Path(folder))
     target = Path(output or folder)
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
-    if scale != 1.0 and not set(drawings) & set(MAGNIFIED):
-        raise CommandError(f"--scale magnifies displacements of shapes (--what tension) and modes, not of {what}")
+    if scale not in (None, 1.0) and not set(drawings) & set(MAGNIFIED):
+        raise CommandError(
+            f"--scale magnifies displacements in the figures of shapes (--what tension) and modes, not of {what}"
+        )
     check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
     if results.remark:
         say(f"note: {results.remark}")
@@ -112,8 +115,8 @@ def check_target(target: Path, names: Sequence[str], results: Results, force: bo
     strangers = [name for name in others(target) if not is_marked(target / name)] if is_elsewhere else []
     if strangers and not force:
         raise CommandError(
-            f"{target} holds other files ({some(strangers)}); nothing was drawn: choose a folder with "
-            "--output FOLDER, or draw among them with --force"
+            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
+            "FOLDER, or use --force"
         )
     for name in names:
         check_file(target / name, (), force, is_marked(target / name, results.mark))

@@ -8,45 +8,45 @@ from typing import Any
 
 from fem.commands.arguments import checked, folder_name, number, positive, positive_count, whole
 
-blocks = checked(whole, lambda count: count > 1, "a number of at least 2: one block has no spread")
+blocks = checked(whole, lambda count: count > 1, "a number of at least 2")
 
 
 def add_commands(commands: Any, late: Callable[..., Any]) -> None:
     """The three questions. ``late``: makes a command of the place of its function."""
-    post = commands.add_parser("post", help="cycles and fatigue, statistics and ranges from the tables of a run")
+    post = commands.add_parser("post", help="fatigue cycles, statistics and ranges from the tables of a run")
     questions = post.add_subparsers(metavar="QUESTION", required=True)
-    text = "rainflow cycles (ASTM E1049) of numbers over time, and their fatigue damage"
+    text = "rainflow cycles (ASTM E1049) of time series, and their fatigue damage"
     rainflow = questions.add_parser("rainflow", help=text)
     add_curve(rainflow)
-    text = "gather the cycles of the table in so many equal ranges"
+    text = "sort the cycles of the table into this number of equal ranges"
     rainflow.add_argument("--bins", metavar="N", type=positive_count, help=text)
     rainflow.set_defaults(command=late("fem.show.series:rainflow", is_told=True))
-    stats = questions.add_parser("stats", help="mean, std, extremes, crossing period, extremes to expect")
-    text = "also the largest value to expect in a time D"
+    stats = questions.add_parser("stats", help="mean, std, extremes, zero-crossing period and expected extremes")
+    text = "also print the largest value expected in a duration D"
     stats.add_argument("--duration", metavar="D", type=positive, help=text)
-    text = "also a Gumbel distribution of the largest values of so many equal parts of the time"
+    text = "also fit a Gumbel distribution to the largest values of this number of equal parts of the time"
     stats.add_argument("--blocks", metavar="N", type=blocks, help=text)
     stats.set_defaults(command=late("fem.show.series:stats", is_told=True))
-    line = questions.add_parser("range", help="least, mean and greatest value along a line; table and figure")
-    text = "set of elements that make the line"
+    line = questions.add_parser("range", help="minimum, mean and maximum along a line: table and figure")
+    text = "set of the elements that form the line"
     line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
     line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
     for question, what in ((rainflow, "T_e12[,U3_n5]"), (stats, "T_e12[,U3_n5]"), (line, "T")):
-        question.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
-        text = "of the table: T" if question is line else "of the tables: T of element 12, U3 of node 5"
+        question.add_argument("folder", metavar="DIR", type=folder_name, help="folder with the results of a run")
+        text = "quantity, T" if question is line else "series from the tables: T of element 12, U3 of node 5"
         question.add_argument("--what", metavar=what, required=True, help=text)
         add_window(question)
 
 
 def add_curve(command: Any) -> None:
     """``--slope`` and ``--constant``: cycles to failure."""
-    text = "m and K of N = K range^-m, cycles to failure, range in the units of the number"
+    text = "m and K of N = K range^-m (N: cycles to failure; range in the units of the series)"
     command.add_argument("--slope", metavar="m", type=positive, help=text)
     command.add_argument("--constant", metavar="K", type=positive, help=text)
 
 
 def add_window(command: Any) -> None:
     """``--step`` and ``--from``: which values count."""
-    command.add_argument("--step", metavar="N", type=positive_count, help="of this step alone (default: all)")
-    text = "total time from which values count"
+    command.add_argument("--step", metavar="N", type=positive_count, help="use this step only (default: all steps)")
+    text = "leave out values before this total time"
     command.add_argument("--from", dest="start", metavar="T", type=number, default=-math.inf, help=text)

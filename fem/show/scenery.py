@@ -41,6 +41,10 @@ class Cylinder(NamedTuple):
     radius: float
 
 
+def has_scenery(results: Results) -> bool:
+    return any(results.settings.get(what) for what in ("water", "seabeds", "planes", "cylinders"))
+
+
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The box of a picture, with the planes and cylinders that are near."""
     low, high = with_planes(results, axes, low, high)

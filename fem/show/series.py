@@ -24,7 +24,7 @@ from fem.model.quantities import QUANTITIES
 from fem.runs.read import Table, open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
-NAME = re.compile(r"([A-Za-z]+[1-3]?)_([en])(\d+)")
+NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
 EQUAL = 1e-6
 """Times apart by less than this fraction of each other are evenly spaced."""
 
@@ -51,7 +51,7 @@ class Series:
         """What the values do not tell of the motion."""
         found, skipped = [], np.diff(self.increment).max(initial=1.0)
         if skipped > 1.0:
-            found = [f"{self.name} is printed up to {skipped:g} increments apart: what happens between is not seen"]
+            found = [f"{self.name} is printed up to {skipped:g} increments apart: changes in between are missed"]
         if self.snaps:
             found.append(
                 f"peaks of {self.name} may be wrong: {self.snaps} increments of this run are too long for lines that "
@@ -92,16 +92,18 @@ def read_series(
     check_column(column, kind)
     table, ask, snaps = Table(folder / file), missing(what), unresolved_snaps(folder)
     if column not in table.columns:
-        raise CommandError(f"{table.path} holds no {column}: {ask}")
+        raise CommandError(f"{table.path} contains no {column}: {ask}")
     found = table.curves([column], labels, is_whole=True)
     series = []
     for label in labels:
         rows = found[label][~np.isnan(found[label][:, 3])]
         if not len(rows):
-            raise CommandError(f"{table.path} holds no {column} of {word} {label}: {ask}")
+            raise CommandError(f"{table.path} contains no {column} of {word} {label}: {ask}")
         rows = rows[(rows[:, 2] >= start) & ((rows[:, 0] == step) | (step is None))]
         if not len(rows):
-            raise CommandError(f"{table.path} holds {column} of {word} {label}, but not at these times or in this step")
+            raise CommandError(
+                f"{table.path} contains {column} of {word} {label}, but not at these times or in this step"
+            )
         series.append(Series(f"{what}{label}", rows[:, 1], rows[:, 2], rows[:, 3], snaps))
     return series
 
@@ -115,11 +117,15 @@ def unresolved_snaps(folder: Path) -> int:
     return int(((totals or {}).get("events") or {}).get("snap", 0))
 
 
+def columns_of(kind: str) -> list[str]:
+    """Those that tables of elements (e) or nodes (n) may have."""
+    return [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
+
+
 def check_column(column: str, kind: str) -> None:
     """CommandError: elements (e) or nodes (n) have no such number."""
-    known = [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
-    if column not in known:
-        raise CommandError(unknown(f"number of {TABLES[kind][2]}s", column, known).args[0])
+    if column not in (known := columns_of(kind)):
+        raise CommandError(unknown(f"quantity of {TABLES[kind][2]}s", column, known).args[0])
 
 
 def missing(what: str) -> str:
@@ -129,14 +135,15 @@ def missing(what: str) -> str:
 
 
 def number_of(name: str) -> tuple[str, str, int]:
-    """Column, kind (``e``, ``n``) and label that ``T_e12`` names. CommandError: it names no number."""
+    """Column, kind (``e``, ``n``) and label that ``T_e12`` or ``T_12`` names. CommandError: it names no number."""
     match = NAME.fullmatch(name.strip())
     if not match:
         form = "write T_e12 (element 12) or U3_n5 (node 5)"
-        raise CommandError(f"{name.strip()!r} names no number of a table: {form}")
-    column, kind, label = match.groups()
-    check_column(column.upper(), kind)
-    return column.upper(), kind, int(label)
+        raise CommandError(f"{name.strip()!r} does not name a series: {form}")
+    column, kind, label = match[1].upper(), match[2].lower(), int(match[3])
+    kind = kind or ("e" if column in columns_of("e") else "n")
+    check_column(column, kind)
+    return column, kind, label
 
 
 def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:
@@ -210,13 +217,13 @@ def value_lines(series: Series, duration: float | None, blocks: int | None) -> l
         f"  std   {series.std!r}",
         f"  min   {float(values[low])!r} at {time[low]:.9g}",
         f"  max   {float(values[high])!r} at {time[high]:.9g}",
-        f"  Tz    {period!r}" if period > 0.0 else "  Tz    none: it rises through its average less than twice",
+        f"  Tz    {period!r}" if period > 0.0 else "  Tz    none: fewer than two upward crossings of the mean",
     ]
     if duration is not None:
         if not duration > period:
             raise CommandError(f"{series.name}: a duration longer than Tz is needed, got {duration:g} and {period:g}")
         expected = rayleigh_extreme(series.mean, series.std, period, duration)
-        lines.append(f"  expected largest in {duration:g}, as of narrow band (Rayleigh): {expected!r}")
+        lines.append(f"  expected largest in {duration:g}, for a narrow band (Rayleigh): {expected!r}")
     if blocks is not None:
         mode, beta = gumbel(block_maxima(series, blocks))
         span = float(time[-1] - time[0]) / blocks
@@ -286,7 +293,7 @@ def rainflow(
 ) -> None:
     """``fem post rainflow``: a table of cycles for each number that ``chosen_series`` finds, and what they do."""
     if (slope is None) != (constant is None):
-        raise CommandError("fatigue damage takes both --slope m and --constant K of N = K range^-m")
+        raise CommandError("fatigue damage needs both --slope m and --constant K of N = K range^-m")
     for series in chosen_series(folder, **chosen):
         cycles = count_cycles(series.values)
         for notice in series.notices:
@@ -304,5 +311,5 @@ def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: f
     if slope is not None and constant is not None:
         done = damage(cycles, slope, constant)
         life = duration / done if done > 0.0 else math.inf
-        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time over Miner's sum)"]
+        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
     return lines

@@ -40,7 +40,7 @@ from fem.show.motion import (
     tension_scale,
     whole_motion,
 )
-from fem.show.scenery import draw_scenery, with_scenery
+from fem.show.scenery import draw_scenery, has_scenery, with_scenery
 from fem.show.series import Series, read_series, write_table
 
 MOST_ROPES = 20
@@ -73,14 +73,14 @@ def tension(results: Results) -> Figure:
         panel.fill_between(found.time[starts], low, high, color="#bbbbbb", alpha=0.5, lw=0, label=what)
     for place, (label, column) in enumerate(zip(labels, columns, strict=True)):
         style.curve(panel, found.time, found.values[:, column], place, f"bar {label}")
-    for which, flat, mark in (("greatest", found.values.argmax(), "^"), ("least", found.values.argmin(), "v")):
+    for which, flat, mark in (("maximum", found.values.argmax(), "^"), ("minimum", found.values.argmin(), "v")):
         row, place = divmod(int(flat), len(found.labels))
         when, value = found.time[row], found.values[row, place] + 0.0
         what = f"{which} {value:.4g}\nbar {found.labels[place]} at {when:.5g}"
         panel.plot(when, value, mark, color="#222222", ms=6, label=what)
     shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
-    title = f"Forces of the bars{style.part_of(labels, len(found.labels))}"
+    title = f"Forces in the bars{style.part_of(labels, len(found.labels))}"
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
@@ -113,12 +113,12 @@ def envelope(results: Results) -> Figure:
     """Least, mean and greatest T in each step: of a chain over its arc length, of others on their undeformed bars."""
     found = read_tensions(results)
     if len(found.labels) == 1:
-        raise Missing("there is one bar: its force is in the figure of tension")
+        raise Missing("there is only one bar: its force is in the figure tension")
     edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
     spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
     spans = [span for span in spans if span[2].any()]
     parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
-    title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
+    title = f"Minimum, mean and maximum force in the bars{', the last steps' if len(spans) > len(parts) else ''}"
     try:
         figure = along(results, found.labels, parts, title, chain_of(results))
     except Missing:
@@ -140,7 +140,7 @@ def along(
     x = arc_length(results, nodes, elements)[places]
     for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
         panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
-        for place, (which, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
+        for place, (which, values) in enumerate((("maximum", greatest), ("mean", mean), ("minimum", least))):
             style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
         panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
@@ -170,35 +170,49 @@ def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Float
 
 
 def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
-    """The undeformed bars, coloured by least, mean and greatest T; a row for each step."""
+    """The undeformed bars, from the side, coloured by least, mean and greatest T; a row for each step."""
     mesh = results.mesh
     legs, elements = mesh.legs
     column = np.full(len(mesh.ends), -1)
     column[places_of(found.labels, mesh.element_labels)] = np.arange(len(found.labels))
     ends, column = legs[column[elements] >= 0], column[elements[column[elements] >= 0]]
-    # Seen from where the model is widest.
-    across = np.sort(np.argsort(-np.ptp(mesh.coordinates, axis=0), kind="stable")[:2])
+    low, high = mesh.coordinates.min(axis=0), mesh.coordinates.max(axis=0)
+    across = list(plane_within(low, high, results.gravity))
+    middle, half = 0.5 * (low + high)[across], 0.54 * np.maximum(high - low, 0.15 * (high - low).max())[across]
     scale, _ = tension_scale(np.array([part[1:] for part in parts]))
-    figure = Figure(figsize=(10.5, 1.0 + 3.0 * len(parts)), layout="constrained")
-    figure.suptitle(title, fontsize=style.TITLE)
-    axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
+    is_flat = len(across) == 2
+    figure = Figure(figsize=(10.5, 1.0 + (3.0 if is_flat else 3.6) * len(parts)), layout=margins(is_flat))
+    figure.suptitle(magnified_title(title, 1.0), fontsize=style.TITLE)
+    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
+    axes = figure.subplots(len(parts), 3, squeeze=False, subplot_kw=kind)
     for row, (when, *values) in zip(axes, parts, strict=True):
-        for panel, name, forces in zip(row, ("least", "mean", "greatest"), values, strict=True):
+        for panel, name, forces in zip(row, ("minimum", "mean", "maximum"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
-            panel.autoscale()
-            panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
-            style.tidy(panel)
-    for side, panels_there, axis in (("x", axes[-1], across[0]), ("y", axes[:, 0], across[1])):
-        for panel in panels_there:
-            panel.set(**{f"{side}label": f"{style.AXES[axis]} [{results.unit('length')}]"})
+            panel.set_title(f"{name} of {when}", fontsize=style.SMALL)
+            dress(results, panel, tuple(across), middle, half)
     figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
     return figure
 
 
-def shapes(results: Results, scale: float = 1.0) -> Figure:
-    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large as they are."""
+SEEN, SHOWN = 0.02, 0.1
+"""Displacements below this fraction of the extent of a model are magnified, at most up to that one."""
+
+
+def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
+    """1, or 1, 2 or 5 times a power of ten for displacements that are too small to see and touch no scenery."""
+    extent, largest = np.ptp(coordinates, axis=0).max(), np.linalg.norm(u, axis=-1).max()
+    if has_scenery(results) or not 0.0 < largest < SEEN * extent:
+        return 1.0
+    most = SHOWN * extent / largest
+    power = 10.0 ** np.floor(np.log10(most))
+    return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= most))
+
+
+def shapes(results: Results, scale: float | None = None) -> Figure:
+    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large, None: as it fits."""
     motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
     mesh, axes = results.mesh, plane_of(results)
+    scale = fitting_scale(results, mesh.coordinates, motion.values["U"]) if scale is None else scale
     x = magnified(mesh.coordinates, motion.values["U"], scale)[:, :, axes]
     bars, broken = bars_of(mesh)[0], break_times(results)
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
@@ -242,15 +256,19 @@ def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats
     flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
-    # The layout does not see the names of axes in space.
-    margins = ConstrainedLayoutEngine(w_pad=0.04) if is_flat else ConstrainedLayoutEngine(w_pad=0.3, rect=BESIDE)
-    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins)
+    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins(is_flat))
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
     for panel in grid[count:]:
         panel.set_axis_off()
     return Stage(figure, grid[:count], 0.5 * (low + high), half)
+
+
+def margins(is_flat: bool) -> ConstrainedLayoutEngine:
+    """Around panels; the layout does not see the names of axes in space."""
+    space = {"w_pad": 0.04} if is_flat else {"w_pad": 0.3, "h_pad": 0.3, "rect": BESIDE}
+    return ConstrainedLayoutEngine(**space)
 
 
 def panel_size(grid: tuple[int, int], half: Floats) -> float:
@@ -306,18 +324,18 @@ class ModeShapes:
     shapes: Floats
 
 
-def modes(results: Results, scale: float = 1.0) -> Figure:
+def modes(results: Results, scale: float | None = None) -> Figure:
     """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one."""
     found = read_modes(results)
     extent = np.ptp(found.position, axis=0).max() or 1.0
-    x = magnified(found.position, found.shapes, SIZE * scale * extent)
+    x = magnified(found.position, found.shapes, SIZE * (1.0 if scale is None else scale) * extent)
     every = np.concatenate([x, found.position[None]])
     low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
     axes = plane_within(low, high, results.gravity)
     count = len(found.number)
     part = f", {count} of {found.every}" if count < found.every else ""
     title = f"Modes of step {found.step}{part}: {results.heading}"
-    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
+    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0))
     lines = lines_of(results, found)
     for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
         draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
@@ -337,7 +355,7 @@ def read_modes(results: Results) -> ModeShapes:
     """Of the last step that has modes. Missing: there are none, or their fields are not there."""
     rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
-        raise Missing("there are no modes in frequencies.csv: ask for a step with *FREQUENCY")
+        raise Missing("there are no modes in frequencies.csv: the deck needs a step with *FREQUENCY")
     step = int(rows[-1, 0])
     rows = rows[rows[:, 0] == step]
     number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
@@ -398,7 +416,7 @@ def read_touchdown(results: Results) -> dict[str, Floats]:
             parts.setdefault(row["line"], []).append(tuple(map(float, cells)))
     found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
     if not found:
-        raise Missing("touchdown.csv holds fewer than three instants: request *NODE PRINT")
+        raise Missing("touchdown.csv contains fewer than three instants: request *NODE PRINT")
     return found
 
 
@@ -410,7 +428,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     results, members, what = open_results(folder), members.upper(), what.upper()
     units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
     if what not in units:
-        raise CommandError(unknown("number of elements", what, units).args[0])
+        raise CommandError(unknown("quantity of elements", what, units).args[0])
     try:
         nodes, elements = chain_of(results, members_of(results, members))
     except Missing as missing:
@@ -427,7 +445,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
         say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
     when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
-    title = f"Least, mean and greatest {what} along {members}"
+    title = f"Minimum, mean and maximum {what} along {members}"
     figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
     path = folder / f"range_{what}_{members}.png"
     style.save(figure, path, results.mark)

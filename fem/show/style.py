@@ -80,7 +80,7 @@ def finish(results: Results, axes: Sequence[Sequence[Axes]]) -> None:
             panel.axvline(boundary, color="#888888", lw=0.8, ls=(0, (4, 3)), zorder=0.5)
     label = f"time [{results.unit('time')}]" if results.is_si else "time"
     for panel in axes[-1]:
-        panel.set_xlabel(label + (", dashed: a new step" if len(results.boundaries) else ""))
+        panel.set_xlabel(label + (", dashed: start of a step" if len(results.boundaries) else ""))
     legend_below(axes[0][-1])
 
 

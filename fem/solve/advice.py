@@ -27,7 +27,7 @@ COARSE = 5e-4
 SPARE = 1.2
 """Increments that are advised over those that the rest of a step takes at the pace so far."""
 OUT_OF_RANGE = (
-    "look for a modulus, an area, a density, a mass, a load, a velocity or a length that is far from all others"
+    "look for a modulus, area, density, mass, load, velocity or length of a very different size than the others"
 )
 
 
@@ -38,7 +38,7 @@ def overflow_message(step: StepState, increment: int, time: float) -> str:
         return f"step {step.number} stopped in increment {increment} at t = {time:.9g}: {trouble}"
     return (
         f"step {step.number} stopped in increment {increment} at t = {time:.9g}: its energies, motion or stresses are "
-        f"too large to be reckoned with; {OUT_OF_RANGE}, and whether the motion grows without bound"
+        f"out of range; {OUT_OF_RANGE}, and check whether the motion grows without bound"
     )
 
 
@@ -48,8 +48,8 @@ def automatic_notice(clock: ErrorClock) -> str:
     also = f", and cables change their tension by at most {change:g} of the largest force" if change else ""
     return (
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}: their local error stays below "
-        f"{clock.controls.time_error:g} of the largest displacement{also} (TIME ERROR of *CONTROLS, OFF keeps the "
-        "first increment; DIRECT has equal ones)"
+        f"{clock.controls.time_error:g} of the largest displacement{also} (TIME ERROR of *CONTROLS; OFF keeps the "
+        "first increment, DIRECT gives equal ones)"
     )
 
 
@@ -57,7 +57,7 @@ def convergence_notice(clock: Clock) -> str:
     """How long increments of dynamics will be that go by convergence."""
     return (
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}, as long as they converge: numerical "
-        "damping takes what they do not resolve; dtmax, or a TIME ERROR of *CONTROLS, follows the motion"
+        "damping removes what they do not resolve; dtmax, or a TIME ERROR of *CONTROLS, follows the motion"
     )
 
 
@@ -86,11 +86,11 @@ def drift_message(stage: StepSystem, step: Step, time: float, dt: float, error: 
     """Where the energy left its band, and the cure."""
     fraction = step.controls.energy_drift or 0.0
     return (
-        f"energy drift at t = {time:.6g}: the energy balance is off by {error}, more than "
-        f"{100.0 * fraction:g} %, so the motion beyond this point cannot be trusted."
+        f"energy drift at t = {time:.6g}: the energy balance is off by {error}, more than {100.0 * fraction:g} %, so "
+        "the motion beyond this point is unreliable."
         + _against_dt(stage, dt)
-        + f" {_cure_of_drift(step)}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF goes on "
-        "regardless. Everything computed so far is written"
+        + f" {_cure_of_drift(step)}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF switches the check off. "
+        "Everything computed so far is written"
     )
 
 
@@ -111,7 +111,7 @@ def out_of_increments(step: StepState, most: int) -> str:
     clock, time = step.clock, step.progress.time
     where = f"at t = {time:.9g}, before its end at {clock.end:.9g}"
     if len(step.arc.last):  # which ends by its load factor, wherever that is
-        where = f"after the arc length {time - clock.start:.9g}, before its path has come to its end"
+        where = f"after the arc length {time - clock.start:.9g}, before the end of its path"
     text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
         return text
@@ -120,17 +120,18 @@ def out_of_increments(step: StepState, most: int) -> str:
     enough = SPARE * most * (clock.end - clock.start) / done if done > 0.0 else 0.0
     needed = f" (some {float(f'{enough:.2g}'):.0f} at this pace)" if enough else ""
     follows = controls.tension_change is not None and (controls.time_error or 0.0) >= COARSE
-    fewer = "" if follows else f"TIME ERROR={COARSE:g} with TENSION CHANGE=0.3 has fewer, that follow tensions, "
+    fewer = "" if follows else f"TIME ERROR={COARSE:g} with TENSION CHANGE=0.3 needs fewer, which follow tensions, "
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({controls.time_error:g}; the last one was "
         f"{clock.dt:.3g}); "
         + (
-            "numerical damping is left the ringing of taut bars, not swings, nor what cables that go slack do"
+            "they resolve swings and cables that go slack; numerical damping removes the vibration of taut bars"
             if damps
-            else "the scheme damps nothing, so that all vibration is followed"
+            else "the scheme has no numerical damping, so all vibration is resolved"
         )
-        + f": a larger INC={needed} goes on with these, {fewer}DIRECT with ENERGY MOMENTUM has equal ones, and "
-        "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
+        + f": a larger INC={needed} continues with these, {fewer}DIRECT with ENERGY MOMENTUM has equal ones, and "
+        "APPLICATION=MODERATE DISSIPATION is for motions that come to rest: it takes few long ones and damps what "
+        "they do not resolve"
     )
 
 
@@ -147,8 +148,8 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
         gap = float(progress.motion.memory[MEMORY.previous_gap])
         if gap > ROD_STRAIN:
             what = (
-                f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
-                f"{gap:.3g} (the relative residual is {norm:.3g})."
+                f"no convergence in {limit} iterations: the lengths of rods or taut ropes are still violated by the "
+                f"strain {gap:.3g} (the relative residual is {norm:.3g})."
             )
     elif reason == NOT_FINITE and (trouble := trouble_of(stage.system, stage.work.u, stage.work.state)):
         where = f"step {step.number} stopped at t = {progress.time + dt:.9g}"
@@ -185,8 +186,8 @@ def soft_bottom_notice(stage: StepSystem) -> str:
         sunk = float((-weight[nodes] @ bed.normal(up) / (bed.stiffness * area[nodes])).max(initial=0.0))
         if sunk > SOFT * bed.width:
             return (
-                f"the bottom is soft: what rests on it sinks in by up to {sunk:.3g}, {sunk / bed.width:.2g} of the "
-                "contact width, and lines leave it elsewhere; a larger K of *SEABED holds them up"
+                f"the bottom is soft: lines resting on it sink in by up to {sunk:.3g}, {sunk / bed.width:.2g} of the "
+                "contact width, which moves their touchdown points; increase K of *SEABED"
             )
     return ""
 
@@ -238,7 +239,7 @@ def snap_notice(stage: StepSystem, procedure: Dynamic, dt: float) -> str:
     shown, waves = SHOWN * float(time[fastest]), dt / float(time[fastest])
     name = stage.system.model.mesh.named(stage.system.label_of_bar(fastest))
     return (
-        f"lines can go slack here: an increment of {dt:.3g} is {waves:.3g} times what a wave needs through element "
+        f"lines can go slack here: an increment of {dt:.3g} is {waves:.3g} times the time of a wave through element "
         f"{name} (L0/(c dt) = {1.0 / waves:.3g}). Should a line snap taut, its peaks "
-        f"{expected_peaks(procedure, waves)}; increments up to {shown:.3g} show them within 3 %; {FOLLOW}"
+        f"{expected_peaks(procedure, waves)}; increments up to {shown:.3g} give them within 3 %; {FOLLOW}"
     )

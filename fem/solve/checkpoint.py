@@ -162,7 +162,7 @@ def refuse_earlier(model: Model) -> None:
     if model.earlier is not None:
         raise CommandError(
             "the deck begins with a state of an earlier run (*RESTART, READ): fem run DECK --from FOLDER names its "
-            "folder; other commands cannot go on from it"
+            "folder; other commands cannot continue from it"
         )
 
 

@@ -62,8 +62,8 @@ def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None
         )
     if not procedure.dt >= LEAST_FRACTION * end:
         raise ModelError(
-            f"step {number} ends at the total time {end:g}, in which increments of {procedure.dt:g} are lost to "
-            "round-off: make the periods of the steps before it shorter (that of a *STATIC step is free)"
+            f"step {number} ends at the total time {end:g}, where increments of {procedure.dt:g} are lost to "
+            "round-off: shorten the periods of the steps before it (that of a *STATIC step is arbitrary)"
         )
 
 

@@ -76,7 +76,7 @@ class EnergyWatch:
         self.limit = -1.0
         return (
             f"at t = {time:.6g} the energy balance is off by {self.text(error - self.begin, motion)}, more than "
-            f"{100.0 * self.fraction:g} %; ENERGY DRIFT=OFF goes on regardless"
+            f"{100.0 * self.fraction:g} %; ENERGY DRIFT=OFF switches the check off"
         )
 
     def text(self, change: float, motion: Motion) -> str:
@@ -105,15 +105,15 @@ class EnergyWatch:
         taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
         if self.damps and change < 0.0:
             integrator, drift = getattr(self.step.procedure, "integrator", ""), change + taken
-            which = "taken" if drift < 0.0 else "given back"
+            which = "taken" if drift < 0.0 else "returned"
             also = f" (the work of forces over long increments has {which} another {abs(drift):.3g})"
             return (
-                f"the numerical damping of {integrator} has taken {self.text(taken, motion)}"
-                f"{also if abs(drift) > MENTIONED * exchanged else ''}: "
-                "what the increments do not resolve dies out, as asked; smaller increments keep more of it"
+                f"the numerical damping of {integrator} has dissipated "
+                f"{self.text(taken, motion)}{also if abs(drift) > MENTIONED * exchanged else ''}: motion that the "
+                "increments do not resolve is damped out, as intended; smaller increments keep more of it"
             )
         text = f"at the end the energy balance is off by {self.text(change, motion)}"
-        few = "" if self.has_left else "; it has too few increments to stop it for that"
+        few = "" if self.has_left else "; the step has too few increments for the check that stops it"
         return text + few
 
     def _unexplained(self, motion: Motion, dt: float) -> str:
@@ -126,10 +126,10 @@ class EnergyWatch:
         ):
             return ""
         return (
-            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, that "
+            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
             f"numerical damping does not explain (energy_drift in run.json), more than {100.0 * self.fraction:g} %: "
-            "forces change too much within increments (cables that go slack, contact); smaller ones show what that "
-            "does to the motion"
+            "forces change too much within increments (cables that go slack, contact); check the effect with smaller "
+            "ones"
         )
 
 

@@ -94,7 +94,7 @@ def errors_told(model: Model, step: int = 0) -> Iterator[None]:
         with np.errstate(**warned):
             yield
     except (FloatingPointError, OverflowError) as error:
-        what = f"numbers of this model are too large or too small to be reckoned with ({error}): {OUT_OF_RANGE}"
+        what = f"numbers of this model are out of range ({error}): {OUT_OF_RANGE}"
         raise ModelError(placed(model, step, what)) from error
     except (ModelError, NoConvergence) as error:
         error.args = (placed(model, step, str(error)),)
@@ -216,7 +216,7 @@ class Run(RunState):
         """Statics is at rest; velocities it ends are named."""
         motion = self.progress.motion
         if np.any(motion.v):
-            self.sink.notice("a static step ends all motion: the velocities at its start are set to zero")
+            self.sink.notice("a static step stops all motion: the velocities at its start are set to zero")
         motion.v[:] = 0.0
         motion.a[:] = 0.0
 

@@ -25,24 +25,22 @@ REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
 REMARKS = {
     groups.AT_FLOOR: (
-        "some increments converged to round-off only: the residual stopped falling above the given tolerance, which "
-        "the stiffness of the bars puts out of reach"
+        "some increments converged only to round-off: the residual stopped falling above the given tolerance, which "
+        "cannot be reached with bars of this stiffness"
     ),
-    groups.LOADS_VANISHED: (
-        "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
-    ),
+    groups.LOADS_VANISHED: ("loads vanish in some increments: the last converged absolute residual counts there"),
     groups.UNRESOLVED: (
         "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was "
         "accepted; a smaller dtmin resolves them"
     ),
     groups.RINGS: (
-        "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: "
-        "that is left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a "
-        "twentieth of their period, follows it"
+        "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the largest displacement: "
+        "that is left to the numerical damping and not counted in TIME ERROR; ALPHA=0, or a first increment of a "
+        "twentieth of their period, resolves it"
     ),
     groups.SNAPPED: (
-        "lines snap taut in increments that are too long to show it: peaks of tension are wrong there (the notice on "
-        "slack lines says by how much)"
+        "lines snap taut in increments that are too long to resolve it: peaks of tension are wrong there (see the "
+        "notice on slack lines)"
     ),
 }
 """Flag of an increment -> what is said of it, once."""
@@ -128,21 +126,21 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
     springs, obstacle = system.springs, ""
     elements = np.flatnonzero(system.family[:, 0] == SPRING_FAMILY)
     if system.equations or len(system.model.links):
-        obstacle = "what *EQUATION and *MPC pass on is in no table"
+        obstacle = "the forces of *EQUATION and *MPC are in no table"
     elif isinstance(step.procedure, Static) and step.procedure.riks:
         obstacle = "RIKS scales the loads"
     elif system.model.planes:
-        obstacle = "what planes do to nodes is in no table"
+        obstacle = "the forces of planes are in no table"
     elif system.model.runs:
-        obstacle = "what winches and pulleys do is in no table"
+        obstacle = "the forces of winches and pulleys are in no table"
     elif environment.flows:
-        obstacle = "what water and wind do is in no table"
+        obstacle = "the forces of water and wind are in no table"
     elif system.model.failures:
-        obstacle = "elements that break take their masses and loads with them"
+        obstacle = "elements that break are removed with their masses and loads"
     elif np.any(springs.constants[:, COUNT] > 0.0):
         obstacle = "forces of tabulated springs between dofs do not follow from the motion alone"
     elif stage.is_explicit and np.any(springs.constants[:, DAMPING]):
-        obstacle = "dashpots of EXPLICIT steps follow velocities that are in no table"
+        obstacle = "dashpots of EXPLICIT steps use velocities that are in no table"
     constants = springs.constants[:, [STIFFNESS, DAMPING]] * [1.0, float(stage.is_dynamic)]
     still, none = np.zeros((len(system.labels), 3)), np.zeros((len(system.family), 3))
     forces = [(case.field, none, case.curve) for case in (*environment.nodal, *environment.released)]

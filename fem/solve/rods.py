@@ -95,9 +95,9 @@ def check_constraints(stage: StepSystem, motion: Motion) -> None:
         length = 1.0 / inverse[longest]
         now = length * np.sqrt(max(0.0, 1.0 + 2.0 * strain[longest]))
         raise ModelError(
-            f"{stage.system.name_bar(int(rods[longest]))} keeps its length {length:.9g}, but its nodes are {now:.9g} "
-            "apart at the start of the step; look at *REST LENGTH and at the initial displacements (a step without "
-            "NLGEOM keeps lengths only to first order)"
+            f"{stage.system.name_bar(int(rods[longest]))} has the constant length {length:.9g}, but its nodes are "
+            f"{now:.9g} apart at the start of the step; check *REST LENGTH and the initial displacements (a step "
+            "without NLGEOM keeps lengths only to first order)"
         )
     _refuse_dependent(stage)
 
@@ -109,7 +109,7 @@ def _refuse_dependent(stage: StepSystem) -> None:
     inside = _of_ends(np.flatnonzero(free.reshape(-1, 3).any(axis=1)), stage) > 0
     if not inside.all():
         raise ModelError(
-            f"{stage.system.name_bar(int(rods[np.flatnonzero(~inside)[0]]))} keeps its length between two supported "
+            f"{stage.system.name_bar(int(rods[np.flatnonzero(~inside)[0]]))} is inextensible between two supported "
             "nodes: its force cannot be determined; make it elastic or remove it"
         )
     matrix = over_independent(stage, free)
@@ -164,8 +164,8 @@ def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
     worst = int(np.abs(rate).argmax())
     if abs(rate[worst]) > SAME_RATE * float(np.abs(before).max(initial=0.0)):
         raise ModelError(
-            f"{stage.system.name_bar(int(rods[worst]))} keeps its length, but the velocities at the start change it at "
-            f"a rate of {rate[worst]:.6g}; give its nodes velocities of a rigid motion"
+            f"{stage.system.name_bar(int(rods[worst]))} is inextensible, but the initial velocities change its length "
+            f"at a rate of {rate[worst]:.6g}; give its nodes velocities of a rigid motion"
         )
 
 
@@ -176,7 +176,7 @@ def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
         return np.zeros(len(rate))
     found = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
     if found is None:
-        raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
+        raise ModelError("rods transmit the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
     motion.v[:] += found[0]
     return found[1]
 
@@ -192,7 +192,7 @@ def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix) -> st
     keep_rates(stage, motion, mass)
     if np.abs(rate / _lengths(stage)).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
         return ""
-    return "supports set off with a jump of velocity, which rods pass on to their nodes at once"
+    return "supports start with a jump of velocity, which rods transmit to their nodes instantly"
 
 
 def _lengths(stage: StepSystem) -> Floats:

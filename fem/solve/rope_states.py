@@ -58,7 +58,7 @@ def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
         why = (
             f"{count} ropes are more than {FEW}, so IMPACT=MOREAU was chosen (*CONTROLS, IMPACT=EVENT locates events): "
         )
-    return f"{why}Moreau-Jean time stepping, of first order, takes the place of TIME INTEGRATOR={integrator}"
+    return f"{why}Moreau-Jean time stepping, of first order, replaces TIME INTEGRATOR={integrator}"
 
 
 def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
@@ -78,15 +78,15 @@ def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:
     if what and len(ropes):
         kind = "rope" if system.bars.constants[PLUS, ropes[0]] != 0.0 else "stop"
         raise ModelError(
-            f"{system.name_bar(int(ropes[0]))} is a {kind}, which {what} does not follow: leave that out, or "
-            "make it elastic (*ELASTIC with *NO COMPRESSION)"
+            f"{system.name_bar(int(ropes[0]))} is a {kind}, which {what} does not support: remove that, or make it "
+            "elastic (*ELASTIC with *NO COMPRESSION)"
         )
     length = 1.0 / system.bars.constants[INV_LENGTH]
     if len(ropes) and length.max() > LENGTHS * length.min():
         longest, shortest = int(length.argmax()), int(length.argmin())
         raise ModelError(
             f"{system.name_bar(longest)} is {length[longest]:.3g} long, {system.name_bar(shortest)} "
-            f"{length[shortest]:.3g}: beside ropes, whose lengths are kept to round-off, that is too far apart. Look "
+            f"{length[shortest]:.3g}: with ropes, whose lengths are kept to round-off, this ratio is too large. Look "
             "for a coordinate with a wrong exponent"
         )
 

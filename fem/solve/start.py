@@ -103,7 +103,7 @@ def start_dependents(stage: StepSystem, field: Floats, what: str, period: float 
         dof = int(stage.equations.slave[np.flatnonzero(wrong)[0]])
         raise ModelError(
             f"the initial {what} of {stage.system.name_dof(dof)} contradicts an *EQUATION: "
-            f"{given[np.flatnonzero(wrong)[0]]:.9g} is given, its other dofs demand {field[dof]:.9g}"
+            f"{given[np.flatnonzero(wrong)[0]]:.9g} is given, its other dofs require {field[dof]:.9g}"
         )
 
 
@@ -147,7 +147,7 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     where = stage.system.name_dof(int(singular[0]))
     if procedure.singular_mass == "WARNING":
         motion.a[:] = known
-        return f"the mass matrix is singular (first at {where}): initial accelerations are set to zero, as asked for"
+        return f"the mass matrix is singular (first at {where}): initial accelerations are set to zero, as requested"
     raise ModelError(
         f"the mass matrix of the free dofs is singular, first at {where}: initial accelerations cannot be found. Give "
         "that node mass (*DENSITY, *MASS), use MASS=LUMPED or CONSISTENT in *SOLID SECTION, or start from zero "
@@ -319,8 +319,8 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
     names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
     more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
     return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
-        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
-        "first order only: give it an AMPLITUDE"
+        "they move there during the first increment, as rods and ropes cannot follow instantly; this is exact only to "
+        "first order: give it an AMPLITUDE"
         if is_late
-        else "it jumps at once"
+        else "it jumps"
     )

@@ -210,7 +210,7 @@ class StepRun(StepState):
         """What has to be right before the first increment."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
-            self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
+            self.notify("EXTRAPOLATION uses velocities, which a static step does not have: it has no effect here")
         start.start_dependents(stage, motion.u, "displacement")
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(procedure, now, is_first)
@@ -455,7 +455,7 @@ class StepRun(StepState):
         if len(alone):
             names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
             more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
-            self.notify(f"nodes that have lost all their elements are held where they are: {names}{more}")
+            self.notify(f"nodes that have lost all their elements are kept in place: {names}{more}")
 
     def rebuild(self) -> None:
         """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""

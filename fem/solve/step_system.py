@@ -327,4 +327,4 @@ class Patience:
         choice = stage.choice
         if choice.solver in (CG, BICGSTAB):
             stage.choice = replace(choice, solver=EXTERNAL)
-            self.notify(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")
+            self.notify(f"{NAMES[choice.solver]} {reason}: a direct solver is used from here on ({choice.remark})")

@@ -91,7 +91,7 @@ class Settling(Question):
             points = np.concatenate([points, more], axis=1)
             if len(rows := self.settled(points, scale)):
                 return rows[0]
-        raise AssertionError("the last look settles all")
+        raise AssertionError("the last check settles all")
 
     def alone_at_half(self, model: Model) -> Row | None:
         """The same at dt/2; None: it has no equal increments, or fails."""
@@ -215,8 +215,8 @@ def refuse_stretched(trajectory: Trajectory) -> None:
     now = np.linalg.norm(np.subtract(*places[bars.nodes[rods]].swapaxes(0, 1)), axis=1)
     for rod in np.flatnonzero(np.abs(now - length) > SAME_LENGTH * length)[:1]:
         raise ModelError(
-            f"{system.name_bar(int(rods[rod]))} keeps its length {length[rod]:.9g}, but its nodes start {now[rod]:.9g} "
-            "apart: vary a *PARAMETER from which the deck computes where they start"
+            f"{system.name_bar(int(rods[rod]))} has the constant length {length[rod]:.9g}, but its nodes start "
+            f"{now[rod]:.9g} apart: vary a *PARAMETER from which the deck computes their initial positions"
         )
 
 
@@ -322,8 +322,11 @@ class Basins:
     def what_dt_does(self) -> str:
         """How many starts end elsewhere at dt/2, in words; empty where none ran again."""
         count, moved = int(np.count_nonzero(self.again >= 0)), int(np.count_nonzero(self.elsewhere))
-        found = f"{moved} of {count} starts run again at dt/2 end elsewhere ({100.0 * moved / max(count, 1):.2g} %)"
-        return found + (": take smaller increments" if moved else "") if count else ""
+        found = (
+            f"{moved} of {count} starts repeated at dt/2 end on another attractor ({100.0 * moved / max(count, 1):.2g} "
+            "%)"
+        )
+        return found + (": use smaller increments" if moved else "") if count else ""
 
 
 def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:

@@ -100,7 +100,9 @@ def settling_of(
     """The question. CommandError: no nodes are printed, or the numbers make no sense."""
     labels = layout_of(model).nodes
     if not labels:
-        raise CommandError("the deck prints no nodes: *NODE PRINT says whose positions tell attractors apart")
+        raise CommandError(
+            "the deck prints no nodes: request *NODE PRINT of the nodes whose positions distinguish the attractors"
+        )
     if not 1 <= transient <= cycles or not 0.0 < tolerance < 1.0:
         raise CommandError("basins need 1 <= transient <= cycles, and a tolerance between 0 and 1")
     return Settling(labels, period, transient, cycles, tolerance, again)
@@ -160,6 +162,6 @@ def grouped(period: Ints, points: Floats, near: float) -> Ints:
     if not np.any((kind < 0) & (period >= 0)):
         return kind
     raise CommandError(
-        f"the starts end on more than {MOST} attractors: more --transient lets them settle, a larger --tolerance "
-        "takes what is near for the same (the finished runs are kept)"
+        f"the starts end on more than {MOST} attractors: increase --transient, so that they settle, or --tolerance, so "
+        "that points close to each other count as one (finished runs are kept)"
     )

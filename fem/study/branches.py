@@ -25,12 +25,12 @@ import numpy as np
 
 from fem.arrays import Columns, Floats
 from fem.deck import deck_reader, read_model
-from fem.errors import CommandError, FemError, NoConvergence
+from fem.errors import CommandError, FemError, NoConvergence, proposal
 from fem.model import Model
 from fem.study.orbit import LEADING, UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
 from fem.study.points import Grid, make_grid
 from fem.study.question import Study
-from fem.study.sections import check_column, moving_most
+from fem.study.sections import check_column, column_named, moving_most
 from fem.study.strobe import Move
 
 FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doubling", "Neimark-Sacker", "grazing"
@@ -116,7 +116,7 @@ class Walk:
             try:
                 there = self.after(here, step)
                 if turn_of(there, here) < TURN or distance(there, here) > ASTRAY * step:
-                    raise NoConvergence("it turns sharply, or leads to another one")
+                    raise NoConvergence("it turns sharply or jumps to another branch")
             except FemError as error:
                 step *= 0.5
                 if step < SHORTEST * self.longest:
@@ -137,7 +137,9 @@ class Walk:
                 return  # it has closed
             here = self.scaled(there)
             step = min(self.longest, step * (GROWS if there.orbit.iterations <= QUICK else 1.0))
-        self.notices.append(f"the branch is left{self.family.named(here.orbit.value)} after {self.most} steps")
+        self.notices.append(
+            f"the branch is not followed beyond{self.family.named(here.orbit.value)}, after {self.most} steps"
+        )
 
     def scaled(self, here: Point) -> Point:
         """The point, its tangent of length 1 over the ranges of its motion, which are the scales from here on."""
@@ -182,7 +184,7 @@ class Walk:
             orbit = correct(self.family, state, end)
             point = Point(orbit, tangent(self.family, orbit, here.along), here.arclength)
             if distance(point, here) > ASTRAY * distance(there, here):
-                raise NoConvergence(f"the orbit{self.family.named(end)} is not of this branch")
+                raise NoConvergence(f"the orbit{self.family.named(end)} is not on this branch")
         except FemError as error:
             self.notices.append(str(error))
             return
@@ -221,7 +223,7 @@ class Walk:
             if kind != TORUS:  # two real multipliers may become such a pair outside the circle
                 near = self.family.named(here.orbit.value)
                 self.notices.append(
-                    f"a {kind} is not located between two orbits{near} and{self.family.named(there.orbit.value)}"
+                    f"a {kind} could not be located between two orbits,{near} and{self.family.named(there.orbit.value)}"
                 )
             return None
         return replace(point, kind=kind)
@@ -238,7 +240,8 @@ class Walk:
                 tried = self.after(here, middle)
             except FemError:
                 self.notices.append(
-                    f"the branch is not smooth{self.family.named(here.orbit.value)}: no orbits next to a grazing"
+                    f"the branch is not smooth{self.family.named(here.orbit.value)}: no orbits were found next to a "
+                    "grazing bifurcation"
                 )
                 return None
             if tried.orbit.happened == before:
@@ -301,7 +304,7 @@ def entered(family: Family, orbit: Orbit, leave: Direction, step: float) -> Orbi
 
 REACHED = 1e-6
 """Parts of the range of a parameter below this fraction of it are not missed."""
-ELSEWHERE = "another start, or --transient N, which begins where the motion has led to after N periods"
+ELSEWHERE = "another initial state, or --transient N, which starts from the motion after N periods"
 FIRST_STEP = 0.5
 """Of the longest step: how far from a bifurcation a branch that begins there is entered."""
 
@@ -350,8 +353,8 @@ class Orbits(Columns):
             parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
             yield (
                 f"{100.0 * part:.3g} % of the range was not reached: {self.name} = {parts}. The branches turn back or "
-                f"end before it, but others may be there: try {ELSEWHERE}, the range from its other end, or fem "
-                "continue, which follows what is stable"
+                f"end before it, but there may be others: try {ELSEWHERE}, the range from its other end, or fem "
+                "continue, which follows stable motions"
             )
 
     def bifurcations(self) -> list[str]:
@@ -404,7 +407,7 @@ class Search(Study):
         try:
             return correct(family, state, value)
         except NoConvergence as error:
-            hint = "more periods of --transient, or another start" if self.transient else ELSEWHERE
+            hint = "more periods of --transient, or another initial state" if self.transient else ELSEWHERE
             raise NoConvergence(f"{error}; try {hint}") from None
 
     def follow(self, deck: str | Path, parameters: Mapping[str, float], name: str, values: tuple[float, ...]) -> Orbits:
@@ -413,7 +416,7 @@ class Search(Study):
         check_column(model, self.what)
         spellings = {known.upper(): known for known in model.parameters}
         if name.upper() not in spellings:
-            raise CommandError(f"the deck has no *PARAMETER {name}")
+            raise CommandError(f"the deck has no *PARAMETER {name}; {proposal(name, spellings.values())}")
         if name.upper() in map(str.upper, parameters):
             raise CommandError(f"parameter {name} is both varied and set")
         reader = deck_reader(deck, (name,))
@@ -444,7 +447,7 @@ class Search(Study):
                     for found in switched(its, point, FIRST_STEP * walk.longest) if depth < self.depth else ():
                         starts.append((depth + 1, *found))
                 except FemError as error:
-                    notices.append(f"no branch is found at the {point.kind}{its.named(point.orbit.value)}: {error}")
+                    notices.append(f"no branch was found at the {point.kind}{its.named(point.orbit.value)}: {error}")
         return self.table(branches, family.name, notices, (values[0], values[-1]))
 
     def table(
@@ -453,7 +456,7 @@ class Search(Study):
         numbered = enumerate(branches, 1)
         points = [(number, place, point) for number, its in numbered for place, point in enumerate(its, 1)]
         model = points[0][-1].orbit.slopes.strobe.model
-        what = self.what or moving_most(model, (point.orbit.section for *_, point in points))
+        what = column_named(self.what) or moving_most(model, (point.orbit.section for *_, point in points))
         rows = [self.row(name, what, *each) for each in points]
         widest = max(rows, key=len)  # ropes that are taut in the section leave fewer multipliers
         columns = {column: np.array([row.get(column, np.nan) for row in rows]) for column in widest}

@@ -13,6 +13,7 @@ import fem
 from fem.errors import CommandError, FemError, lacks
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.question import Answer, Job
+from fem.study.table import CONTINUES
 from fem.study.workers import (
     FEWEST,
     Block,
@@ -31,7 +32,6 @@ ANSWER_SECONDS = 30
 LOOK_SECONDS = 1.0
 """Between two looks at whether the cluster is still there."""
 RETRIES = 3
-GOES_ON = "finished parameter sets are kept, and the same command goes on from there"
 
 
 class Cluster:
@@ -77,13 +77,15 @@ class Cluster:
         except (OSError, RuntimeError):
             is_served = False
         if self.client.status != "running":
-            raise FemError(f"the Dask scheduler at {self.address} is gone; {GOES_ON}")
+            raise FemError(
+                f"the Dask scheduler at {self.address} is gone; finished parameter sets are kept; {CONTINUES}"
+            )
         now = time.monotonic()
         if is_served:
             self.seen = now
         elif now - self.seen > ANSWER_SECONDS:
             lonely = f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds"
-            raise FemError(f"{lonely}; {GOES_ON}")
+            raise FemError(f"{lonely}; finished parameter sets are kept; {CONTINUES}")
 
 
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
@@ -110,7 +112,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
     if scheduler != LOCAL and "://" not in scheduler:
         raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
     if scheduler != LOCAL and workers is not None:
-        raise CommandError(f"the cluster at {scheduler} has the workers it has: leave --workers out")
+        raise CommandError(f"the cluster at {scheduler} decides the number of workers: remove --workers")
     try:
         import distributed
     except ImportError:

@@ -36,15 +36,15 @@ def add_commands(commands: Any) -> None:
 
 def add_sweep_command(commands: Any) -> None:
     sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
-    where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
+    where = "folder of the table (default: results/<deck name>_sweep); an interrupted sweep is continued there"
     add_sweep(sweep, where)
-    text = "parameter sets, one a line, below a line of *PARAMETER names (or starts), in place of --vary"
+    text = "parameter sets, one per line, below a line of *PARAMETER names (or initial values); instead of --vary"
     sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
-    text = "also mean, std, extremes and Tz of numbers over time (T of element 12, U3 of node 5) in each run; a figure"
+    text = "also mean, std, extremes and Tz of time series (T of element 12, U3 of node 5) of each run, and a figure"
     sweep.add_argument("--record", metavar="T_e12[,U3_n5]", help=text)
     add_window(sweep)
     add_curve(sweep)
-    text = "scatter diagram: CSV with parameters that are varied and their probability or occurrences; total damage"
+    text = "scatter diagram for the total damage: CSV with varied parameters and their probability or occurrences"
     sweep.add_argument("--occurrences", metavar="FILE.csv", type=Path, help=text)
     sweep.set_defaults(command=sweep_command)
 
@@ -52,85 +52,85 @@ def add_sweep_command(commands: Any) -> None:
 def add_chaos_commands(commands: Any) -> None:
     chaos = commands.add_parser("lyapunov", help="Lyapunov exponents of the motion in the last step of a deck")
     chaos.add_argument("--time", type=positive, metavar="T", help="length of the last step (default: the deck's)")
-    what = "how many, the largest first (default: 1)"
+    what = "number of exponents, the largest first (default: 1)"
     chaos.add_argument("--exponents", type=positive_count, metavar="K", default=1, help=what)
     what = (
-        "from the tangent map of every increment and of the impacts between them, or from two motions close to each "
-        "other, for explicit steps, IMPACT=MOREAU and large nets (default: tangent)"
+        "tangent: from the tangent maps of increments and impacts; two: from two neighbouring motions, for explicit "
+        "steps, IMPACT=MOREAU and large nets (default: tangent)"
     )
     chaos.add_argument("--method", choices=("tangent", "two"), default="tangent", help=what)
-    what = "increments between two orthonormalisations (10; two: 400)"
+    what = "increments between two orthonormalisations (default: 10; with --method two: 400)"
     chaos.add_argument("--every", type=positive_count, metavar="N", help=what)
-    what = "fraction of the time left out (default: 0.2)"
+    what = "fraction of the time that is left out at the start (default: 0.2)"
     chaos.add_argument("--transient", type=fraction, metavar="FRACTION", default=0.2, help=what)
     what = (
-        "what dt does to the exponents, from a second run at dt/2 (twice the work of the first) of one parameter set "
-        "in ten and at least one, of all (dt), or of none (default: sample)"
+        "check the effect of dt by a second run at dt/2 (twice the work of the first) of one parameter set in ten "
+        "(sample), of all (dt), or of none (default: sample)"
     )
     chaos.add_argument("--error", choices=("sample", "dt", "none"), default="sample", help=what)
     chaos.set_defaults(command=lyapunov_command)
-    poincare = commands.add_parser("sections", help="stroboscopic sections, period, bifurcation diagram")
-    of_section = "of the section, or a *PARAMETER that has it (default: of the deck's amplitude)"
+    poincare = commands.add_parser("sections", help="stroboscopic sections, period of the motion, bifurcation diagram")
+    of_section = "period of the section, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
     poincare.add_argument("--period", type=time_or_name, metavar="T", help=of_section)
-    what = "periods in all (default: 400)"
+    what = "number of periods (default: 400)"
     poincare.add_argument("--cycles", type=positive_count, metavar="N", default=400, help=what)
-    what = "of the section, at the end (default: 128)"
+    what = "number of points of the section, taken in the last periods (default: 128)"
     poincare.add_argument("--points", type=positive_count, metavar="N", default=128, help=what)
     what = (
-        "displacement or velocity of a printed node, or force T_1 of an element, that a sweep keeps (default: the "
-        "displacement that moves most)"
+        "displacement or velocity of a printed node (U1_n2), or force of an element (T_e1), for the table of a sweep "
+        "(default: the displacement that varies most)"
     )
-    poincare.add_argument("--what", metavar="U1_2", default="", help=what)
+    poincare.add_argument("--what", metavar="U1_n2", default="", help=what)
     poincare.set_defaults(command=sections_command)
     for command in (chaos, poincare):
         add_sweep(command, "folder of tables and figures")
-    starts = commands.add_parser("basins", help="which attractor each start ends on")
+    starts = commands.add_parser("basins", help="basins of attraction: the attractor that each start leads to")
     starts.add_argument("--period", type=time_or_name, metavar="T", help=of_section)
-    what = "periods before which no section has settled (default: 20)"
+    what = "periods before the first check whether the motion has settled (default: 20)"
     starts.add_argument("--transient", type=positive_count, metavar="N", default=20, help=what)
-    what = "periods after which a start is aperiodic (default: 200)"
+    what = "periods after which a motion that has not settled counts as aperiodic (default: 200)"
     starts.add_argument("--cycles", type=positive_count, metavar="N", default=200, help=what)
-    what = "distance of points that are the same, as a fraction of the model's size (default: 1e-3)"
+    what = "points closer than this fraction of the model's size are the same (default: 1e-3)"
     starts.add_argument("--tolerance", type=fraction, metavar="FRACTION", default=1e-3, help=what)
-    what = "what dt does: one start in twenty again at dt/2, a tenth of the work, or none (default: sample)"
+    what = "effect of dt: repeat one start in twenty at dt/2 (a tenth of the work), or none (default: sample)"
     starts.add_argument("--error", choices=("sample", "none"), default="sample", help=what)
     starts.set_defaults(command=basins_command)
-    add_sweep(starts, "folder of tables and the picture", required=True, name="--grid")
+    add_sweep(starts, "folder of the tables and the figure", required=True, name="--grid")
 
 
 def add_branch_commands(commands: Any) -> None:
-    follow = commands.add_parser("continue", help="follow a motion up and down in a parameter (hysteresis)")
+    follow = commands.add_parser("continue", help="follow a motion as a parameter rises and falls (hysteresis)")
     add_common(follow, required=True)
-    follow.add_argument("--back", action="store_true", help="then down again, from the last value to the first")
-    what = "at each value before the section (default: 100)"
+    follow.add_argument("--back", action="store_true", help="then return, from the last value to the first")
+    what = "left out at each value before the section (default: 100)"
     follow.add_argument("--transient", type=count, metavar="N", default=100, help="periods " + what)
-    what = "of the section at each value, one a period (default: 64)"
+    what = "number of points of the section at each value, one per period (default: 64)"
     follow.add_argument("--points", type=positive_count, metavar="N", default=64, help=what)
-    what = "of the exponent: from the tangent map, from two motions (ropes, stops), or none (default: tangent)"
+    what = "method for the exponent: the tangent map, two motions (for ropes and stops), or none (default: tangent)"
     follow.add_argument("--method", choices=("tangent", "two", "none"), default="tangent", help=what)
     follow.set_defaults(command=continue_command)
-    search = commands.add_parser("orbits", help="periodic orbits, stable or not; their branches and bifurcations")
+    search = commands.add_parser("orbits", help="stable and unstable periodic orbits, their branches and bifurcations")
     add_common(search, required=False)
-    what = "periods of the drive after which orbits come back (default: 1)"
+    what = "period of the orbits, in periods of the excitation (default: 1)"
     search.add_argument("--multiple", type=positive_count, metavar="K", default=1, help=what)
-    what = "periods from the deck's own start to the first guess (default: 0, the start itself)"
+    what = "periods to run from the deck's initial state to the first guess (default: 0, the initial state itself)"
     search.add_argument("--transient", type=count, metavar="N", default=0, help=what)
-    what = "how many times branches are left for those that begin at period doublings and branch points (default: 1)"
+    what = "follow branches that start at bifurcations, and branches of these, to this depth (default: 1)"
     search.add_argument("--depth", type=count, metavar="N", default=1, help=what)
     search.set_defaults(command=orbits_command)
 
 
 def add_common(command: argparse.ArgumentParser, required: bool) -> None:
-    what = "values of a *PARAMETER, both ends included, in the order in which they are gone through"
+    what = "values of a *PARAMETER, both ends included, in the order in which they are computed"
     form = "NAME=first:last:count"
     command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=what)
-    what = "of the drive, a time or the *PARAMETER that has it (default: of the deck's amplitude)"
+    what = "period of the excitation, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
     command.add_argument("--period", type=time_or_name, metavar="T", help=what)
-    what = "displacement or velocity of a printed node that the table keeps (default: the displacement that moves most)"
-    command.add_argument("--what", metavar="U1_2", default="", help=what)
+    what = "displacement or velocity of a printed node for the table (default: the displacement that varies most)"
+    command.add_argument("--what", metavar="U1_n2", default="", help=what)
     add_deck(command)
     add_output(command, "folder of the table and the figure")
-    command.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    command.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def sweep_command(options: argparse.Namespace) -> int:
@@ -145,12 +145,12 @@ def sweep_command(options: argparse.Namespace) -> int:
     window = options.step, options.start, options.slope, options.constant
     if options.record is None:
         if window != (None, float("-inf"), None, None) or options.occurrences:
-            raise CommandError("--step, --from, --slope, --constant and --occurrences are about numbers of --record")
+            raise CommandError("--step, --from, --slope, --constant and --occurrences need --record")
         return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
     record = Record(options.record, *window)
     if options.occurrences:
         if record.slope is None:
-            raise CommandError("--occurrences takes --slope m and --constant K of N = K range^-m, too")
+            raise CommandError("--occurrences also needs --slope m and --constant K of N = K range^-m")
         read_scatter(options.occurrences, points_of(options).columns())
     from fem.study.files import write_extremes
 

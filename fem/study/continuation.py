@@ -156,7 +156,7 @@ class Continuation(Question):
             return math.nan, math.nan
         late = grown[grown[:, -1].cumsum() > transient]
         if len(late) < 2 * BATCHES:
-            raise CommandError(f"{len(late)} intervals are too few for an exponent: more --points are needed")
+            raise CommandError(f"{len(late)} intervals are too few for an exponent: increase --points")
         values, errors = rates(late[:, :-1], late[:, -1])
         return float(values[0]), float(errors[0])
 

@@ -187,9 +187,9 @@ def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
     begun = max(first, int(np.searchsorted(times, settled.time, side="right")))
     is_enough = len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first])
     if is_enough:
-        words = f"{REGULAR}; periodic (period {settled.period}) from {settled.time:.6g} on"
+        words = f"{REGULAR}; periodic (period {settled.period}) from time {settled.time:.6g} on"
         return Verdict(False, words, begun, settled)
-    return Verdict(None, f"not settled: {described(settled)}, late in the record: {longer(settled)}", first, settled)
+    return Verdict(None, f"not settled: {described(settled)}, late in the run: {longer(settled)}", first, settled)
 
 
 def of_parts(first: int, counted: Floats) -> Verdict:
@@ -211,7 +211,7 @@ def of_positive(followed: Followed, first: int, counted: Floats) -> Verdict:
     rows = followed.growth.rows
     end, until = (float(part[:, -1].sum()) for part in (rows[: first + len(counted)], rows))
     if settled:
-        words = f"not settled: up to {end:.6g} it is not periodic, but {described(settled)}: {longer(settled)}"
+        words = f"not settled: not periodic up to time {end:.6g}, but {described(settled)}: {longer(settled)}"
         return Verdict(None, words, first, settled)
     rest = rows[first + len(counted) :]
     if len(rest) < BATCHES or not (is_above(counted) or is_above(rest)):
@@ -223,12 +223,12 @@ def of_positive(followed: Followed, first: int, counted: Floats) -> Verdict:
 
 
 def described(settled: Settled) -> str:
-    return f"from {settled.time:.6g} on the section comes back (period {settled.period})"
+    return f"periodic (period {settled.period}) from time {settled.time:.6g} on"
 
 
 def longer(settled: Settled) -> str:
     """What to do: half of the record has to lie behind."""
-    return f"run longer, for {float(f'{2.0 * settled.time:.2g}'):.9g} at least"
+    return f"run for at least {float(f'{2.0 * settled.time:.2g}'):.9g}"
 
 
 def rate_of(rows: Floats) -> tuple[float, float]:
@@ -252,7 +252,7 @@ def differ(one: Floats, other: Floats) -> bool:
 def parted(one: Floats, other: Floats) -> str:
     """The exponents of two parts of a record, in words."""
     (a, a_error), (b, b_error) = rate_of(one), rate_of(other)
-    return f"a part of the record has {a:.3g} +- {a_error:.2g}, what follows {b:.3g} +- {b_error:.2g}"
+    return f"the first part of the run gives {a:.3g} +- {a_error:.2g}, the rest {b:.3g} +- {b_error:.2g}"
 
 
 BATCHES = 16
@@ -332,7 +332,7 @@ class Exponents:
         lines = []
         for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
             moves = "" if np.isnan(change) else f"; {value + change:.6f} at dt/2, a change of {change:+.6f}"
-            moves = ", ends where ropes or stops become taut" if value == -np.inf else moves
+            moves = ", removed where ropes or stops become taut" if value == -np.inf else moves
             lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
         return "\n".join(lines)
 
@@ -351,7 +351,7 @@ def doubt_at(found: Exponents, finer: Exponents) -> str:
     if found.is_chaotic == finer.is_chaotic and is_same:
         return ""
     value, other = float(found.values[0]), float(finer.values[0])
-    return f"depends on the increment: {value:.3g}, but {other:.3g} at dt/2: take smaller increments, or run longer"
+    return f"depends on the increment: {value:.3g}, but {other:.3g} at dt/2: use smaller increments or run longer"
 
 
 def beyond_bar(difference: Floats, error: Floats) -> Flags:
@@ -386,7 +386,9 @@ class Lyapunov(Question):
         if self.method == "two" and self.count != 1:
             raise CommandError("two motions give the largest exponent only: use --method tangent for more")
         if not 0.0 <= self.transient < 1.0:
-            raise CommandError(f"the transient is a fraction of the time from 0 to below 1, not {self.transient:g}")
+            raise CommandError(
+                f"the transient is a fraction of the time, 0 or more and below 1, not {self.transient:g}"
+            )
         if self.again not in AGAIN:
             raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
 
@@ -400,14 +402,12 @@ class Lyapunov(Question):
         """Of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
         model = lasting(model, self.time)
         if model.failures:
-            raise CommandError("elements that break (*FAILURE) leave no motion that goes on as it was: no exponents")
+            raise CommandError("a motion in which elements break (*FAILURE) has no exponents")
         followed = self.followed(model)
         grown = followed.growth.rows
         first = math.ceil(self.transient * len(grown))
         if len(grown) - first < 2 * BATCHES:
-            raise CommandError(
-                f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
-            )
+            raise CommandError(f"{len(grown)} intervals are too few for a mean with an error bar: increase --time")
         verdict = judge(followed, first)
         counted = grown[verdict.first :]
         values, errors = rates(counted[:, :-1], counted[:, -1])

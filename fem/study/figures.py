@@ -45,7 +45,7 @@ def extremes(
     """
     states = {name: values for name, values in parameters.items() if not is_seed(name)} or dict(parameters)
     last = list(states)[-1]
-    figure, axes = panels(len(what), "Greatest and least values", height=2.6)
+    figure, axes = panels(len(what), "Maximum and minimum", height=2.6)
     for [panel], number in zip(axes, what, strict=True):
         for place, (label, rows) in enumerate(families(states)):
             x, which = np.unique(states[last][rows], return_inverse=True)
@@ -69,7 +69,7 @@ def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_
     """
     lasts = np.isfinite(running).all(axis=0)
     running, errors = running[:, lasts], errors[:, lasts]
-    figure, [[panel]] = panels(1, "Lyapunov exponents, from the time so far", height=3.2)
+    figure, [[panel]] = panels(1, "Lyapunov exponents, averaged up to each time", height=3.2)
     panel.set_title(textwrap.fill(verdict, 90), fontsize=8)
     for n, (values, bars) in enumerate(zip(running.T, errors.T, strict=True)):
         line = curve(panel, time, values, n, f"{n + 1}: {values[-1]:.4g} ± {bars[-1]:.1g}")
@@ -80,7 +80,7 @@ def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_
         panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     panel.axhline(0.0, color="#444444", lw=0.8)
     unit = unit_of("1/time", is_si)
-    panel.set(xlabel=f"time that counts [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
+    panel.set(xlabel=f"averaging time [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
     tidy(panel)
     legend_below(panel)
     return figure
@@ -96,7 +96,7 @@ def phase_plane(section: Section, is_si: bool) -> Figure:
     ][:4]
     kind = f"period {section.period}" if section.period else "aperiodic"
     figure = Figure(figsize=(4.6 * max(len(pairs), 1), 4.4), layout="constrained")
-    figure.suptitle(f"Motion of the last periods and stroboscopic section: {kind}")
+    figure.suptitle(f"Motion in the last periods, with stroboscopic section: {kind}")
     for place, (u, v) in enumerate(pairs):
         panel = figure.add_subplot(1, len(pairs), place + 1)
         at = section.reference[u]
@@ -147,7 +147,7 @@ def bifurcation(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
 
 def peaks(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
     """Range over the last periods against the last parameter that was varied: a response curve over a frequency."""
-    figure, [[panel]] = panels(1, "Least and greatest value over the last periods", height=3.2)
+    figure, [[panel]] = panels(1, "Minimum and maximum in the last periods", height=3.2)
     for place, (label, rows) in enumerate(families(sweep.parameters)):
         x = sweep[sweep.names[-1]][rows]
         line = curve(panel, x, sweep["greatest"][rows], place, label or None, marker=".", ms=5)
@@ -190,7 +190,7 @@ def picture(found: Basins, is_si: bool) -> Figure:
         figure.axes[0].set(xticks=[])
     shown = [Patch(color=colours[of.number], label=str(of)) for of in found.attractors]
     if failed := np.mean(found.attractor == 0):
-        shown.append(Patch(color=FAILED, label=f"the run fails, {100.0 * failed:.3g} % of the starts"))
+        shown.append(Patch(color=FAILED, label=f"run failed, {100.0 * failed:.3g} % of the starts"))
     legend_below(figure.axes[0], shown)
     return figure
 
@@ -228,13 +228,13 @@ def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
     shown = ["section", "range", "period"]
     shown += ["taut"] if np.isfinite(sweep["taut"]).any() else []
     shown += ["exponent"] if np.isfinite(sweep["exponent"]).any() else []
-    figure, axes = panels(len(shown), "Followed up and down", height=2.4)
+    figure, axes = panels(len(shown), "Parameter rising and falling", height=2.4)
     unit = unit_of("length/time" if study.what.startswith("V") else "length", is_si)
     labels = {
         "section": f"{study.what} [{unit}]",
-        "range": f"its least and greatest\nin the last periods [{unit}]",
+        "range": f"minimum and maximum\nin the last periods [{unit}]",
         "period": "period of the motion\n(0: aperiodic)",
-        "taut": "share of increments\nin which ropes pull",
+        "taut": "fraction of increments\nwith taut ropes",
         "exponent": f"largest exponent\n[{unit_of('1/time', is_si)}]",
     }
     points = np.array([sweep[f"point_{n}"] for n in range(1, study.points + 1)])
@@ -315,8 +315,8 @@ def branches(found: Orbits, is_si: bool) -> Figure:
         panel.set_xlim(*found.range)
         mark_missing(panel, found.missed, "not reached" if panel is top else None)
     low.axhline(1.0, color="#444444", lw=0.8)
-    top.set_ylabel(f"least and greatest\n{with_unit(found.what, is_si)}")
-    low.set(ylabel="largest multiplier", xlabel=found.name)
+    top.set_ylabel(f"minimum and maximum\n{with_unit(found.what, is_si)}")
+    low.set(ylabel="largest |multiplier|", xlabel=found.name)
     for panel in (top, low):
         tidy(panel)
     legend_below(top)

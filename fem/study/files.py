@@ -105,9 +105,9 @@ def write_exponents(options: Namespace, study: Lyapunov) -> int:
     if not options.quiet:
         print(found)
         if found.moved.any():
-            print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
+            print("note: dt matters: at dt/2 an exponent changes by more than its error bar; use smaller increments")
         elif study.again != "none" and np.isnan(found.dt_errors).all():
-            print("note: what dt does is not known: the increments are not all equal, or left to the solver")
+            print("note: the effect of dt is unknown: increments are not equal, or are chosen by the solver")
         print(in_lines(found.verdict, 2))
         print(f"written    in {folder}: convergence.csv, convergence.png")
     return 0
@@ -125,7 +125,7 @@ def write_section(options: Namespace, study: Sections) -> int:
         write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
         save_png(phase_plane(section, says_si(model.heading)), folder / "section.png")
     if not options.quiet:
-        print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
+        print(f"period {section.period}, in periods of the excitation" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
 
@@ -155,7 +155,7 @@ def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
         more = f"; and {len(open_ones) - 3} more" if len(open_ones) > 3 else ""
         found.append(
             f"{len(open_ones)} of {len(sweep['point'])} parameter sets have no verdict ({named}{more}): the motion has "
-            "not settled, or dt decides; run longer (--time), or one of them alone to see why"
+            "not settled, or the verdict depends on dt; run longer (--time), or run one of them alone to see why"
         )
     return [*found, dt_notice(sweep, study.count)] if study.again != "none" else found
 
@@ -170,9 +170,12 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     moved = beyond_bar(changes, errors)
     (rows,) = np.nonzero(moved.any(axis=1))
     if not checked:
-        return "what dt does is not known: no parameter set could be run again at dt/2"
+        return "the effect of dt is unknown: no parameter set could be repeated at dt/2"
     if not len(rows):
-        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(changes)} parameter sets run again)"
+        return (
+            f"at dt/2 no exponent changes by more than its error bar ({checked} of {len(changes)} parameter sets "
+            "repeated)"
+        )
     named = []
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
@@ -181,8 +184,8 @@ def dt_notice(sweep: Sweep, count: int) -> str:
             f"{values[row, n] + changes[row, n]:.4g} at dt/2"
         )
     return (
-        f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
-        f"bar ({'; '.join(named)}); take smaller increments, --error dt tells of all"
+        f"dt matters: for {len(rows)} of {checked} parameter sets repeated at dt/2 an exponent changes by more than "
+        f"its error bar ({'; '.join(named)}); use smaller increments; --error dt checks all sets"
     )
 
 

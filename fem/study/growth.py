@@ -73,7 +73,7 @@ class Varied(StepRun):
         stage, families = self.stage, self.system.families
         rough = rough_ones(families)
         if self.at_start and not self.events:
-            what = "impacts that are stepped over (IMPACT=MOREAU)"
+            what = "impacts in time stepping (IMPACT=MOREAU)"
         elif stage.choice.solver not in (*CHAINS, BAND):
             what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
         elif rough or not self.events:
@@ -128,8 +128,8 @@ class Varied(StepRun):
         hit = arrived[found.struck[arrived]]
         if (len(hit) and len(arrived) > 1) or events.has_shared:
             names = ", ".join(self.system.name_bar(int(e)) for e in events.ropes.bars[arrived])
-            what = "ropes repeat each other" if events.has_shared else f"{names} meet impacts at one instant"
-            raise CommandError(f"at t = {now:.9g} {what}: the motion has no derivative there, use --method two")
+            what = "constraints of ropes are redundant" if events.has_shared else f"{names} have simultaneous impacts"
+            raise CommandError(f"at t = {now:.9g} {what}: the motion has no derivative there; use --method two")
         vectors, parts, pace = self.variation.vectors, Parts(events), None
         by_end = parts.by_end(part) if part and not late else None
         released = np.flatnonzero(basis & ~found.taut)

@@ -75,8 +75,8 @@ class TwoGrowth:
         pair, grown = self.pair, self.pair.distance
         if grown <= pair.vanished:
             raise CommandError(
-                f"two motions have become the same to the last digit within {self.every} increments (an impact or "
-                "strong damping ends all differences): look more often, with a smaller --every"
+                f"the two motions have become identical within {self.every} increments (an impact or strong damping "
+                "removes all differences): use a smaller --every"
             )
         self._rows.append((np.log(grown / self.distance), pair.time - self.start))
         self.distance = pair.bring_close(grown) if pair.is_alike else pair.begin_anew()
@@ -174,7 +174,7 @@ class Pair:
             if not events or events.fits(motion, dt) or not events.fits(self.first.progress.motion, dt):
                 break  # else a slack rope would become taut in the next increment of the second motion alone
         if self.distance <= self.vanished:
-            raise CommandError("nothing in the model is free to move in another way: it has no Lyapunov exponents")
+            raise CommandError("no degree of freedom of the model is free: it has no Lyapunov exponents")
         return self.distance
 
     def _rates(self, motion: Motion) -> Floats:

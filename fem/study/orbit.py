@@ -150,7 +150,7 @@ class Slopes:
             try:
                 values, vectors = eigs(whole, LEADING, v0=np.ones(self.size), tol=CONFIRMED)
             except ArpackNoConvergence:
-                raise NoConvergence("the Floquet multipliers are not found: ARPACK does not converge") from None
+                raise NoConvergence("the Floquet multipliers were not found: ARPACK did not converge") from None
         image = np.array([self.times(x.real) + 1j * self.times(x.imag) for x in vectors.T]).T
         size = max(1.0, float(np.abs(values).max())) if self.matrix is None else float(np.linalg.norm(self.matrix, 2))
         worst = float(np.abs(image - values * vectors).max())
@@ -248,7 +248,9 @@ def correct(family: Family, state: State, value: float, along: Direction | None 
             break
         change *= min(1.0, LONGEST / float(np.linalg.norm(change)))
         state, value, before = chart.state(change[:-1]), value + family.width * float(change[-1]), residual
-    raise NoConvergence(f"no orbit is found{family.named(value)}: |P(z) - z| = {residual:.3g} over the scales")
+    raise NoConvergence(
+        f"no orbit was found{family.named(value)}: |P(z) - z| = {residual:.3g}, relative to the size of the motion"
+    )
 
 
 def by_parameter(family: Family, chart: Chart, value: float) -> Floats:

@@ -1,6 +1,6 @@
 """The parameter sets of a study: every combination of values (the first name varies slowest), or a list in a CSV.
 
-A name is a ``*PARAMETER`` of the deck, or a start: ``U1_2`` displacement 1 of node 2, ``V1_2`` its velocity.
+A name is a ``*PARAMETER`` of the deck, or a start: ``U1_n2`` or ``U1_2`` (displacement 1 of node 2), ``V1_n2``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.deck import deck_reader
-from fem.deck.source import nearest
-from fem.errors import CommandError
+from fem.errors import CommandError, proposal
 from fem.model import InitialCondition, Model
 
 MAX_POINTS = 10_000_000
@@ -92,7 +91,7 @@ def read_cases(path: str | Path) -> Cases:
     for n, cells in rest:
         row = values_of(f"{path}:{n}", cells, names)
         if row in seen:
-            raise CommandError(f"{path}:{n}:1: the parameter set of line {seen[row]} once more; leave one of them out")
+            raise CommandError(f"{path}:{n}:1: the same parameter set as in line {seen[row]}; remove one of them")
         seen[row] = n
     return Cases(names, tuple(seen), Path(path).name, tuple(f"{path}:{first}:{column}" for column, _ in head))
 
@@ -113,7 +112,7 @@ def names_of(place: str, cells: list[Cell]) -> Iterator[str]:
         if not name:
             raise CommandError(f"{place}:{column}: a parameter name is missing")
         if ";" in name or "\t" in name:
-            raise CommandError(f"{place}:{column}: {name!r} is no parameter name: cells are parted by commas")
+            raise CommandError(f"{place}:{column}: {name!r} is not a parameter name: cells are separated by commas")
         if name.upper() in known:
             raise CommandError(f"{place}:{column}: {name} is given twice")
         known.add(name.upper())
@@ -145,7 +144,7 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
 
 
 FORM = "NAME=first:last:count, NAME=1:20 (all whole numbers from 1 to 20) or NAME=value,value,..."
-START = re.compile(r"([UV])([123])_(\d+)", re.IGNORECASE)
+START = re.compile(r"([UV])([123])_N?(\d+)", re.IGNORECASE)
 KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 Reader = Callable[[Mapping[str, float]], Model]
 
@@ -195,7 +194,7 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
     """A grid from values by name; CommandError where they are none."""
     values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
     if not values:
-        raise CommandError("a sweep varies at least one parameter: --vary NAME=first:last:count, or --cases FILE.csv")
+        raise CommandError("a sweep needs a parameter to vary: --vary NAME=first:last:count, or --cases FILE.csv")
     for name, numbers in values.items():
         if not numbers:
             raise CommandError(f"parameter {name} has no values to sweep over")
@@ -218,15 +217,14 @@ def spelled(grid: Points, model: Model) -> Points:
     for name in grid.names:
         found = START.fullmatch(name)
         if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
-            names.append(name.upper())
+            names.append(f"{found[1]}{found[2]}_{found[3]}".upper())
         elif name.upper() in known:
             names.append(known[name.upper()])
         elif found:
             raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
         else:
-            guess = nearest(name, known.values())
-            hint = f"; did you mean {guess}?" if guess else ""
-            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}{hint}")
+            hint = proposal(name, known.values())
+            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}; {hint}")
     return replace(grid, names=tuple(names))
 
 
@@ -261,7 +259,7 @@ def points_of(options: argparse.Namespace) -> Points:
     if (cases := getattr(options, "cases", None)) is None:
         return read_vary(options.vary)
     if options.vary:
-        raise CommandError("--cases lists all parameter sets: it does not go with --vary")
+        raise CommandError("--cases lists all parameter sets: use it without --vary")
     return read_cases(cases)
 
 
@@ -276,10 +274,10 @@ def spaced(parts: list[str], text: str) -> list[float]:
         raise CommandError(f"{text!r} is not of the form {FORM}")
     first, last = number(parts[0], text), number(parts[1], text)
     if not parts[2].strip().isdecimal() or len(parts[2]) > 9 or int(parts[2]) < 1:
-        raise CommandError(f"{parts[2]!r} in {text!r} is not a number of values (1, 2, ...)")
+        raise CommandError(f"{parts[2]!r} in {text!r} is not a count of values (1, 2, ...)")
     count = int(parts[2])
     if (count == 1) != (first == last):
-        what = "one value cannot have two ends" if count == 1 else "both ends are the same"
+        what = "one value needs equal ends" if count == 1 else "both ends are equal"
         raise CommandError(f"{text!r}: {what}")
     if count > MAX_POINTS:
         raise CommandError(f"{text!r}: at most {MAX_POINTS} values are possible")

@@ -60,9 +60,9 @@ class Record:
         parts = [number_of(name) for name in named]
         object.__setattr__(self, "what", tuple(f"{column}_{kind}{label}" for column, kind, label in parts))
         if len(set(self.what)) < len(self.what):
-            raise CommandError("a number is recorded twice")
+            raise CommandError("the same series is recorded twice")
         if (self.slope is None) != (self.constant is None):
-            raise CommandError("fatigue damage takes both --slope m and --constant K of N = K range^-m")
+            raise CommandError("fatigue damage needs both --slope m and --constant K of N = K range^-m")
 
     @property
     def settings(self) -> dict[str, Any]:

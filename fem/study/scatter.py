@@ -71,7 +71,7 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     table = np.array([numbers(path, n, row, len(head)) for n, row in lines[1:]])
     values, fractions = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
     if (fractions < 0.0).any() or not fractions.sum() > 0.0:
-        raise CommandError(f"{path}: {weight[0]} is below zero somewhere, or zero everywhere")
+        raise CommandError(f"{path}: {weight[0]} has a negative value, or is zero throughout")
     if weight[0] == OCCURRENCES:
         fractions = fractions / fractions.sum()
     elif fractions.sum() > 1.0 + SAME:
@@ -82,7 +82,7 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
         if not scatter.rows(state, parameters).any() and fractions[state]:
             raise CommandError(f"{path}:{n}: the sweep has no parameter set with {named}")
         if any(np.all(same(values[before], values[state])) for before in range(state)):
-            raise CommandError(f"{path}:{n}: {named} is there twice")
+            raise CommandError(f"{path}:{n}: {named} occurs twice")
     return scatter
 
 
@@ -117,8 +117,8 @@ class Life:
 
     def __str__(self) -> str:
         if math.isnan(self.rate):
-            return f"{self.name}: no life: a state of the scatter diagram has no damage"
-        return f"{self.name}: damage {self.rate:.9g} in a unit of time, life {self.life:.9g}"
+            return f"{self.name}: no life: the damage of a state of the scatter diagram is unknown"
+        return f"{self.name}: damage {self.rate:.9g} per unit of time, life {self.life:.9g}"
 
     @property
     def life(self) -> float:

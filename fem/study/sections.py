@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -25,13 +26,13 @@ from fem.study.trajectory import lasting, motion_of
 CYCLES, POINTS, TRACK = 400, 128, 16
 """Periods in all; points of the section at their end; periods at their end of which the whole motion is kept."""
 LONGEST = 32
-"""The longest period that is looked for, in periods of the drive."""
+"""The longest period that is looked for, in periods of the excitation."""
 SAME = 1e-3
 """Points closer than this fraction of the range of the motion are the same."""
 WHOLE = 1e-6
 LOOK = 8
 """Periods from the start in which it is looked which displacement moves most."""
-NO_NODES = "the last step prints no nodes: *NODE PRINT says whose states a section has"
+NO_NODES = "the last step prints no nodes: request *NODE PRINT of the nodes for the section"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ class Section:
     forces: Mapping[str, tuple[Floats, Floats]]
 
     def __repr__(self) -> str:
-        kind = f"period {self.period}, in periods of the drive" if self.period else "aperiodic"
+        kind = f"period {self.period}, in periods of the excitation" if self.period else "aperiodic"
         return f"Section of {len(self.time)} points, {kind}: {shortened(', '.join(self.columns))}"
 
     def of(self, column: str) -> Floats:
@@ -68,6 +69,7 @@ class Section:
         return self.track[:, self._place(column)]
 
     def _place(self, column: str) -> int:
+        column = column_named(column)
         if column not in self.columns:
             raise CommandError(f"the section has no column {column}; it has {', '.join(self.columns)}")
         return self.columns.index(column)
@@ -88,10 +90,15 @@ def moving_most(model: Model, sections: Iterable[Section]) -> str:
     return max(ranges, key=lambda name: ranges[name])
 
 
-def check_column(model: Model, what: str, has_forces: bool = False) -> None:
-    """CommandError, before anything is computed: the last step prints no nodes, or no such column.
+def column_named(what: str) -> str:
+    """``U1_2``, ``T_1``: what ``U1_n2``, ``T_e1`` are as columns of a section."""
+    return re.sub(r"_[EN](?=\d+$)", "_", what.upper())
 
-    what        as ``U1_2``, or (``has_forces``) ``T_1``; empty: whichever moves most
+
+def check_column(model: Model, what: str, has_forces: bool = False) -> str:
+    """The column. CommandError, before anything is computed: the last step prints no nodes, or no such column.
+
+    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: whichever moves most
     """
     schedule, mesh = Schedule(model, len(model.steps) - 1, 0.0, None, False), model.mesh
     if not len(schedule.nodes):
@@ -99,8 +106,10 @@ def check_column(model: Model, what: str, has_forces: bool = False) -> None:
     known = columns_of(mesh.node_labels[schedule.nodes].tolist())
     if has_forces:
         known += tuple(f"T_{label}" for label in mesh.element_labels[schedule.elements].tolist())
-    if what and what not in known:
+    column = column_named(what)
+    if what and column not in known:
         raise CommandError(f"the last step of the deck prints no {what}; it prints {shortened(', '.join(known))}")
+    return column
 
 
 def chosen_column(model: Model, period: float | str | None, what: str, has_forces: bool = False) -> str:
@@ -108,9 +117,8 @@ def chosen_column(model: Model, period: float | str | None, what: str, has_force
 
     The first one where there is no such motion. CommandError: as ``check_column``.
     """
-    check_column(model, what, has_forces)
-    if what:
-        return what
+    if column := check_column(model, what, has_forces):
+        return column
     with suppress(FemError):
         return moving_most(model, [Sections(period, LOOK, 2).section(model)])
     schedule = Schedule(model, len(model.steps) - 1, 0.0, None, False)
@@ -135,9 +143,9 @@ def drive_period(model: Model) -> float:
     found = sorted({a.omega for a in model.amplitudes.values() if a.definition == "PERIODIC"})
     if not found:
         raise CommandError(
-            "this deck has no drive: no *AMPLITUDE, DEFINITION=PERIODIC says after what time it repeats. Where a table "
-            "or waves drive it, give their period with --period; of a system that nothing drives fem run shows the "
-            "free motion and *FREQUENCY the modes"
+            "this deck has no periodic excitation (*AMPLITUDE, DEFINITION=PERIODIC). Where a table or waves excite the "
+            "model, give their period with --period; for a system without excitation, fem run shows the free motion "
+            "and *FREQUENCY the modes"
         )
     ratios = np.array(found) / found[0]
     if np.abs(ratios - ratios.round()).max() > WHOLE:
@@ -153,15 +161,17 @@ def strobe(model: Model, period: float | str | None) -> tuple[float, int]:
     if isinstance(period, str):
         named = {name.upper(): value for name, value in model.parameters.items()}
         if not named.get(period.upper(), 0.0) > 0.0:
-            raise CommandError(f"the period {period} is neither a time above zero nor a *PARAMETER of the deck that is")
+            raise CommandError(
+                f"the period {period} is neither a positive time nor a *PARAMETER of the deck with such a value"
+            )
         period = named[period.upper()]
     period = drive_period(model) if period is None else period
     procedure = motion_of(lasting(model, None))
     every = round(period / procedure.dt) if procedure.dt > 0.0 else 0
     if not procedure.direct or every < 1 or abs(every * procedure.dt - period) > WHOLE * procedure.dt * every:
         raise CommandError(
-            f"the increments ({procedure.dt:.9g}) do not divide the period of the section ({period:.9g}): "
-            "use *DYNAMIC, DIRECT with a whole number of increments in it"
+            f"the increments ({procedure.dt:.9g}) do not divide the period of the section ({period:.9g}): use "
+            "*DYNAMIC, DIRECT with a whole number of increments per period"
         )
     return period, every
 
@@ -227,7 +237,7 @@ class Sections(Question):
     def __post_init__(self) -> None:
         if not 2 <= self.points <= self.cycles:
             raise CommandError(
-                f"a section of {self.points} points needs at least 2 and at most all {self.cycles} cycles"
+                f"a section of {self.points} points is not possible: from 2 to {self.cycles} points (one per cycle) are"
             )
 
     @property

@@ -115,7 +115,9 @@ class Strobe:
         last = self.trajectory.last
         assert isinstance(last, Varied)
         if len(last.progress.motion.state):
-            raise CommandError("forces of this model remember what was: its state is more than places and velocities")
+            raise CommandError(
+                "forces of this model depend on its history: its state is more than positions and velocities"
+            )
         self.last, self.increments = last, multiple * every
         self.scale = size_of(model), 2.0 * np.pi / self.period * size_of(model)
         motion = last.progress.motion
@@ -168,7 +170,7 @@ class Strobe:
             try:
                 move_to_nearest(stage, motion, loading_at(stage, motion, last.clock.start), self.mass, may)
             except NoPulls:
-                raise ModelError("no state near the one handed on keeps the lengths of rods and ropes") from None
+                raise ModelError("no state close to the given one satisfies the lengths of rods and ropes") from None
         return firm
 
     def go(self, state: State | None = None) -> State:
@@ -213,7 +215,7 @@ class Strobe:
             heavy = basis.T @ dense(dofs.matrix(small_or_sparse_mass(stage)))
             reading = np.asarray(np.linalg.solve(heavy @ basis, heavy), np.float64)
         if not basis.shape[1]:
-            raise CommandError("nothing in the model is free to move: it has no orbits")
+            raise CommandError("no degree of freedom of the model is free: it has no orbits")
         return Chart(base, dofs, basis, reading, self.scale)
 
     def image(self, chart: Chart, y: Floats) -> Floats:
@@ -241,5 +243,5 @@ class Strobe:
 
         near, far = (np.array([central(each, step) for each in directions]).T for step in (APART, 2.0 * APART))
         if not np.abs(far - near).max() <= AGREE * max(1.0, float(np.abs(near).max())):
-            raise NoConvergence("neighbouring motions tell no derivative: impacts that are stepped over, or a kink")
+            raise NoConvergence("neighbouring motions give no derivative: impacts in time stepping, or a kink")
         return self.image(chart, np.zeros(len(chart))), (4.0 * near - far) / 3.0

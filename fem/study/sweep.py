@@ -28,7 +28,7 @@ from fem.runs.run_record import COMPLETED, deck_name
 from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
 from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
-from fem.study.table import RECORD, TABLE, SweepTable, cells_of, sweep_folder
+from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, cells_of, sweep_folder
 from fem.study.workers import on_this_machine
 
 NAMED_FAILURES = 3
@@ -166,7 +166,9 @@ def sweep(
     [85, 169]
     """
     if (grid is None) == (cases is None):
-        raise CommandError("a sweep takes a grid of values, or cases: the name of a file that lists parameter sets")
+        raise CommandError(
+            "a sweep needs either a grid of values or cases, the name of a file that lists parameter sets"
+        )
     points = make_grid(grid or {}) if cases is None else read_cases(cases)
     plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record))
     own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
@@ -252,7 +254,7 @@ def make_plan(
     question = question_of(model)
     columns = ["point", *grid.names, "verdict", *question.columns()]
     if len(set(columns)) < len(columns):
-        raise CommandError("a parameter that is varied has the name of another column of the table: rename it")
+        raise CommandError("a varied parameter has the same name as another column of the table: rename it")
     identity = {
         "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **question.settings},
         "grid": grid.identity,
@@ -264,7 +266,7 @@ def make_plan(
     if isinstance(question, Layout) and question.record:
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
-        notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
+        notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
     return Plan(
         model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, heads, history, notices
     )
@@ -275,7 +277,7 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
     table = SweepTable(own, plan.identity, plan.heads, resume=not plan.history)
     if table.broken:
         lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
-        plan.notices.append(f"{lost} are not as they were written: computed again")
+        plan.notices.append(f"{lost} are damaged: computed again")
     histories: dict[int, History | None] = {}
     missing = [point for point in range(len(plan.grid)) if point not in table.rows]
     console = SweepConsole(deck_name(plan.model), plan.grid, len(table.rows), plan.notices) if is_shown else None
@@ -291,6 +293,8 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
         ending = f"{failed} failed" if failed else COMPLETED
     except BaseException as error:
         ending = verdict_of(error)
+        if own is not None and isinstance(error, KeyboardInterrupt):
+            error.add_note(CONTINUES)
         raise
     finally:
         table.close(ending)
@@ -335,8 +339,8 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
         if is_new and not others and plan.question_of(model) != plan.question:
             others = True
             plan.notices.append(
-                "some parameter sets print other nodes, elements or modes than the deck does with its own values: "
-                "the table has columns for the latter only"
+                "some parameter sets print other nodes, elements or modes than the deck with its own values: the table "
+                "has columns for the latter only"
             )
         yield Job(point, model, plan.question, plan.history)
 
@@ -371,7 +375,7 @@ class SweepConsole:
         self._shown = len(notices)
         self._print(f"sweep of {deck} over {grid.description()}: {self._total} parameter set{'s' * (self._total != 1)}")
         if finished:
-            self._print(f"{finished} of them are finished from before")
+            self._print(f"{finished} of them were finished before")
         self._note(notices)
 
     def move(self, finished: int, failed: int) -> None:

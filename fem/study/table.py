@@ -24,6 +24,7 @@ TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
 LOST = "lost"
+CONTINUES = "repeat the command to continue"
 """How a verdict begins where the process that computed the point died: the next start tries it again."""
 
 
@@ -54,7 +55,7 @@ def sweep_folder(
     if not isinstance(deck, Mapping) or deck.get("sha256") != model.digest:  # own.check: it is of the same deck file
         return own
     raise CommandError(
-        f"{folder} holds a sweep over other values or with other settings; nothing was overwritten: choose a folder "
+        f"{folder} contains a sweep over other values or with other settings; nothing was overwritten: choose a folder "
         "with --output DIR, or replace it with --force"
     )
 

@@ -70,7 +70,7 @@ def has_equal_increments(model: Model) -> bool:
 def lasting(model: Model, time: float | None) -> Model:
     """The model with the length of its last step changed to ``time``; CommandError where that is not a motion."""
     if not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
-        raise CommandError("the last step of the deck is not *DYNAMIC: there is no motion to look at")
+        raise CommandError("the last step of the deck is not *DYNAMIC: there is no motion to study")
     return model if time is None else with_motion(model, replace(motion_of(model), period=time))
 
 

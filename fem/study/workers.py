@@ -28,7 +28,7 @@ from fem.model import Model, Perturbation
 from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.question import Answer, Job
-from fem.study.table import LOST
+from fem.study.table import CONTINUES, LOST
 
 
 def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool = False) -> list[Answer]:
@@ -242,8 +242,8 @@ DIED = LOST + ": its process died twice ({why})"
 MOST_LOSSES = 20
 """Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
 GONE = (
-    "{count} workers were lost one after the other ({why}); finished parameter sets are kept, and the same command "
-    "goes on from there, with fewer --workers if memory is short"
+    "{count} workers were lost in a row ({why}); finished parameter sets are kept; "
+    f"{CONTINUES}, with fewer --workers if memory is short"
 )
 
 

@@ -35,10 +35,10 @@ STREAM = """\
 *STATIC
 0.25, 1."""
 MOTION = """\
-** here coupled points get their motion: *BOUNDARY, AMPLITUDE=...
+** add the motion of the coupled points here: *BOUNDARY, AMPLITUDE=...
 *STEP, NLGEOM, INC=1000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
+** at most dt long, shorter where local error or tension requires it, as where a line snaps taut
 <dt>, <time>, , <dt>
 *CONTROLS, TIME ERROR=5e-4, TENSION CHANGE=0.3, RESI_GLOB_RELA=1e-4
 *END STEP"""
@@ -207,7 +207,7 @@ def law_lines(made: LineType, damping: float) -> list[str]:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
     if not damping:
         raise made.row.error(
-            "EA_s|EA_d needs a damping BA_s: without it the line is stiff at once, and soft at once", 4
+            "EA_s|EA_d needs a damping BA_s: without it the line would change between stiff and soft at once", 4
         )
     if len(dynamic) > 1:
         return ["*ELASTIC", repr(static), "*DYNAMIC STIFFNESS", numbers((*dynamic, damping))]
@@ -350,8 +350,8 @@ def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin
             raise row.error("failures at rods are not supported", 1, "use a point in place of the rod")
         point, lines = row.count(1, "the number of a point"), row.words[2].split(",")
         if len(lines) > 1:
-            message = "lines that part from a point and stay together are not supported"
-            raise row.error(message, 2, "one line in each failure: it parts from all others")
+            message = "lines that break off a point and stay connected to each other are not supported"
+            raise row.error(message, 2, "name one line in each failure: it breaks off all others")
         line = row.count(2, "the number of a line")
         if (line, point) not in ends:
             raise row.error(f"line {line} does not end at point {point}", 2)
@@ -372,8 +372,8 @@ LEFT = {
     "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
 }
 """Sections that have no meaning in the deck."""
-CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is that of motion")
-CHANGING |= dict.fromkeys(("fricdamp", "cv"), "*SEABED has friction by displacement")
+CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken equal to kinetic friction")
+CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
 
@@ -430,23 +430,23 @@ def left_out(moorings: Moorings) -> list[str]:
         found += [f"line type {name}: no bending stiffness, EI = {made.bending:g} left out"] * bool(made.bending)
         found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
         if made.row.words[4].count("|") and made.parts(4)[1]:
-            beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the fast spring EA_d, left out"
+            beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
             found.append(beside)
     found += floating(moorings)
     for end in moorings.points.values():
         if end.kind == "free" and end.drag_area:
             found.append(
-                f"point {end.label}: CdA = {end.drag_area:g} acts on the bars beside it, across and along them"
+                f"point {end.label}: CdA = {end.drag_area:g} acts on the adjacent bars, transversely and axially"
             )
         if end.kind == "free" and end.volume:
             found.append(f"point {end.label}: its buoyancy acts at any height")
     words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}
     found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)
     if any(end.kind == "coupled" for end in moorings.points.values()):
-        found.append("coupled points are held: the last step of the deck is the place for their motion")
+        found.append("coupled points are fixed; add their motion in the last step of the deck")
     for name, row in moorings.options.items():
         idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
         if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:
             found.append(f"option {row.words[1]} = {row.words[0]} left out: {CHANGING[name]}")
     silent = [row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)]
-    return found + ([f"options of MoorDyn's own way of solving, left out: {', '.join(silent)}"] if silent else [])
+    return found + ([f"options of MoorDyn's own solver, ignored: {', '.join(silent)}"] if silent else [])

@@ -305,7 +305,7 @@ def rows_of(path: Path, what: str, heads: int = 0) -> list[Row]:
     what  that takes the file, for the message
     """
     if not path.is_file():
-        raise CommandError(f"{what} from {path}, which is not there")
+        raise CommandError(f"{what} from {path}, which does not exist")
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
     rows = [Row(str(path), number, text, tuple(text.partition("#")[0].split())) for number, text in lines]
     return [row for row in rows[heads:] if row.words]

@@ -71,7 +71,7 @@ HEADING = """\
 *HEADING
 Pendulum of {links}: {what}
 SI units: m, kg, s, N; angles in degrees, speeds in degrees per second
-** (other units that belong together will do: leave out SI above, and figures name no units)
+** (other consistent units are possible: remove SI above, and figures show no units)
 **
 ** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.
 ** Angles: counter-clockwise from the downward vertical, {since}.
@@ -103,7 +103,7 @@ def deck_text(pendulum: Pendulum) -> str:
 def heading_lines(pendulum: Pendulum) -> list[str]:
     """The heading: the pendulum and the conventions of its angles."""
     what = BODIES[pendulum.body] + (", inextensible" if pendulum.stiffness is None else ", elastic")
-    since = "each from the vertical" if pendulum.absolute else "from the second link on relative to the previous link"
+    since = "each from the vertical" if pendulum.absolute else "from the second link on, relative to the previous link"
     links = f"{pendulum.links} link{'s' * (pendulum.links > 1)}"
     return HEADING.format(links=links, what=what, since=since).splitlines()
 
@@ -259,7 +259,7 @@ class Pendulum:
         counts = [len(values) for values in (self.lengths, self.masses, self.angles, self.speeds or self.angles)]
         if len(set(counts)) > 1 or not self.lengths:
             listed = ", ".join(f"{n} of {name}" for n, name in zip(counts, QUANTITIES, strict=True))
-            raise CommandError(f"every link needs its own numbers, got {listed}")
+            raise CommandError(f"one value per link is needed, got {listed}")
         if self.body not in BODIES:
             raise CommandError(f"a body of a pendulum is {' or '.join(BODIES)}, not {self.body!r}")
         stiffness = () if self.stiffness is None else (self.stiffness,)
@@ -304,22 +304,22 @@ def body_of(text: str) -> tuple[str, float | None]:
 
 
 BODY = (
-    "bar: slender bars without stretch (default); point: masses on massless rods; centre: masses at their centres; "
-    "elastic:EA, point:EA, centre:EA: with stretch"
+    "bar: rigid slender bars (default); point: masses on massless rods; centre: masses at their centres; "
+    "elastic:EA, point:EA, centre:EA: the same, elastic"
 )
-ANGLES = "at the start [degrees]: the first from the downward vertical, each other from the previous link (default: 30)"
-SPEEDS = "rates of these angles at the start [degrees per second] (default: at rest)"
+ANGLES = "initial angles [degrees]: the first from the vertical, each other from the previous link (default: 30)"
+SPEEDS = "initial rates of these angles [degrees per second] (default: 0)"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--links", metavar="N", type=positive_count, required=True, help="number of links")
-    add_list(command, "--length", "LIST", "of each link [m]: one for all, or N (default: 1)")
-    add_list(command, "--mass", "LIST", "of each link [kg] (default: 1)")
+    add_list(command, "--length", "LIST", "length of the links [m]: one for all, or N (default: 1)")
+    add_list(command, "--mass", "LIST", "mass of the links [kg] (default: 1)")
     add_list(command, "--angles", "LIST", ANGLES)
     add_list(command, "--speeds", "LIST", SPEEDS)
-    command.add_argument("--absolute", action="store_true", help="angles and speeds are those from the vertical")
+    command.add_argument("--absolute", action="store_true", help="measure all angles and speeds from the vertical")
     command.add_argument("--body", help=BODY)
-    command.add_argument("--gravity", metavar="G", type=number, help="along -z [m/s^2] (default: 9.81)")
+    command.add_argument("--gravity", metavar="G", type=number, help="gravity, along -z [m/s^2] (default: 9.81)")
     command.add_argument("--time", metavar="T", type=number, help="duration [s] (default: 10)")
     command.add_argument("--dt", metavar="DT", type=number, help="increment [s] (default: 1e-3)")
     command.add_argument("--integrator", metavar="NAME", help="TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)")
@@ -328,4 +328,4 @@ def add_options(command: argparse.ArgumentParser) -> None:
     where = "deck to write (default: pendulum_<N>.inp)"
     command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
     add_force(command)
-    command.add_argument("--run", action="store_true", help="also run it, into results/<deck name>")
+    command.add_argument("--run", action="store_true", help="run the deck, too; results in results/<deck name>")

@@ -64,14 +64,14 @@ class Span:
         is_low = max(self.first[2], self.last[2]) <= 0.0
         wrong = {
             f"a {self.measure} must be positive, got {self.value:g}": not self.value > 0.0,
-            "both ends of the line are in one place": self.first == self.last,
+            "both ends of the line are at the same point": self.first == self.last,
             f"damping must not be negative, got {self.damping:g}": not self.damping >= 0.0,
             f"the depth must be positive, got {self.depth}": self.is_wet and not (self.depth or 0.0) > 0.0,
-            f"a line takes 2 bars at least, got {self.bars}": self.bars < 2,
-            "a motion takes both its amplitudes and its period": any(self.motion) != (self.period > 0.0),
-            "the end moves as a cosine or by a record, not both": any(self.motion) and self.record is not None,
-            "friction takes a bottom: give the depth of the water": bool(self.friction) and not self.is_wet,
-            "wind blows above z = 0: give the heights of the ends": self.is_streaming and not self.is_wet and is_low,
+            f"a line needs at least 2 bars, got {self.bars}": self.bars < 2,
+            "a motion needs amplitudes and a period": any(self.motion) != (self.period > 0.0),
+            "the end moves as a cosine or by a record: give one of them": any(self.motion) and self.record is not None,
+            "friction needs a bottom: give the depth of the water": bool(self.friction) and not self.is_wet,
+            "wind acts above z = 0: give the ends positive heights": self.is_streaming and not self.is_wet and is_low,
         }
         for message in (message for message, is_so in wrong.items() if is_so):
             raise CommandError(message)
@@ -188,14 +188,16 @@ def read_record(path: Path, deck: Path) -> Record:
     heads = [head.strip() for head in rows[0]] if rows else []
     columns = {head: place for place, head in enumerate(heads) if head.lower() in AXES}
     if not columns or len(rows) < 3:
-        raise CommandError(f"{path} has no column surge, sway or heave: its first line names the columns, time first")
+        raise CommandError(
+            f"{path} has no column surge, sway or heave: its first line must name the columns, time first"
+        )
     try:
         times = [float(row[0]) for row in (rows[1], rows[-1])]
         values = {head: float(rows[1][place]) for head, place in columns.items()}
     except (ValueError, IndexError):
-        raise CommandError(f"{path} is not a table of numbers, separated by commas, below its heads") from None
+        raise CommandError(f"{path} is not a table of numbers, separated by commas, below a line of names") from None
     if times[0] != 0.0:
-        raise CommandError(f"{path} begins at time {times[0]:g}; the motion of a line begins at 0")
+        raise CommandError(f"{path} begins at time {times[0]:g}; the motion of a line must begin at time 0")
     first = {head: (AXES.index(head.lower()) + 1, value) for head, value in values.items()}
     return Record(Path(os.path.relpath(path, deck.parent)).as_posix(), first, times[1])
 
@@ -252,7 +254,9 @@ def line(
     """
     given = {name: value for name, value in zip(MEASURES, (length, tension, sag), strict=True) if value is not None}
     if len(given) != 1:
-        raise CommandError(f"one of {', '.join(MEASURES)} says how the line hangs, got {', '.join(given) or 'none'}")
+        raise CommandError(
+            f"one of {', '.join(MEASURES)} must say how the line hangs, got {', '.join(given) or 'none'}"
+        )
     ((measure, value),) = given.items()
     start = (0.0, 0.0, -(depth or 0.0)) if first is None else first
     begin, end = vector("first", start), vector("last", last)
@@ -269,7 +273,7 @@ def line(
 def vector(name: str, numbers: Sequence[float], count: int = 3) -> Any:
     """So many numbers. CommandError: there are more, or less."""
     if len(numbers) != count:
-        raise CommandError(f"{name} takes {count} numbers, got {len(numbers)}")
+        raise CommandError(f"{name} needs {count} numbers, got {len(numbers)}")
     return tuple(numbers)
 
 
@@ -283,10 +287,10 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
         if name in given:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
     if "last" not in given:
-        raise CommandError("--last X,Y,Z says where the line ends")
+        raise CommandError("--last X,Y,Z must give the end of the line")
     if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
         needed = ", ".join(sorted(lost))
-        raise CommandError(f"the line is made of nothing: give --section NAME, or its numbers ({needed})")
+        raise CommandError(f"the properties of the line are missing: give --section NAME, or its numbers ({needed})")
     return line(section=section or Section("of its own", **numbers), **given)
 
 
@@ -320,7 +324,7 @@ T
 *DLOAD
 LINE, GRAV, {gravity!r}, 0., 0., -1."""
 STREAM = """\
-** the stream, and the end where its motion begins
+** the current or wind; the end moves to where its motion begins
 *STEP, NLGEOM, INC=200
 *STATIC
 0.25, 1."""
@@ -328,7 +332,7 @@ MOVING = """\
 ** the motion of the end
 *STEP, NLGEOM, INC=10000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
+** at most dt long, shorter where local error or tension requires it, as where a line snaps taut
 {dt}, {time}, , {dt}
 *CONTROLS, TIME ERROR=5e-4, TENSION CHANGE=0.3, RESI_GLOB_RELA=1e-4"""
 
@@ -395,7 +399,7 @@ def damping_lines(span: Span) -> str:
     length = span.value if span.measure == "length" else math.dist(span.first, span.last)
     passing = length / span.bars * math.sqrt(span.section.mass / span.section.stiffness)
     what = f"{span.damping:g} of the critical damping of a bar (BA = -{span.damping:g} of MoorDyn)"
-    return f"\n** {what}: what a snap rings with dies out\n*DAMPING, BETA={span.damping * passing:.6g}"
+    return f"\n** {what}: it damps the vibration after a snap\n*DAMPING, BETA={span.damping * passing:.6g}"
 
 
 def place_lines(span: Span) -> list[str]:
@@ -465,13 +469,13 @@ def rounded(value: float) -> str:
 Vector = tuple[float, float, float]
 SECTION = "of the catalogue: R4-studless-142 (grade, chain, mm), studlink-76, wire-90, polyester-200, drake, dove, ..."
 PROPERTIES = (
-    ("--EA", "stiffness", "E A of a line that is not in the catalogue [N]"),
-    ("--mass", "mass", "its mass per natural length [kg/m]"),
-    ("--diameter", "diameter", "its diameter, that of drag, too [m]"),
-    ("--volume-diameter", "volume_diameter", "of a cylinder that displaces as much water (default: the diameter)"),
-    ("--drag", "drag", "coefficient across the line, on the diameter (default: 1.2)"),
-    ("--axial-drag", "axial_drag", "coefficient along the line, on its circumference (default: 0)"),
-    ("--added-mass", "added_mass", "coefficient across the line, of the displaced water (default: 1)"),
+    ("--EA", "stiffness", "stiffness E A of a line that is not in the catalogue [N]"),
+    ("--mass", "mass", "mass per natural length [kg/m]"),
+    ("--diameter", "diameter", "diameter, also that for drag [m]"),
+    ("--volume-diameter", "volume_diameter", "diameter of the displaced cylinder [m] (default: the diameter)"),
+    ("--drag", "drag", "transverse drag coefficient, on the diameter (default: 1.2)"),
+    ("--axial-drag", "axial_drag", "axial drag coefficient, on the circumference (default: 0)"),
+    ("--added-mass", "added_mass", "transverse added mass coefficient, of the displaced water (default: 1)"),
 )
 
 
@@ -490,35 +494,35 @@ def temperatures(text: str) -> tuple[float, ...]:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]")
-    add_list(command, "--first", "X,Y,Z", "other end, the anchor (default: 0,0,-depth)")
-    made = command.add_argument_group("what the line is made of")
+    add_list(command, "--last", "X,Y,Z", "fairlead, the end that may move; z up, surface at 0 [m]")
+    add_list(command, "--first", "X,Y,Z", "first end, the anchor [m] (default: 0,0,-depth)")
+    made = command.add_argument_group("properties of the line")
     made.add_argument("--section", metavar="NAME", help=SECTION)
     for option, name, text in PROPERTIES:
         made.add_argument(option, dest=name, metavar="NUMBER", type=positive, help=text)
     shape = command.add_mutually_exclusive_group(required=True)
     shape.add_argument("--length", metavar="L", type=positive, help="natural length [m]")
-    shape.add_argument("--tension", metavar="T", type=positive, help="or the tension at the last end [N]")
-    shape.add_argument("--sag", metavar="S", type=positive, help="or the sag at half span [m]")
-    text = "or no deck, but sag and tension of a conductor, new and after years, in the conditions of a table"
+    shape.add_argument("--tension", metavar="T", type=positive, help="or: tension at the fairlead [N]")
+    shape.add_argument("--sag", metavar="S", type=positive, help="or: sag at mid-span [m]")
+    text = "no deck: sag and tension of a conductor, new and after creep, for the conditions of a table"
     shape.add_argument("--sag-tension", metavar="CASES.csv", type=Path, help=text)
-    text = "with --sag-tension: spans of a section, in place of --first and --last; 250,300 [m] or 800ft,1000ft"
+    text = "with --sag-tension: spans of a section, instead of --first and --last; 250,300 [m] or 800ft,1000ft"
     command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
     text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
     command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
-    command.add_argument("--depth", metavar="D", type=positive, help="of water, with a bottom (default: in air)")
-    command.add_argument("--friction", metavar="MU", type=positive, help="coefficient of the bottom (default: 0)")
-    add_list(command, "--stream", "VX,VY", "velocity of the current; in air of the wind at z = 10 [m/s]")
-    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the last end, a cosine [m]")
-    text = "or a CSV table with its motion: time, and columns named surge, sway, heave"
+    command.add_argument("--depth", metavar="D", type=positive, help="water depth, with a bottom [m] (default: in air)")
+    command.add_argument("--friction", metavar="MU", type=positive, help="friction of the bottom (default: 0)")
+    add_list(command, "--stream", "VX,VY", "velocity of the current; in air, of the wind at z = 10 [m/s]")
+    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the motion of the fairlead, a cosine [m]")
+    text = "or: CSV table of that motion, with columns time and surge, sway or heave"
     command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
-    command.add_argument("--period", metavar="P", type=positive, help="of the motion [s]")
-    text = "internal damping, as a fraction of the critical one of a bar, where the end moves (default: 0.3; 0: none)"
+    command.add_argument("--period", metavar="P", type=positive, help="period of the motion [s]")
+    text = "internal damping during the motion, fraction of the critical one of a bar (default: 0.3; 0: none)"
     command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
     command.add_argument("--time", metavar="T", type=positive, help="duration of the motion (default: 10 periods)")
     command.add_argument("--dt", metavar="DT", type=positive, help="increment (default: period/200)")
     command.add_argument("--output", metavar="FILE.inp", type=Path, help="deck to write (default: line.inp)")
     add_force(command)
-    text = "also run it, into results/<deck name>, and draw the tensions"
+    text = "run the deck, too (results in results/<deck name>), and draw the tensions"
     command.add_argument("--run", action="store_true", help=text)

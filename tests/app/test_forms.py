@@ -179,5 +179,5 @@ def test_a_line_at_rest_has_the_tension_asked_for():
 def test_a_line_that_cannot_be_is_refused():
     with pytest.raises(CommandError, match="catalogue"):
         section_of("R9-studless")
-    with pytest.raises(CommandError, match="one place"):
+    with pytest.raises(CommandError, match="the same point"):
         replace(MOORED, last=MOORED.first)

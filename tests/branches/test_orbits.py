@@ -226,13 +226,13 @@ def test_names_are_checked_before_anything_is_computed(tmp_path, monkeypatch):
 def test_a_deck_without_a_drive_is_told_so(tmp_path):
     text = OSCILLATOR.replace("*AMPLITUDE, NAME=DRIVE, DEFINITION=PERIODIC\n1, <omega>, 0., 0.\n1., 0.\n", "")
     path = written(tmp_path, text.replace("*CLOAD, AMPLITUDE=DRIVE", "*CLOAD"))
-    with pytest.raises(CommandError, match="this deck has no drive"):
+    with pytest.raises(CommandError, match="this deck has no periodic excitation"):
         orbits(path)
 
 
 def test_where_no_orbit_is_found_it_is_told_what_to_try(tmp_path, monkeypatch):
     monkeypatch.setattr("fem.study.orbit.MOST_ITERATIONS", 1)
-    with pytest.raises(NoConvergence, match="try another start, or --transient N"):
+    with pytest.raises(NoConvergence, match="try another initial state, or --transient N"):
         orbits(written(tmp_path, OSCILLATOR))
 
 
@@ -242,5 +242,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path):
         orbits(path, {"G": [0.0, 1.0]})
     with pytest.raises(CommandError, match="one parameter"):
         orbits(path, {"F": [0.0, 1.0], "k": [1.0, 2.0]})
-    with pytest.raises(fem.NoConvergence, match="no orbit is found"):  # no drag and at its frequency: it grows for ever
+    with pytest.raises(
+        fem.NoConvergence, match="no orbit was found"
+    ):  # no drag and at its frequency: it grows for ever
         orbits(path, parameters={"k3": 1e-12, "damping": 0.0, "omega": 1.0, "increments": 2000})

@@ -106,7 +106,7 @@ def test_some_starts_run_again_at_half_the_increment(truss, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     command = ["basins", str(truss), "--grid", "U3_2=-0.7:0.1:4", "--period", "1", "--workers", "1"]
     assert main([*command, "--output", "own"]) == 0
-    assert "starts run again at dt/2 end elsewhere" in " ".join(capsys.readouterr().out.split())
+    assert "starts repeated at dt/2 end on another attractor" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--set", "dt=0.05", "--error", "none", "--output", "finer"]) == 0
     assert "dt/2" not in capsys.readouterr().out
     own, finer = (list(csv.DictReader((tmp_path / name / "sweep.csv").open())) for name in ("own", "finer"))
@@ -133,13 +133,15 @@ def test_ends_at_half_the_increment_are_told_apart_though_orbits_move():
     assert again.tolist() == [1, 2, 0, 0, -1, 3]
     found = Basins({}, number, number, tuple(attractors), again, sweep)
     assert found.elsewhere.tolist() == [False, True, True, True, False, False]
-    assert found.what_dt_does == "3 of 5 starts run again at dt/2 end elsewhere (60 %): take smaller increments"
+    assert (
+        found.what_dt_does == "3 of 5 starts repeated at dt/2 end on another attractor (60 %): use smaller increments"
+    )
 
 
 def test_the_figure_of_basins_says_what_dt_does(truss):
     found = fem.basins(truss, {"U3_2": [-0.7, 0.1]}, period=1.0, workers=1)
     assert found.again.tolist() == [found.attractor[0], -1]
-    assert "0 of 1 starts run again at dt/2 end elsewhere (0 %)" in picture(found, True).get_suptitle()
+    assert "0 of 1 starts repeated at dt/2 end on another attractor (0 %)" in picture(found, True).get_suptitle()
 
 
 def test_a_damped_pendulum_comes_to_hang(tmp_path):
@@ -168,12 +170,12 @@ def test_the_command_goes_on_and_names_what_fails(truss, tmp_path, monkeypatch, 
     before = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
     assert set(before) == {"sweep.csv", "basins.csv", "attractors.csv"} and (folder / "basins.png").is_file()
     assert main(command) == 0
-    assert "2 of them are finished" in capsys.readouterr().out
+    assert "2 of them were finished" in capsys.readouterr().out
     assert before == {path.name: path.read_bytes() for path in folder.glob("*.csv")}
     # A rod has no start displacement across it that keeps its length.
     grid = ["--grid", "U1_2=0,1", "--set", "A=0", "--set", "beta=1", "--set", "increments=100"]
     assert main(["basins", RIGID, *grid, "--workers", "1"]) == 3
-    assert "keeps its length" in capsys.readouterr().err
+    assert "has the constant length" in capsys.readouterr().err
     with pytest.raises(CommandError, match="no node 9"):
         fem.basins(truss, {"U3_9": [0.1]}, period=1.0)
 

@@ -106,11 +106,11 @@ def test_elastic_bounces_neither_spread_nor_close_in():
 
 def test_impacts_that_are_stepped_over_have_no_tangent_map():
     deck = hung(0.0).replace("*DLOAD", "*CONTROLS, IMPACT=MOREAU\n*DLOAD")
-    with pytest.raises(CommandError, match=r"no tangent map for impacts that are stepped over .*: use --method two"):
+    with pytest.raises(CommandError, match=r"no tangent map for impacts in time stepping .*: use --method two"):
         lyapunov(fem.parse_deck(deck))
 
 
 def test_differences_that_vanish_are_an_error():
     """A mass that can only move along its rope comes to rest on it: nothing is left to grow."""
-    with pytest.raises(CommandError, match=r"smaller --every|free to move in another way"):
+    with pytest.raises(CommandError, match=r"smaller --every|it has no Lyapunov exponents"):
         lyapunov(fem.parse_deck(hung(0.0, rise=0.02, period=1.0)), method="two", every=5)

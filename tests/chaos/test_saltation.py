@@ -316,7 +316,7 @@ def test_what_a_rope_that_becomes_taut_ends_has_the_exponent_minus_infinity(tmp_
     assert np.all(found.values[2:] == -np.inf) and np.all(found.errors[2:] == 0.0)
     command = ["lyapunov", str(ROPE), "--time", "100", "--exponents", "4", "--set", "increments=100", "--error", "none"]
     assert main([*command, "--output", str(tmp_path / "whole")]) == 0
-    assert capsys.readouterr().out.count("-inf +- 0.000000, ends where ropes or stops become taut") == 2
+    assert capsys.readouterr().out.count("-inf +- 0.000000, removed where ropes or stops become taut") == 2
     assert (tmp_path / "whole" / "convergence.png").exists()
 
 
@@ -336,9 +336,9 @@ def test_exponents_sum_to_what_drag_and_impacts_take():
 
 
 def test_what_has_no_derivative_is_refused():
-    with pytest.raises(CommandError, match=r"stepped over .IMPACT=MOREAU.: use --method two"):
+    with pytest.raises(CommandError, match=r"time stepping .IMPACT=MOREAU.: use --method two"):
         opened(two_bodies(impact="MOREAU")).last.perturb(1)
     with pytest.raises(CommandError, match="the model has 8 Lyapunov exponents, not 9"):
         opened(two_bodies()).last.perturb(9)
-    with pytest.raises(CommandError, match="meet impacts at one instant: the motion has no derivative there"):
+    with pytest.raises(CommandError, match="have simultaneous impacts: the motion has no derivative there"):
         lyapunov(CRADLE)

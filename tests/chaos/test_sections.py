@@ -87,7 +87,7 @@ def test_sweeps_go_on_where_they_stopped(tmp_path, monkeypatch, capsys):
     table.write_bytes(b"\n".join(whole.split(b"\n")[:2]) + b"\n")
     capsys.readouterr()
     assert main(command) == 0
-    assert "1 of them are finished from before" in capsys.readouterr().out
+    assert "1 of them were finished before" in capsys.readouterr().out
     assert table.read_bytes() == whole
     assert main([*command[:-2], "--time", "201"]) == 2  # another question, same folder
 
@@ -99,6 +99,9 @@ def test_bifurcation_diagram_is_a_tidy_table(tmp_path, monkeypatch):
     folder = tmp_path / "results" / "string_pendulum_rigid_sections"
     points = rows_of(folder / "points.csv")
     assert len(points) == 10 and points[0].keys() == {"A", "n", "U3_2"}
+    table = (folder / "sweep.csv").read_bytes()
+    assert main([*command, "--what", "U3_n2", "--workers", "1"]) == 0  # the same sweep, all of it finished
+    assert (folder / "sweep.csv").read_bytes() == table
     assert (folder / "bifurcation.png").is_file()
 
 

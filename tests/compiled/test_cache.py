@@ -187,7 +187,7 @@ def test_a_full_disk_is_said_once(fresh: Path, monkeypatch: pytest.MonkeyPatch, 
         keep(unit, on_disk=True)
         assert find(unit.symbol) == unit
     said = capsys.readouterr().err
-    assert said.count("No space left on device") == 1 and "every start compiles anew" in said
+    assert said.count("No space left on device") == 1 and "every start compiles it again" in said
 
 
 def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def test_who_comes_second_waits_and_says_so(tmp_path: Path, capsys: pytest.Captu
         with turn(tmp_path):
             assert time.monotonic() - began > 0.25
     said = capsys.readouterr().err
-    assert "waiting for it, 300 s at most" in said and "compiling here" not in said
+    assert "waiting up to 300 s for it" in said and "compiling in this one" not in said
 
 
 def test_the_wait_is_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,7 +81,7 @@ def test_the_wait_is_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         with turn(tmp_path, patience=0.2):
             pass
         process.send_signal(signal.SIGCONT)
-    assert "compiling here" in capsys.readouterr().err
+    assert "compiling in this one" in capsys.readouterr().err
 
 
 def test_the_turn_of_a_killed_process_is_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

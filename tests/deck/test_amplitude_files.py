@@ -67,7 +67,7 @@ def test_mistakes_are_shown_where_they_stand(table, parameters, line, column, me
 
 @pytest.mark.parametrize("table", ["", "time,value\n", "# nothing\n"])
 def test_no_numbers(table, tmp_path):
-    with pytest.raises(DeckError, match="there is no line of numbers"):
+    with pytest.raises(DeckError, match="the table has no line of numbers"):
         read_deck(written(tmp_path, table, ""))
 
 

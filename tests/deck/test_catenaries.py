@@ -208,27 +208,27 @@ def test_a_deck_of_further_steps_lays_the_line_under_its_first_weight(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("1, 1, 2\n*ELGEN", "1, 1, 3\n*ELGEN", "no bar joins nodes 1 and 2"),
+        ("1, 1, 2\n*ELGEN", "1, 1, 3\n*ELGEN", "no bar connects nodes 1 and 2"),
         ("21, 80.", "22, 80.", "there is no node 21"),
         ("21, 80.", "5, 3., 3., 3.\n21, 80.", "node 5 exists already"),
         ("9.81", "0.", "the line has no weight"),
         ("LINE, GRAV", "UPPER, GRAV, 9.81, 0., 1., 0.\nLOWER, GRAV", "points in different directions"),
-        ("NSET=LINE\n", "NSET=LINE, TENSION=9000.\n", "TENSION and something else both say how long"),
-        ("NSET=LINE\n", "NSET=LINE, SEABED=YES\n", "SEABED=YES, but the bars of the line are above no *SEABED"),
-        ("NSET=LINE\n", "NSET=LINE, FRICTION=YES\n", "FRICTION=YES, but the bars of the line are above no"),
+        ("NSET=LINE\n", "NSET=LINE, TENSION=9000.\n", "TENSION: another entry fixes the length"),
+        ("NSET=LINE\n", "NSET=LINE, SEABED=YES\n", "SEABED=YES, but the bars of the line have no *SEABED below"),
+        ("NSET=LINE\n", "NSET=LINE, FRICTION=YES\n", "FRICTION=YES, but the bars of the line have no"),
         (", <length>", "", "a natural length is missing"),
         (", <length>", ", -3", "the natural length must be positive, got -3"),
         ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, TENSION=10.\n1, 21", "is not possible: the least is 6824.72"),
         (
             "21, 80., 30., 40.\n*NGEN, LINE=CATENARY, NSET=LINE\n1, 21, 1, <length>",
             "21, 0., 0., 40.\n*NGEN, LINE=CATENARY, NSET=LINE, SAG=3\n1, 21",
-            "SAG has no meaning where one end",
+            "SAG has no meaning if one end",
         ),
         ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=-1.\n1, 21", "SAG must be positive, got -1"),
-        ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=3, TENSION=5\n1, 21", "SAG and something else"),
+        ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=3, TENSION=5\n1, 21", "SAG: another entry"),
         ("1, 21, 1, <length>", "1, 9, 1, 40.\n10, 21, 1, 80.", "begins at node 10, the one before ends at 9"),
-        ("1, 21, 1, <length>", "1, 21, 1, 60.\n21, 1, 1, 60.", "passes twice through one node"),
-        ("*BOUNDARY\n", "*REST LENGTH\n4, 6.\n*BOUNDARY\n", "element 4 gets a second rest length"),
+        ("1, 21, 1, <length>", "1, 21, 1, 60.\n21, 1, 1, 60.", "passes through the same node twice"),
+        ("*BOUNDARY\n", "*REST LENGTH\n4, 6.\n*BOUNDARY\n", "element 4 has a second rest length"),
         ("LINE=CATENARY, NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=3.\n1, 21", "SAG is for catenaries"),
         ("*MATERIAL, NAME=CHAIN\n*ELASTIC\n1e6", "*MATERIAL, NAME=CHAIN", "neither *ELASTIC nor *INEXTENSIBLE"),
         ("*SOLID SECTION, ELSET=UPPER", "*SOLID SECTION, ELSET=UPER", "there is no element set UPER"),
@@ -298,7 +298,7 @@ def test_bars_side_by_side_have_one_strain():
 
 
 def test_a_line_too_short_that_keeps_its_length_is_refused():
-    with pytest.raises(DeckError, match=r"natural length 90 does not reach over the distance 94\.339"):
+    with pytest.raises(DeckError, match=r"natural length 90 is shorter than the distance 94\.339"):
         parse_deck(deck("1, 21, 1, 90.").replace("*ELASTIC\n1e6", "*INEXTENSIBLE").replace(ELASTIC, ROPE))
 
 
@@ -317,4 +317,4 @@ def test_friction_that_a_line_with_rising_parts_is_laid_without_is_told(lift, sa
     text = text.replace("*NODE PRINT", f"*CLOAD\n9, 3, {lift!r}\n*NODE PRINT") if lift else text
     notices = parse_deck(text).notices
     assert any("lie on the bottom" in notice for notice in notices)
-    assert any("FRICTION=YES does not act on the line of nodes 1 to 21" in notice for notice in notices) == said
+    assert any("FRICTION=YES has no effect on the line of nodes 1 to 21" in notice for notice in notices) == said

@@ -38,7 +38,7 @@ def test_blank_fields_of_loads_are_defaults():
     assert (along.magnitude, along.follows, along.exponent, along.streams) == (1.0, 1.0, 2.0, ("TIDE", None))
     assert (inertia.coefficient, inertia.added, inertia.added_along) == (2.0, 1.0, 0.5)
     assert (lift.kind, lift.diameter, lift.is_current) == ("PB", 0.1, False)
-    assert any("has no acceleration" in text for text in model.notices)
+    assert any("the acceleration of a varying current" in text for text in model.notices)
 
 
 @pytest.mark.parametrize(("given", "expected"), [("", "PARABOLIC"), (", EXTRAPOLATION=NO", "NO")])

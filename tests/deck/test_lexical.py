@@ -168,9 +168,9 @@ def test_what_only_looks_like_a_decimal_comma_is_read() -> None:
 def test_decimal_commas_in_large_blocks_and_tables_are_refused(tmp_path: Path) -> None:
     """Where numpy reads, and in tables of other programs."""
     block = "*NODE\n" + "".join(f"{n}, {n}.5, 0.\n" for n in range(1, 50))
-    assert "0,05 reads as two entries" in str(problems(block.replace("7, 7.5, 0.", "7, 0,05"))[0])
+    assert "0,05 is read as two entries" in str(problems(block.replace("7, 7.5, 0.", "7, 0,05"))[0])
     (tmp_path / "motion.csv").write_text("0,00, 1\n1,05, 2\n")
     deck = tmp_path / "deck.inp"
     deck.write_text(block + "*AMPLITUDE, NAME=A, INPUT=motion.csv, COLUMN=2\n")
-    with pytest.raises(DeckError, match="0,00 reads as two entries"):
+    with pytest.raises(DeckError, match="0,00 is read as two entries"):
         read_deck(deck)

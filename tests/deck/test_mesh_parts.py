@@ -112,7 +112,7 @@ def test_parts_outside_the_folder_are_not_read(binary: Path, target: str) -> Non
 
 def test_a_part_that_is_not_there_is_named(binary: Path) -> None:
     (binary / "mesh" / "points.bin").unlink()
-    with pytest.raises(DeckError, match=r"'points.bin', which 'mesh/m.xdmf' refers to, is not there"):
+    with pytest.raises(DeckError, match=r"'points.bin', which 'mesh/m.xdmf' refers to, does not exist"):
         read_deck(binary / "bar.inp")
 
 

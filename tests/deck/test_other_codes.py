@@ -93,7 +93,7 @@ def test_sets_named_by_numbers() -> None:
     assert model.boundaries == (Boundary("12", 1), Boundary(2, 2))
     assert model.sections[0].element_set == "7"
     assert parse_deck(write_deck(model)) == model
-    with pytest.raises(fem.DeckError, match=r'no node 12; the set of that name is written "12" here'):
+    with pytest.raises(fem.DeckError, match=r'no node 12; put the name in quotes, "12", for the set'):
         parse_deck(text.replace('"12"', "12"))
 
 
@@ -126,7 +126,7 @@ def test_comments_among_parameters() -> None:
 def test_a_long_heading_is_cut() -> None:
     model = parse_deck("*HEADING\n" + "x" * 50_000 + "\nmore\n" + MODEL + STEP)
     assert model.heading == ("x" * 20_000,)
-    assert any("heading is cut" in notice for notice in model.notices)
+    assert any("heading is truncated" in notice for notice in model.notices)
 
 
 def test_a_file_that_is_not_text_is_named_as_such(tmp_path) -> None:
@@ -176,7 +176,7 @@ def test_supports_are_fixed_where_they_are() -> None:
     np.testing.assert_allclose(history.u[-1, 3], 0.1, rtol=1e-12)
     np.testing.assert_allclose(history.reactions[-1, 3], 10.0, rtol=1e-9)
     assert parse_deck(write_deck(model)) == model
-    assert any("stay where they are" in notice for notice in model.notices)
+    assert any("keep their present values" in notice for notice in model.notices)
 
 
 def test_a_chain_of_300000_bars_with_three_sets_reads() -> None:

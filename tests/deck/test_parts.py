@@ -151,7 +151,7 @@ BROKEN = [
     ("0, 1\n", "0, @x\n", "expected the shift"),
     ("1, 0, 0\n2", "1, @a, 0\n2", "expected the x coordinate"),
     ("1, 1, 2\n", "1, 1@\n", "expected node 2"),
-    ("1, 1, 2\n", "1, 1, @4\n", "element 1 names node 4"),
+    ("1, 1, 2\n", "1, 1, @4\n", "element 1 refers to node 4"),
     ("*NODE\n1", "@*NOD\n1", "unknown keyword *NOD"),
     ("*NSET, NSET=LEFT\n1", "*NSET, NSET=LEFT\n@5", "set LEFT: there is no node 5"),
     ("ELSET=ALL, MATERIAL=M", "ELSET=ALL, MATERIAL=@MM", "there is no material MM"),
@@ -171,15 +171,24 @@ def test_nothing_is_blamed_on_what_uses_a_broken_instance(good: str, bad: str, m
     [
         (deck(rest="*BOUNDARY\n@C.1, 1\n"), "there is no instance 'C'"),
         (deck(rest="*BOUNDARY\n@A.9, 1\n"), "instance A has no node or element 9"),
-        (deck(rest="*BOUNDARY\n@2, 1\n"), "there is no node 2; labels of instances are qualified: A.2 or B.2"),
+        (
+            deck(rest="*BOUNDARY\n@2, 1\n"),
+            "there is no node 2; labels of instances need the name of the instance: A.2 or B.2",
+        ),
         (deck(rest="*BOUNDARY\n@11, 1\n"), "there is no node 11"),
         (deck(rest="*BOUNDARY\n@A.LEF, 1\n"), "there is no node set A.LEF; did you mean A.LEFT?"),
         (deck(rest="*INITIAL CONDITIONS, TYPE=STRESS\n@A.2, 1\n"), "there is no element A.2"),
         (deck("*NSET, NSET=S, INSTANCE=@D\n1\n*END ASSEMBLY\n"), "there is no instance D"),
         (deck("*NSET, NSET=S, INSTANCE=A\n1, @5\n*END ASSEMBLY\n"), "set S: instance A has no node 5"),
         (deck("*NSET, NSET=S, INSTANCE=A, GENERATE\n@1, 5\n*END ASSEMBLY\n"), "set S: instance A has no node 3"),
-        (deck("*NSET, NSET=S\n@1, A.1\n*END ASSEMBLY\n"), "there is no node 1; labels of instances are qualified"),
-        (deck("*ELEMENT, TYPE=SPRINGA, ELSET=E\n1, A.1, @2\n*SPRING, ELSET=E\n\n1\n*END ASSEMBLY\n"), "names node 2"),
+        (
+            deck("*NSET, NSET=S\n@1, A.1\n*END ASSEMBLY\n"),
+            "there is no node 1; labels of instances need the name of the instance",
+        ),
+        (
+            deck("*ELEMENT, TYPE=SPRINGA, ELSET=E\n1, A.1, @2\n*SPRING, ELSET=E\n\n1\n*END ASSEMBLY\n"),
+            "refers to node 2",
+        ),
         (deck("").replace("*ASS", "@*ASS"), "a *STEP follows: *END ASSEMBLY is missing"),
         ("@" + deck().replace("*END PART\n", ""), "an *ASSEMBLY follows: *END PART is missing"),
         (deck("@*INSTANCE, NAME=C, PART=BAR\n*END ASSEMBLY\n"), "*END ASSEMBLY follows: *END INSTANCE is missing"),
@@ -190,17 +199,17 @@ def test_nothing_is_blamed_on_what_uses_a_broken_instance(good: str, bad: str, m
         (deck("@*INSTANCE, NAME=C, PART=BAR\n*INSTANCE, NAME=D, PART=BAR\n*END INSTANCE\n*END ASSEMBLY\n"), "an *INST"),
         (deck("*INSTANCE, NAME=C, @INSTANCE=X, PART=BAR\n*END INSTANCE\n*END ASSEMBLY\n"), "is not supported"),
         (PART + deck().replace("NAME=BAR", "NAME=@BAR", 1), "part BAR is defined twice"),
-        (deck() + "@*ASSEMBLY\n*END ASSEMBLY\n", "*ASSEMBLY stands behind the first *STEP"),
+        (deck() + "@*ASSEMBLY\n*END ASSEMBLY\n", "*ASSEMBLY comes after the first *STEP"),
         (deck("*INSTANCE, NAME=@3, PART=BAR\n*END INSTANCE\n*END ASSEMBLY\n"), "name of an instance is a number"),
         (deck("*END ASSEMBLY\n@*ASSEMBLY\n*END ASSEMBLY\n"), "the deck has a second *ASSEMBLY"),
         (deck("@*END INSTANCE\n*END ASSEMBLY\n"), "*END INSTANCE without *INSTANCE"),
-        (PART + "@*INSTANCE, NAME=A, PART=BAR\n*END INSTANCE\n" + MATERIAL + STEP, "stands outside the *ASSEMBLY"),
-        (deck().replace("*NODE", "@*MATERIAL, NAME=N\n*NODE", 1), "*MATERIAL stands in the *PART of line 1"),
+        (PART + "@*INSTANCE, NAME=A, PART=BAR\n*END INSTANCE\n" + MATERIAL + STEP, "is outside the *ASSEMBLY"),
+        (deck().replace("*NODE", "@*MATERIAL, NAME=N\n*NODE", 1), "*MATERIAL is inside the *PART of line 1"),
         (deck().replace("0, 1\n*END", "0, 1\n@1, 1, 1, 1, 1, 1, 9\n*END"), "two points of the axis are the same"),
-        (deck().replace("0, 1\n*END", "0, 1\n0, 0, 0, 1, 1, 1, 9, @9\n*END"), "got a further entry '9'"),
+        (deck().replace("0, 1\n*END", "0, 1\n0, 0, 0, 1, 1, 1, 9, @9\n*END"), "got an extra entry '9'"),
         (deck().replace("0, 1\n*END", "0, 1\n0, 0, 0, 1, 1, 1@\n*END"), "expected the angle in degrees (a number)"),
         (deck().replace("0, 1\n*END", "0, 1, 1\n0, 0, 0, 1, 1, 1, 9\n@3\n*END"), "takes two data lines"),
-        (deck().replace("1, 1, 2\n*NSET", "1, 1, @3\n*NSET"), "element 1 names node 3, which does not exist"),
+        (deck().replace("1, 1, 2\n*NSET", "1, 1, @3\n*NSET"), "element 1 refers to node 3, which does not exist"),
         (deck().replace("ELSET=ALL, MATERIAL", "ELSET=@AL, MATERIAL"), "there is no element set AL; did you mean ALL?"),
         (deck("@*RIGID BODY, REF NODE=1\n*END ASSEMBLY\n"), "*RIGID BODY"),
         (deck().replace("*NSET", "@*SURFACE, NAME=S\n*NSET", 1), "*SURFACE"),
@@ -235,7 +244,7 @@ def test_mistakes(text: str, message: str) -> None:
 
 def test_a_part_without_instance_is_left_out_with_a_notice() -> None:
     model = parse_deck(PART.replace("NAME=BAR", "NAME=SPARE") + deck())
-    assert "part SPARE has no *INSTANCE: it is left out" in model.notices
+    assert "part SPARE has no *INSTANCE: it is ignored" in model.notices
     assert model.mesh == parse_deck(deck()).mesh
 
 

@@ -7,13 +7,14 @@ from dataclasses import MISSING, fields
 
 import pytest
 
-from fem.deck import KEYWORDS, conditions, fluids, parse_deck, sections, steps, surfaces
+from fem.deck import KEYWORDS, conditions, parse_deck, sections, steps, surfaces, vessels, waves
 from fem.deck.materials import LAWS, strangers
 from fem.deck.table import NEEDED, STATEMENTS, Value
 from fem.errors import DeckError
 from fem.model import PARTS, BarSection, Dynamic, PointMass, RigidBody, StopPlane
 from fem.model.steps import PARAMETERS
 from fem.model.surroundings import Airy, Jonswap, RigidCylinder, Seabed
+from fem.model.vessels import Rao
 from fem.solve.schemes import SCHEMES
 
 MODEL = """*NODE
@@ -47,7 +48,7 @@ def test_a_parameter_is_taken_or_refused(scheme: str, name: str) -> None:
     if name.lower() in PARAMETERS[scheme]:
         assert getattr(parse_deck(text).steps[0].procedure, name.lower()) == GIVEN[name]
         return
-    with pytest.raises(DeckError, match=rf"{name}.* (belongs to|contradicts) TIME INTEGRATOR="):
+    with pytest.raises(DeckError, match=rf"{name}.* (is for|contradicts) TIME INTEGRATOR="):
         parse_deck(text)
 
 
@@ -77,7 +78,7 @@ def test_a_new_law_goes_with_nothing_until_its_row_says_so(monkeypatch: pytest.M
 
 def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LAWS, "ELASTIC", ("DENSITY",))
-    with pytest.raises(DeckError, match=r"deck:11:1: error: \*NO COMPRESSION beside \*ELASTIC in material M"):
+    with pytest.raises(DeckError, match=r"deck:11:1: error: \*NO COMPRESSION with \*ELASTIC in material M"):
         parse_deck(MODEL.format(cards=f"{ELASTIC}*NO COMPRESSION\n", parameters=""))
 
 
@@ -92,8 +93,9 @@ def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.Monke
         (RigidCylinder, surfaces.RIGID_CYLINDER.values()),
         (StopPlane, surfaces.STOP_PLANE.values()),
         (RigidBody, conditions.RIGID_BODY.values()),
-        (Airy, fluids.OF_ALL.values()),
-        (Jonswap, fluids.OF_SEAS.values()),
+        (Airy, waves.OF_ALL.values()),
+        (Jonswap, waves.OF_SEAS.values()),
+        (Rao, [each for name, each in vessels.RAO.items() if name == "OUTSIDE"]),
     ],
 )
 def test_defaults_of_rows_are_those_of_the_model(made: type, rows: Iterable[Value]) -> None:

@@ -129,7 +129,7 @@ def test_nothing_in_it_is_executed(tmp_path: Path) -> None:
 def test_other_versions_are_named(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.npz"
     write_checkpoint(path, TREE, {**VERSIONS, "numpy": "1.9"})
-    with pytest.raises(CommandError, match=r"was written with numpy 1\.9 in place of 2: start without --continue"):
+    with pytest.raises(CommandError, match=r"was written with numpy 1\.9 instead of 2: start without --continue"):
         read_checkpoint(path, VERSIONS, TYPES)
 
 
@@ -138,7 +138,7 @@ def test_other_formats_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("fem.runs.checkpoint.FORMAT", FORMAT + 1)
     write_checkpoint(path, TREE, VERSIONS)
     monkeypatch.undo()
-    with pytest.raises(CommandError, match=f"format {FORMAT + 1} in place of {FORMAT}"):
+    with pytest.raises(CommandError, match=f"format {FORMAT + 1} instead of {FORMAT}"):
         read_checkpoint(path, VERSIONS, TYPES)
 
 

@@ -68,7 +68,7 @@ def test_a_mesh_beside_the_deck_is_not_written_over(here: Path, force: list[str]
         Path(name).write_text("of the user")
     before = contents(here)
     assert main(["run", "swing.inp", "--output", ".", "--quiet", *force]) == 2
-    assert "nothing was touched" in capsys.readouterr().err
+    assert "nothing was changed" in capsys.readouterr().err
     assert contents(here) == before
 
 
@@ -82,8 +82,8 @@ def test_inputs_are_known_through_links(here: Path, link, capsys) -> None:
     Path("deep/er/same").symlink_to(here / "out")
     for output in ("out", "deep/er/same"):
         assert main(["run", "swing.inp", "--output", output, "--force"]) == 2
-        assert "nodes.csv is read by the deck" in capsys.readouterr().err
-    with pytest.raises(CommandError, match="is read by the deck"):
+        assert "nodes.csv is an input of the deck" in capsys.readouterr().err
+    with pytest.raises(CommandError, match="is an input of the deck"):
         fem.run("swing.inp", output="out", force=True)
     assert Path("nodes.csv").read_text() == NODES and [path.name for path in Path("out").iterdir()] == ["nodes.csv"]
 
@@ -93,7 +93,7 @@ def test_results_that_became_an_input_are_kept(here: Path, capsys) -> None:
     Path("results/swing/events.csv").write_text("2, 1., 0., 0.\n")
     Path("swing.inp").write_text(DECK.replace("2, 1., 0., 0.\n", "*INCLUDE, INPUT=results/swing/events.csv\n"))
     assert main(["run", "swing.inp", "--quiet"]) == 2
-    assert "events.csv is read by the deck" in capsys.readouterr().err
+    assert "events.csv is an input of the deck" in capsys.readouterr().err
     assert Path("results/swing/events.csv").read_text() == "2, 1., 0., 0.\n"
 
 
@@ -259,12 +259,12 @@ def test_a_link_to_nowhere_and_folders_in_the_way(here: Path) -> None:
     Path("out").mkdir()
     Path("out/nodes.csv").symlink_to(here / "gone" / "away")
     own = OwnFolder(here / "out", "r.json", Origin(Path("swing.inp"), "x"), Names(frozenset(("nodes.csv", "a/b"))))
-    with pytest.raises(CommandError, match="holds other files"):
+    with pytest.raises(CommandError, match="contains other files"):
         own.check()
     own.force = True
     own.check()
     Path("out/a").write_text("a file")
-    with pytest.raises(CommandError, match="is no folder"):
+    with pytest.raises(CommandError, match="is not a folder"):
         own.check()
     Path("out/a").unlink()
     Path("out/a/b").mkdir(parents=True)

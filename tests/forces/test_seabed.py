@@ -84,7 +84,7 @@ def test_explicit_increments_are_short_enough_for_a_bottom_that_is_not_reached_y
     """sqrt(K a/m) or 4 C a/(m dt) limit them, although the chain falls for 0.14 s and is gone again in 1 ms."""
     text = chain(height=0.1, dt=2e-3, period=0.2, bottom=bottom, integrator="EXPLICIT")
     text = text.replace("TIME INTEGRATOR=EXPLICIT", "EXPLICIT")
-    with pytest.raises(fem.ModelError, match=r"exceeds the critical one, 0\.000\d+, set by what acts on node \d"):
+    with pytest.raises(fem.ModelError, match=r"exceeds the critical one, 0\.000\d+, set by the forces on node \d"):
         run_text(text)
     history = run_text(text.replace("0.002, 0.2", ", 0.2"))
     assert history.of_energy("kinetic").max() < 1.01 * 20.0 * 10.0 * 0.1 + 20.0
@@ -266,4 +266,4 @@ def test_updates_are_halved_where_the_residual_does_not_fall(monkeypatch):
 def test_a_soft_bottom_is_told(stiffness, is_told):
     """From a tenth of the contact width on: w/(K D) = D/10 at K = 10 w/D^2."""
     history = run_text(chain(bottom=f"{10 * stiffness!r}, 0., 0.1", dt=1e-2, period=1e-2))
-    assert any("sinks in by up to" in text for text in history.notices) == is_told
+    assert any("sink in by up to" in text for text in history.notices) == is_told

@@ -122,7 +122,7 @@ def test_bars_that_keep_their_length_reach_so_far_and_no_farther():
     shape = hang(line, 8.0, 3.0)
     assert np.hypot(*shape.vectors.T) == pytest.approx(line.length, rel=1e-14)
     assert np.abs(balance(line, shape)).max() < 1e-11 * shape.tension.max()
-    with pytest.raises(LineError, match=r"its natural length 10 does not reach over the distance 10\.5"):
+    with pytest.raises(LineError, match=r"its natural length 10 is shorter than the distance 10\.5"):
         hang(line, 10.5, 0.0)
     with pytest.raises(LineError, match="no weight"):
         hang(line_of(5, 10.0, 1e3, 0.0), 5.0, 0.0)

@@ -76,8 +76,8 @@ def test_a_turned_body_carries_its_points(imported: str) -> None:
 
 def test_nothing_is_dropped_in_silence(imported: str) -> None:
     for what in ("rope: no bending stiffness, EI = 100", "point 2: CdA = 1.5", "outputs of lines left out: p, pt",
-                 "WaveKin = 2 left out, there are no waves", "left out: writeLog, dtM",
-                 "coupled points are held"):  # fmt: skip
+                 "WaveKin = 2 left out, there are no waves", "ignored: writeLog, dtM",
+                 "coupled points are fixed"):  # fmt: skip
         assert what in imported
     assert "** point 7 (free): node 3001, 4001, 5001" in imported
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_with_its_place(tmp_path, capsys, old, new, pl
 def test_a_current_that_is_not_there_is_asked_for(tmp_path, capsys):
     (tmp_path / "buoy.txt").write_text(FILE.read_text())
     assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "out.inp")]) == 2
-    assert "current_profile.txt, which is not there" in capsys.readouterr().err
+    assert "current_profile.txt, which does not exist" in capsys.readouterr().err
 
 
 def test_the_deck_carries_what_it_weighs(tmp_path, capsys):

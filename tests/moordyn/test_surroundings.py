@@ -141,9 +141,9 @@ def test_a_record_of_the_surface_is_its_fourier_components(tmp_path: Path) -> No
     ("options", "message"),
     [
         ("SEASTATE WaterKin", "WaterKin SEASTATE takes waves and currents from OpenFAST"),
-        ("gone.dat WaterKin", "gone.dat, which is not there"),
+        ("gone.dat WaterKin", "gone.dat, which does not exist"),
         ("hybrid.dat WaterKin", "waves and currents of OpenFAST's SeaState are not in MoorDyn's files"),
-        ("7 WaveKin", "wave_frequencies.txt, which is not there"),
+        ("7 WaveKin", "wave_frequencies.txt, which does not exist"),
         ("hilly.txt SeafloorFile", "the bottom of hilly.txt is no plane"),
         ("small.txt SeafloorFile", "point 1 lies beyond the grid of small.txt"),
     ],
@@ -184,7 +184,7 @@ def test_dynamic_stiffness_of_types(tmp_path: Path) -> None:
     (tmp_path / "line.inp").unlink()
     deck = imported(tmp_path, law="1e7|3e7|12.5 2e8|5e6")
     assert "*ELASTIC\n10000000.0\n*DYNAMIC STIFFNESS\n30000000.0, 12.5, 200000000.0" in deck
-    assert "BA_d = 5e+06, a dashpot beside the fast spring EA_d, left out" in deck
+    assert "BA_d = 5e+06, a dashpot beside the spring EA_d, is left out" in deck
     assert fem.read_deck(tmp_path / "line.inp")
     (tmp_path / "line.inp").unlink()
     imported(tmp_path, law="3e7|1e7 2e8", expected=2)
@@ -202,7 +202,7 @@ def test_lines_part_at_a_time_or_a_tension(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [("1          2        2 ", "1          3        1 ", "line 1 does not end at point 3"),
-     ("1          2        2 ", "1          2        1,2 ", "lines that part from a point and stay together"),
+     ("1          2        2 ", "1          2        1,2 ", "lines that break off a point and stay connected"),
      ("1          2        2 ", "1          R1a      2 ", "failures at rods")],
 )  # fmt: skip
 def test_failures_that_cannot_be_are_refused(tmp_path, capsys, old, new, message) -> None:

@@ -41,7 +41,7 @@ def test_prestress_pulls():
 
 
 def test_a_starting_tension_is_not_taken_for_a_prestress():
-    with pytest.raises(fem.CommandError, match=r"starting_tension is no force.*prestress= for a force that acts"):
+    with pytest.raises(fem.CommandError, match=r"starting_tension is not a force.*prestress= for a force"):
         fem.Builder("x").bars([1, 2], area=1e-4, modulus=1e11, starting_tension=1e4)
     with pytest.raises(fem.CommandError, match="prestress= needs a modulus"):
         fem.Builder("x").bars([1, 2], area=1e-4, prestress=1e4)
@@ -75,7 +75,7 @@ def test_errors_name_the_line_that_called():
     found = [(problem.file, problem.line, problem.message) for problem in error.value.problems]
     assert {file for file, _, _ in found} == {__file__} and len(nodes) == 3
     for line, words in (
-        (here, "element 2 names node 9, which does not exist"),
+        (here, "element 2 refers to node 9, which does not exist"),
         (here, "has no parameter 'DENSTY'"),
         (here + 2, "there is no node 7"),
         (here + 3, "*STEP has no parameter 'GRAVITATION'"),

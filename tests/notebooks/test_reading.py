@@ -64,7 +64,7 @@ def test_a_run_that_was_killed(tmp_path):
         table.write_bytes(table.read_bytes()[: 30 - len(table.read_bytes()) // 2])
     again = fem.load(tmp_path)
     assert 10 < len(again) < len(ran) and np.array_equal(again.time, ran.time[: len(again)])
-    assert any("is still going on, or was killed" in notice for notice in again.notices)
+    assert any("is still running, or was killed" in notice for notice in again.notices)
     shutil.rmtree(tmp_path / "vtu")
     for name in ("increments", "nodes", "elements"):
         (tmp_path / f"{name}.csv").write_bytes(b"")
@@ -112,8 +112,8 @@ def test_folders_that_hold_no_run(tmp_path):
     for folder, words in (
         (tmp_path / "nowhere", "does not exist"),
         (tmp_path / "file", "is not a folder"),
-        (tmp_path, "holds no results of a run: there is no run.json"),
-        (tmp_path / "many", r"holds a sweep, not a run: pandas\.read_csv"),
+        (tmp_path, "contains no results of a run: there is no run.json"),
+        (tmp_path / "many", r"contains a sweep, not a run: pandas\.read_csv"),
     ):
         with pytest.raises(fem.CommandError, match=words):
             fem.load(folder)

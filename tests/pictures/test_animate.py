@@ -70,7 +70,7 @@ def test_mp4(swing: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--output", "motion.avi"], "a film ends in .gif, .mp4, .html"),
+        (["--output", "motion.avi"], "the name of a film must end in .gif, .mp4, .html"),
         (["--fps", "60"], "at most 50 frames per second"),
         (["--nodes", "4", "99"], "there is no node 99"),
     ],

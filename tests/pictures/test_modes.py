@@ -86,7 +86,7 @@ def test_scale_multiplies_modes_and_displacements(string: Path, tmp_path: Path) 
     swing = open_results(chain(tmp_path, period=0.1))
     lines = [segments(shapes(swing, scale).axes[5], 0) for scale in (0.0, 1.0, 3.0)]
     np.testing.assert_allclose(lines[2] - lines[0], 3.0 * (lines[1] - lines[0]), atol=1e-12)
-    assert shapes(swing, 3.0).get_suptitle().endswith("(displacements x 3)")
+    assert shapes(swing, 3.0).get_suptitle().endswith("displacements x 3)")
 
 
 def test_the_scale_of_figures_without_shapes_is_an_error(string: Path, capsys: pytest.CaptureFixture[str]) -> None:

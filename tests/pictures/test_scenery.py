@@ -102,7 +102,7 @@ def test_sheets_in_space(space: Results) -> None:
 
 
 def test_extremes_are_marked(swing: Results) -> None:
-    values = [line for line in tension(swing).axes[0].lines if line.get_label().startswith(("greatest", "least"))]
+    values = [line for line in tension(swing).axes[0].lines if line.get_label().startswith(("maximum", "minimum"))]
     bars = [line.get_ydata() for line in tension(swing).axes[0].lines if line.get_label().startswith("bar")]
     assert [line.get_ydata()[0] for line in values] == [np.max(bars), np.min(bars)]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +14,10 @@ import pytest
 import fem
 from fem.errors import CommandError
 from fem.runs.read import Missing, Results, open_results
-from fem.show.animate import Scene, Window
+from fem.show.animate import Scene, Window, even_times
 from fem.show.curves import MOTIONS
-from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale
-from fem.show.shapes import arc_length, envelope, ranges, shapes, tension
+from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
+from fem.show.shapes import arc_length, envelope, maps, ranges, shapes, tension
 from tests.pictures.runs import chain
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
@@ -55,8 +57,8 @@ def test_curves_and_their_extremes_are_those_of_the_table(swing: Results) -> Non
     assert all(np.array_equal(drawn[f"bar {label}"], rows) for label, rows in table.items())
     (panel,) = envelope(swing).axes
     lines = {line.get_label(): line.get_xydata() for line in panel.lines}
-    assert lines["least"][:, 1].tolist() == [rows[:, 1].min() for rows in table.values()]
-    assert lines["greatest"][:, 1].tolist() == [rows[:, 1].max() for rows in table.values()]
+    assert lines["minimum"][:, 1].tolist() == [rows[:, 1].min() for rows in table.values()]
+    assert lines["maximum"][:, 1].tolist() == [rows[:, 1].max() for rows in table.values()]
     assert lines["mean"][:, 0].tolist() == arc_length(swing, [1, 2, 3, 4], [11, 12, 13]).tolist() == [0.5, 1.5, 2.5]
 
 
@@ -128,8 +130,31 @@ def test_a_net_is_drawn_from_its_fields(net: Results) -> None:
     figure = envelope(net)
     maps = [panel.collections[0].get_array() for panel in figure.axes[:6]]
     assert np.array_equal(maps[5], found.values[found.time >= 1.0].max(axis=0))
-    titles = [panel.get_title() for panel in shapes(net).axes]
+    assert figure.axes[0].get_title() == "minimum of T, time 0 to 1"
+    assert [(panel.get_xlabel(), panel.get_ylabel()) for panel in figure.axes[:6]] == 6 * [("x [m]", "y [m]")]
+    drawn = shapes(net)
+    titles = [panel.get_title() for panel in drawn.axes]
     assert titles[0] == "t = 0 s" and titles[5] == "t = 1.4 s"
+    u = np.linalg.norm(whole_motion(net, even_times(net.boundaries, 6)).values["U"], axis=2).max()
+    extent = np.ptp(net.mesh.coordinates, axis=0).max()
+    (scale,) = re.findall(r"displacements x (\d+)", drawn.get_suptitle())
+    assert 0.04 < float(scale) * u / extent <= 0.1
+    assert "displacements" not in shapes(net, 1.0).get_suptitle()
+
+
+def test_the_envelope_of_a_structure_in_space_is_drawn_from_the_side(net: Results) -> None:
+    """A net is flat, a dome is not: its bars are in space, upright, at equal scales."""
+    dome = net.mesh.coordinates.copy()
+    dome[:, 2] = 1.0 - 0.1 * ((dome[:, :2] - 3.0) ** 2).sum(axis=1)
+    raised = SimpleNamespace(
+        mesh=replace(net.mesh, coordinates=dome), gravity=np.array([0.0, 0.0, -1.0]), unit=net.unit
+    )
+    found = read_tensions(net)
+    figure = maps(raised, found, [("T", *ranges(found, np.ones(len(found.time), bool)))], "")  # type: ignore[arg-type]
+    panels = figure.axes[:3]
+    assert all(panel.name == "3d" and panel.get_zlabel() == "z [m]" for panel in panels)
+    lines = np.array(panels[0].collections[0]._segments3d)
+    assert np.ptp(lines[:, :, 2]) == np.ptp(dome[:, 2])
 
 
 def test_a_film_shows_the_window_at_its_speed(swing: Results) -> None:
@@ -138,7 +163,7 @@ def test_a_film_shows_the_window_at_its_speed(swing: Results) -> None:
     assert len(scene) == 26 and scene.time[0] == pytest.approx(0.1) and scene.time[-1] == pytest.approx(0.2)
     assert shown == pytest.approx(0.1 + 0.004 * np.arange(26), abs=0.0051)  # the nearest of instants 0.01 apart
     assert scene.draw(25).shape == scene.draw(0).shape
-    with pytest.raises(Missing, match=r"the results go from 0 to 0\.3"):
+    with pytest.raises(Missing, match=r"they range from 0 to 0\.3"):
         Scene(swing, 0, 300, [], Window(0.4))
     with pytest.raises(CommandError, match="frames, at most 10000"):
         Scene(swing, 0, 300, [], Window(step=1e-6))

@@ -90,15 +90,15 @@ def test_lengths_along_a_line_are_natural_ones(tmp_path: Path, capsys: pytest.Ca
 
 
 ASKED = (
-    (("stats", "--what", "T_e11"), "elements.csv holds no T of element 11: request *EL PRINT, ELSET=... with T in"),
-    (("stats", "--what", "A1_n2"), "nodes.csv holds no A1: request *NODE PRINT, NSET=... with A in the deck"),
-    (("stats", "--what", "U1_n9"), "nodes.csv holds no U1 of node 9: request *NODE PRINT, NSET=... with U in"),
-    (("stats", "--what", "Q_e1"), "there is no number of elements Q; there are E, S, N, T"),
+    (("stats", "--what", "T_e11"), "elements.csv contains no T of element 11: request *EL PRINT, ELSET=... with T in"),
+    (("stats", "--what", "A1_n2"), "nodes.csv contains no A1: request *NODE PRINT, NSET=... with A in the deck"),
+    (("stats", "--what", "U1_n9"), "nodes.csv contains no U1 of node 9: request *NODE PRINT, NSET=... with U in"),
+    (("stats", "--what", "Q_e1"), "there is no quantity of elements Q; there are E, S, N, T"),
     (("stats", "--what", "U1_n2", "--step", "2"), "U1 of node 2, but not at these times or in this step"),
     (("rainflow", "--what", "T"), "write T_e12"),
     (("rainflow", "--what", "U1_n2", "--slope", "3"), "both --slope m and --constant K"),
-    (("range", "--set", "LINE", "--what", "T"), "there is no element set LINE; there are BARS"),
-    (("range", "--set", "BARS", "--what", "T"), "elements.csv holds no T of element 11: request *EL PRINT"),
+    (("range", "--set", "LINE", "--what", "T"), "there is no element set LINE; there is only BARS"),
+    (("range", "--set", "BARS", "--what", "T"), "elements.csv contains no T of element 11: request *EL PRINT"),
 )
 
 
@@ -107,8 +107,12 @@ def test_what_is_missing_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixt
     for (question, *words), message in ASKED:
         assert main(["post", question, str(few), *words]) == 2
         assert message in capsys.readouterr().err
-    assert main(["post", "stats", str(few), "--what", "U1_n2"]) == 0
-    assert "U1_n2 is printed up to 5 increments apart" in capsys.readouterr().out
+    shown = []
+    for what in ("U1_n2", "U1_2", "u1_N2"):
+        assert main(["post", "stats", str(few), "--what", what]) == 0
+        shown.append(capsys.readouterr().out)
+    assert "U1_n2 is printed up to 5 increments apart" in shown[0]
+    assert shown[0] == shown[1] == shown[2]
 
 
 def test_what_was_made_of_a_run_goes_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -182,6 +182,16 @@ def test_limits_of_the_deck_give_the_utilisation(tmp_path):
     assert row(page, "Utilisation", "1")[-1] == f"{100 * history.of_element(1, 'T').max() / 4000:.3g} %"
 
 
+def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):
+    text = (INPUTS / "sdnl100.inp").read_text()
+    printed = text[text.index("*EL PRINT") : text.index("*END STEP")]
+    (tmp_path / "bare.inp").write_text(text.replace(printed, ""))
+    history = fem.run(tmp_path / "bare.inp", output=tmp_path / "out")
+    page, t = read(fem.report(tmp_path / "out", strength={"": 80.0})), history.of_element(1, "T")
+    assert row(page, "Extremes", "T [N]")[::3] == [f"{t.min():.6g}", f"{t.max():.6g}"]
+    assert row(page, "Utilisation", "all bars")[-1] == f"{100 * t.max() / 80:.3g} %"
+
+
 def test_equal_runs_give_equal_pages(sdnl100, tmp_path):
     _, folder = sdnl100
     one, other = (fem.report(folder, tmp_path / name).read_bytes() for name in ("one.html", "other.html"))
@@ -204,7 +214,7 @@ def test_modes_have_no_motion(tmp_path):
     page = read(path)
     frequencies = [cells[2] for cells in page.tables["Frequencies"][1:]]
     assert frequencies == [f"{value:.6g}" for value in modes.frequency[: len(frequencies)]]
-    assert "iframe" not in page.tags and "no animation: the mesh is in the fields" in path.read_text()
+    assert "iframe" not in page.tags and "no animation: the mesh is stored with the fields" in path.read_text()
 
 
 @pytest.mark.parametrize("verdict", ["running", "energy drift"])
@@ -339,7 +349,7 @@ def test_whose_file(sdnl100, tmp_path):
     _, folder = sdnl100
     mine = tmp_path / "mine.html"
     mine.write_text("my page")
-    with pytest.raises(fem.CommandError, match="is not ours"):
+    with pytest.raises(fem.CommandError, match="was not written by fem"):
         fem.report(folder, mine)
     assert mine.read_text() == "my page"
     fem.report(folder, mine, force=True)

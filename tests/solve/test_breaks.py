@@ -227,7 +227,7 @@ def test_statics_hands_the_load_on():
     history = fem.run(parse_deck(text))
     assert [(event.element, round(event.time, 9)) for event in history.events] == [(3, 0.05), (2, 0.55)]
     assert history.of_element(1, "T")[-1] == pytest.approx(20.0, rel=1e-9)
-    assert any("lost all their elements are held where they are: 3" in notice for notice in history.notices)
+    assert any("lost all their elements are kept in place: 3" in notice for notice in history.notices)
     assert np.abs(history.energy_error).max() < 1e-12
     assert history.of_energy("dissipated")[-1] == pytest.approx(sum(event.energy_loss for event in history.events))
 

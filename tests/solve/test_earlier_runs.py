@@ -173,7 +173,9 @@ def test_states_that_are_not_held_are_refused_with_those_that_are() -> None:
     model, steps = parts(several(8))
     run("first", model + WRITE + steps[0])
     for wish in ("STEP=2", "STEP=1, INC=3"):
-        with pytest.raises(CommandError, match=r"does not hold what .* asks for; it holds STEP=1, INC=\d+$"):
+        with pytest.raises(
+            CommandError, match=r"does not contain the state that .* names; it contains STEP=1, INC=\d+$"
+        ):
             run("second", f"{model}{READ}, {wish}\n{steps[1]}", earlier="first")
 
 
@@ -187,9 +189,9 @@ def test_the_card_and_the_option_need_each_other(capsys: pytest.CaptureFixture[s
     assert main(["run", "first.inp", "--from", "first", "--quiet", "--output", "other"]) == 2
     assert "--from needs *RESTART, READ in the deck" in capsys.readouterr().err
     assert main(["run", "second.inp", "--from", "nowhere", "--quiet"]) == 2
-    assert "nowhere holds no checkpoint.npz: the earlier run needs *RESTART, WRITE" in capsys.readouterr().err
+    assert "nowhere contains no checkpoint.npz: the earlier run needs *RESTART, WRITE" in capsys.readouterr().err
     assert main(["lyapunov", "second.inp", "--quiet"]) == 2
-    assert "other commands cannot go on from it" in capsys.readouterr().err
+    assert "other commands cannot continue from it" in capsys.readouterr().err
     assert main(["run", "second.inp", "--from", "first", "--output", "second", "--quiet"]) == 0
 
 
@@ -219,7 +221,7 @@ def test_mistakes_in_the_card_are_told(cards: str, message: str) -> None:
     model, steps = parts(several(8))
     with pytest.raises(DeckError, match=message):
         fem.parse_deck(model + cards + steps[0])
-    with pytest.raises(DeckError, match="behind the first"):
+    with pytest.raises(DeckError, match="after the first"):
         fem.parse_deck(model + steps[0].replace(END, f"{READ}\n{END}"))
 
 
@@ -267,7 +269,7 @@ def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
 FAIRLEADS = read_deck(Path(__file__).parents[2] / "inputs" / "driven_fairleads.inp")
 CHANGEABLE = {
     "amplitudes", "heading", "time_points", "files", "digest", "restart_every", "parameters", "inherited", "notices",
-    "steps", "earlier", "extensions", "failures", "source",
+    "steps", "earlier", "extensions", "failures", "source", "driven",
 }  # fmt: skip
 """Fields of a model that may differ in a run that goes on from another one."""
 

@@ -52,7 +52,7 @@ def test_backward_euler_finds_rest_and_says_what_it_took():
     assert np.diff(history.energy_error).max() <= 1e-15  # it takes in every increment
     assert history.energy_error[-1] == pytest.approx(-0.5, rel=1e-9)
     (notice,) = told(history, "numerical damping of BACKWARD EULER")
-    assert "has taken 0.5, " in notice
+    assert "has dissipated 0.5, " in notice
 
 
 def test_backward_euler_with_short_increments_takes_nothing_worth_a_word():
@@ -95,7 +95,7 @@ def test_what_a_scheme_is_asked_to_damp_is_told_and_stops_nothing(integrator):
     assert history.time[-1] == pytest.approx(20.0)
     assert history.energy_error[-1] < -0.1
     (notice,) = told(history, "numerical damping of")
-    assert f"has taken {-history.energy_error[-1]:.3g}, " in notice and "% of the energy exchanged" in notice
+    assert f"has dissipated {-history.energy_error[-1]:.3g}, " in notice and "% of the energy exchanged" in notice
 
 
 @pytest.mark.parametrize("integrator", ["GENERALIZED ALPHA, RHO=1", "HHT, ALPHA=0", "NEWMARK", "ENERGY MOMENTUM"])
@@ -125,7 +125,7 @@ def test_what_damping_does_not_explain_is_named(integrator, change, word):
     watch, motion = trajectory.last.watch, trajectory.progress.motion
     assert watch.closing(trajectory.progress, 0.02) == ""
     motion.energies[[ENERGY.kinetic, ENERGY.numerical]] += min(change, 0.0), max(change, 0.0)
-    assert f"has {word} 0.5, that numerical damping does not explain" in watch.closing(trajectory.progress, 0.02)
+    assert f"has {word} 0.5, which numerical damping does not explain" in watch.closing(trajectory.progress, 0.02)
     motion.energies[[ENERGY.kinetic, ENERGY.numerical]] += -max(change, 0.0), -min(change, 0.0)
     assert "does not explain" not in watch.closing(trajectory.progress, 0.02)
 
@@ -203,7 +203,7 @@ def test_off_goes_on_but_says_when_it_would_have_stopped():
         run_text(deck)
     stop = failure.value.history.time[-1]
     history = run_text(deck.replace("ENERGY DRIFT=0.1", "ENERGY DRIFT=OFF"))
-    (notice,) = told(history, "ENERGY DRIFT=OFF goes on regardless")
+    (notice,) = told(history, "ENERGY DRIFT=OFF switches the check off")
     assert f"at t = {stop:.6g} " in notice and "of the energy exchanged, more than 10 %" in notice
     (end,) = told(history, "at the end")
     assert f"off by {history.energy_error[-1] - history.energy_error[0]:.3g}" in end
@@ -216,7 +216,7 @@ def test_steps_too_short_to_be_judged_say_so_at_their_end(controls):
     deck = chain(1, young=1e4, dt=0.08, period=0.4).replace(", ENERGY DRIFT=OFF", "")
     deck = deck.replace("*DYNAMIC", controls + "*DYNAMIC", 1)
     (notice,) = told(run_text(deck), "at the end the energy balance is off by")
-    assert "too few increments to stop it" in notice
+    assert "too few increments for the check that stops it" in notice
     assert not told(run_text(deck.replace("0.08, 0.4", "1e-4, 5e-4")), "energy balance")
 
 

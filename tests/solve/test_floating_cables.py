@@ -68,7 +68,8 @@ def test_others_are_not(changes: dict[str, float | str]) -> None:
 def test_statics_says_what_cannot_be_found_and_what_to_do() -> None:
     """A spar that is far lighter than water; it used to ask for an initial stress, which it has."""
     with pytest.raises(
-        fem.NoConvergence, match=r"no position of rest there; leave them out, .* k = rho g A = 1974\.3, .* \(\*CLOAD\)"
+        fem.NoConvergence,
+        match=r"no position of rest there; replace each float .* k = rho g A = 1974\.3, .* \(\*CLOAD\)",
     ):
         fem.run(spar(top=2.0, bottom=0.5, mass=5.0))
 

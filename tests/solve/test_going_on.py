@@ -189,8 +189,9 @@ def test_a_full_disk_takes_nothing_but_time(
 
 # ------------------------------------------------------------------------------------------------- nothing is forgotten
 STEADY = {"work", "directed_mass", "ties", "whole", "sink", "_tangent", "opened", "opened_mass", "_kept", "is_compiled"}
+STEADY |= {"recorded"}
 """Attributes not looked into: scratch room, masses written anew before they are read, what belongs to the run, solvers
-(tested above), whether machine code is there."""
+(tested above), whether machine code is there, what all records of a step share."""
 
 
 def leaves(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
@@ -284,7 +285,7 @@ def test_signals_keep_the_state(
     assert "the same command with --continue goes on from cut/checkpoint.npz" in capsys.readouterr().err
     assert 0 < len(Path("cut/increments.csv").read_bytes()) < len(Path("whole/increments.csv").read_bytes())
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
-    assert "going on after 9 increments, from time 0.375" in capsys.readouterr().out
+    assert "continuing after 9 increments, from time 0.375" in capsys.readouterr().out
     assert contents("cut") == contents("whole")
 
 
@@ -315,7 +316,7 @@ def test_without_a_checkpoint_it_starts_anew(capsys: pytest.CaptureFixture[str])
     write(DECKS["newmark"])
     run_to_files("deck.inp", "whole", quiet=True)
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
-    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts anew\n")
+    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts from the beginning\n")
     assert contents("cut") == contents("whole")
 
 
@@ -328,12 +329,12 @@ def damage(content: bytes) -> bytes:
 CHANGES: dict[str, tuple[Callable[[], object], list[str], str]] = {
     "deck": (
         lambda: Path("deck.inp").write_text(Path("deck.inp").read_text() + "** more\n"), [],
-        r"cut/checkpoint\.npz is of another deck: deck\.inp changed since; start without --continue",
+        r"cut/checkpoint\.npz belongs to another deck: deck\.inp changed since; start without --continue",
     ),
     "include": (lambda: Path("part.inc").write_text("** other\n"), [], r"another deck: part\.inc changed since"),
     "parameter": (lambda: None, ["--set", "P=2"], r"another deck: <P> changed since"),
-    "option": (lambda: None, ["--solver", "band"], r"of a run with --solver auto: start without"),
-    "no fields": (lambda: None, ["--no-vtk"], r"of a run with --no-vtk False"),
+    "option": (lambda: None, ["--solver", "band"], r"to a run with --solver auto: start without"),
+    "no fields": (lambda: None, ["--no-vtk"], r"to a run with --no-vtk False"),
     "damage": (
         lambda: Path("cut/checkpoint.npz").write_bytes(damage(Path("cut/checkpoint.npz").read_bytes())), [],
         r"cut/checkpoint\.npz is damaged \(.+\): start without --continue",
@@ -364,5 +365,5 @@ def test_a_folder_of_others_is_refused_as_ever() -> None:
     write(DECKS["newmark"])
     Path("cut").mkdir()
     Path("cut/notes.txt").touch()
-    with pytest.raises(CommandError, match="holds other files"):
+    with pytest.raises(CommandError, match="contains other files"):
         run_to_files("deck.inp", "cut", goes_on=True)

@@ -242,14 +242,14 @@ def test_a_support_displaced_at_once_moves_before_the_first_increment(card):
         assert history.of_element(1, "T")[0] == 0.0
         assert history.of_energy("external_work") == pytest.approx(0.5, abs=1e-12)
         assert history.of_node(2, "a")[0, 0] == pytest.approx(10.0)
-        assert any("it jumps at once" in notice for notice in history.notices)
+        assert any("it jumps" in notice for notice in history.notices)
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
 
 
 def test_rods_cannot_follow_at_once_and_the_notice_says_so():
     history = run_text(JUMP.format(law="*INEXTENSIBLE", card="TIME INTEGRATOR=NEWMARK", dt=0.01))
     assert history.of_node(2)[:, 0] == pytest.approx(history.of_node(1)[:, 0])
-    assert any("first order only" in notice for notice in history.notices)
+    assert any("exact only to first order" in notice for notice in history.notices)
 
 
 @pytest.mark.parametrize("mass", ["LUMPED", "CONSISTENT"])

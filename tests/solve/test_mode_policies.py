@@ -125,7 +125,7 @@ def test_a_search_that_confirms_nothing_ends_after_twenty_shifts_and_says_so(see
     monkeypatch.setattr(find, "confirm", doubtful)
     history, omega = run(string(3, 1e3, 4))
     assert len(calls) == 20 and len(omega) == 0
-    assert any("could not be found out" in notice for notice in history.notices)
+    assert any("could not check whether" in notice for notice in history.notices)
 
 
 def test_where_nothing_more_is_seen_the_next_shift_is_some_thousand_times_farther(monkeypatch):
@@ -179,8 +179,8 @@ def ladder(missing: int) -> find.Ladder:
 
 
 @pytest.mark.parametrize(("missing", "text"), [
-    (0, ""), (3, "3 more modes were counted among those given, but not found"),
-    (-1, "whether a mode is missing among those given could not be found out"),
+    (0, ""), (3, "3 more modes lie among those given, but were not found"),
+    (-1, "could not check whether a mode is missing among those given"),
 ])  # fmt: skip
 def test_what_the_count_of_modes_says(missing, text):
     assert " ".join(find._notices(ladder(missing), np.array([1.0, 2.0]), 2)) == (text and f"*FREQUENCY: {text}")
@@ -189,13 +189,13 @@ def test_what_the_count_of_modes_says(missing, text):
 @pytest.mark.parametrize(
     ("squares", "failed", "massless", "text"),
     [
-        ([1.0, 2.0], [1.5], 0, "*FREQUENCY: mode 2 left out: not confirmed by the residual"),
-        ([1.0, 2.0], [0.5, 1.5], 0, "*FREQUENCY: modes 1, 3 left out: not confirmed by the residual"),
+        ([1.0, 2.0], [1.5], 0, "*FREQUENCY: mode 2 omitted: not confirmed by the residual"),
+        ([1.0, 2.0], [0.5, 1.5], 0, "*FREQUENCY: modes 1, 3 omitted: not confirmed by the residual"),
         ([1.0, 2.0], [9.0], 0, ""),  # none of those asked for
-        ([0.0, 2.0], [], 0, "1 mode of zero frequency: motions that meet no stiffness"),
+        ([0.0, 2.0], [], 0, "1 mode of zero frequency: motions without stiffness"),
         ([0.0, 0.0], [], 0, "2 modes of zero frequency"),
-        ([-1.0, 2.0], [], 0, "the state is unstable: negative frequencies belong to growing motions"),
-        ([1.0, 2.0], [], 1, "the state is unstable: negative frequencies belong to growing motions"),
+        ([-1.0, 2.0], [], 0, "the state is unstable: negative frequencies stand for growing motions"),
+        ([1.0, 2.0], [], 1, "the state is unstable: negative frequencies stand for growing motions"),
     ],
 )
 def test_what_is_said_of_modes(squares, failed, massless, text):
@@ -223,7 +223,7 @@ def test_a_mode_that_is_counted_but_never_found_is_named(monkeypatch):
         places, [(k, k + 1) for k in range(40)], np.ones(40), 3, held=["1,1,3", *(f"{k},2,3" for k in range(2, 42))]
     )
     history, _ = run(text)
-    assert any("1 more modes were counted among those given, but not found" in notice for notice in history.notices)
+    assert any("1 more modes lie among those given, but were not found" in notice for notice in history.notices)
 
 
 SECOND = float((2.0 * np.sin(3.0 * np.pi / 160.0)) ** 2)

@@ -165,7 +165,7 @@ def test_ensembles_tell_their_masses_apart():
         (PER_LENGTH.replace("NAME", "AMPLITUDE"), "", "AMPLITUDE of *NONSTRUCTURAL MASS is not supported"),
         (PER_LENGTH, change("REMOVE").replace("ICE", "ICED"), "there is no nonstructural mass ICED"),
         (PER_LENGTH, 2 * change("REMOVE"), "nonstructural mass ICE has been removed before"),
-        (PER_LENGTH, change("ADD"), "nonstructural mass ICE is there already"),
+        (PER_LENGTH, change("ADD"), "nonstructural mass ICE is present already"),
     ],
 )
 def test_mistakes_are_told(masses, changed, expected):

@@ -72,7 +72,7 @@ SWING = (
 )
 AFTER = "*STEP, NLGEOM\n*STATIC\n1., 1.\n*END STEP\n"
 CASES: dict[str, tuple[str, str]] = {
-    "EXTRAPOLATION moves along velocities, of which statics has none": (
+    "EXTRAPOLATION uses velocities, which a static step does not have": (
         pull().replace("NLGEOM=YES", "NLGEOM=YES, EXTRAPOLATION=LINEAR"),
         pull(),
     ),
@@ -80,15 +80,15 @@ CASES: dict[str, tuple[str, str]] = {
         chain(1, period=0.02).replace("*DLOAD", "*BOUNDARY\n1, 1, 1, 0.01\n*DLOAD"),
         chain(1, period=0.02).replace("*DLOAD", "*BOUNDARY\n1, 1, 1, 0.\n*DLOAD"),
     ),
-    "supports set off with a jump of velocity, which rods pass on": (
+    "supports start with a jump of velocity, which rods transmit": (
         MOVED.format(support="*BOUNDARY, TYPE=VELOCITY\n1,3,3,1.\n"),
         MOVED.format(support="*BOUNDARY, AMPLITUDE=SOFT\n1,3,3,1.\n"),
     ),
-    "neither stiffness nor load, held where they are: node 2 dof 1": (
+    "no stiffness and no load; kept in place: node 2 dof 1": (
         COLUMN + step("*CLOAD\n3, 3, 10."),
         pull(),
     ),
-    "IMPACT=MOREAU: Moreau-Jean time stepping, of first order, takes the place of TIME INTEGRATOR=NEWMARK": (
+    "IMPACT=MOREAU: Moreau-Jean time stepping, of first order, replaces TIME INTEGRATOR=NEWMARK": (
         ropes(1, "*CONTROLS, IMPACT=MOREAU\n"),
         ropes(1, "*CONTROLS, IMPACT=EVENT\n"),
     ),
@@ -97,7 +97,7 @@ CASES: dict[str, tuple[str, str]] = {
         SWING.format(mass=""),
         SWING.format(mass=MASSIVE),
     ),
-    "lines can go slack here: an increment of 0.001 is 10 times what a wave needs through element 1 (L0": (
+    "lines can go slack here: an increment of 0.001 is 10 times the time of a wave through element 1 (L0": (
         dynamic("*DYNAMIC, DIRECT\n1e-3, 2e-3", material="*NO COMPRESSION"),
         dynamic("*DYNAMIC, DIRECT\n4e-5, 8e-5", material="*NO COMPRESSION"),
     ),
@@ -109,7 +109,7 @@ CASES: dict[str, tuple[str, str]] = {
         COLUMN + step("*CLOAD\n3, 3, -10."),
         COLUMN + step("*CLOAD\n3, 3, 10."),
     ),
-    "some increments converged to round-off only": (
+    "some increments converged only to round-off": (
         chain(1, young=1e10, dt=0.001, period=0.01).replace("RELA=1e-9", "RELA=1e-15"),
         chain(1, young=1e4, dt=0.001, period=0.01).replace("RELA=1e-9", "RELA=1e-6"),
     ),
@@ -122,7 +122,7 @@ CASES: dict[str, tuple[str, str]] = {
             "ENERGY DRIFT=OFF", "ENERGY DRIFT=OFF, TIME ERROR=1e-3"
         ),
     ),
-    "a static step ends all motion: the velocities at its start are set to zero": (
+    "a static step stops all motion: the velocities at its start are set to zero": (
         dynamic("*DYNAMIC, DIRECT\n1e-3, 2e-3", direction="1, 0, 0") + AFTER,
         pull() + AFTER,
     ),
@@ -162,7 +162,9 @@ def test_an_iterative_solver_that_gives_up_systems_is_told_once_it_has_done_so_o
         patience.note_refusal(stage)
     assert not told
     patience.note_refusal(stage)
-    assert ["gave up on indefinite or stiff systems: solved directly from here on" in text for text in told] == [True]
+    assert [
+        "gave up on indefinite or stiff systems: a direct solver is used from here on" in text for text in told
+    ] == [True]
     assert stage.choice.solver == EXTERNAL
 
 
@@ -172,7 +174,9 @@ def test_an_iterative_solver_that_needs_too_many_iterations_is_told(spent, is_to
     memory = np.zeros(len(MEMORY))
     memory[MEMORY.spent] = spent
     Patience(told.append).judge(iterative(), SimpleNamespace(memory=memory), 10.0)
-    assert [f"need {MANY_PRODUCTS} iterations a solve: solved directly" in text for text in told] == [True] * is_told
+    assert [f"need {MANY_PRODUCTS} iterations a solve: a direct solver is used" in text for text in told] == [
+        True
+    ] * is_told
     assert memory[MEMORY.spent] == 0.0
 
 
@@ -204,5 +208,5 @@ def test_what_is_held_where_it_is_has_no_velocity():
 0.01, 0.1
 *END STEP
 """)
-    assert any("held where they are: node 2 dof 1" in notice for notice in history.notices)
+    assert any("kept in place: node 2 dof 1" in notice for notice in history.notices)
     assert not history.u.any() and not history.v.any()

@@ -356,5 +356,5 @@ def test_below_its_plane_at_the_start():
     text = ball(extra="*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n2, 2, -1.25\n*BOUNDARY\n1, 1, 3")
     with pytest.raises(FemError, match=r"node 2 at the \*STOP PLANE of node 1 is 0.25 below it"):
         run_text(text)
-    with pytest.raises(DeckError, match="EXPLICIT does not follow ropes and stops"):
+    with pytest.raises(DeckError, match="EXPLICIT does not support ropes and stops"):
         parse_deck(ball().replace("*DYNAMIC, DIRECT", "*DYNAMIC, DIRECT, EXPLICIT"))

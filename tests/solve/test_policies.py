@@ -129,7 +129,7 @@ def test_the_third_system_given_up_sends_all_to_the_direct_solver():
         patience.note_refusal(stage)
         assert (stage.choice.solver == EXTERNAL) == (refusals == 3) == bool(told)
     assert told == [
-        "conjugate gradients gave up on indefinite or stiff systems: solved directly from here on (a library)"
+        "conjugate gradients gave up on indefinite or stiff systems: a direct solver is used from here on (a library)"
     ]
 
 

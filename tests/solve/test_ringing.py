@@ -137,7 +137,7 @@ def test_what_the_first_increment_cannot_show_dies_out(integrator):
     assert len(history.time) < 110
     assert history.of_node(2)[-1, 0] == pytest.approx(1 / 2e6, rel=0.15)
     assert sum("vibrate faster" in notice for notice in history.notices) == 1
-    assert any("has taken" in notice for notice in history.notices)  # and the energy watch lets it
+    assert any("has dissipated" in notice for notice in history.notices)  # and the energy watch lets it
 
 
 @pytest.mark.parametrize("integrator", ["", ", TIME INTEGRATOR=GENERALIZED ALPHA"])

@@ -232,15 +232,15 @@ def test_rods_on_equations():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (rods(line(1), [(1, 2)], pinned=(1, 2)), "element 1 keeps its length between two supported nodes"),
+        (rods(line(1), [(1, 2)], pinned=(1, 2)), "element 1 is inextensible between two supported nodes"),
         (rods(line(4), following(4), pinned=(1, 5)), "redundant constraints: the lengths of element 1, element 2"),
         (
             rods(line(2), following(2), before="*INITIAL CONDITIONS, TYPE=VELOCITY\n3, 1, 0.5\n"),
-            "element 2 keeps its length, but the velocities",
+            "element 2 is inextensible, but the initial velocities",
         ),
         (
             rods(line(2), following(2), before="*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n3, 3, 0.1\n"),
-            "element 2 keeps its length 0.5, but its nodes are 0.50990",
+            "element 2 has the constant length 0.5, but its nodes are 0.50990",
         ),
     ],
     ids=["between supports", "straight between supports", "velocity", "displacement"],

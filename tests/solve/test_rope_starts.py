@@ -64,5 +64,7 @@ def test_motion_across_straight_ropes_is_refused(impact):
     """A mass between two ropes in a straight line sets off across them: no finite pull bends its path."""
     start = "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 3, 1.\n*STEP"
     deck = ACROSS.replace("<INTEGRATOR>", "NEWMARK").replace("<MOVED>", f"*CONTROLS, IMPACT={impact}")
-    with pytest.raises(ModelError, match="at the start of the step no pulls of ropes and rods keep all lengths: elem"):
+    with pytest.raises(
+        ModelError, match="at the start of the step no tensions of ropes and rods keep all lengths: elem"
+    ):
         run_text(deck.replace("*STEP", start))

@@ -193,14 +193,14 @@ BOB, GRAV, 9.81, 0, 0, -1
 @pytest.mark.parametrize("integrator", EVENT_SCHEMES)
 def test_straight_ropes_across_the_load_are_named(integrator):
     """No finite pull of two ropes in a straight line carries a load across it: said, not searched for ever."""
-    with pytest.raises(NoConvergence, match="no finite pull keeps element 2 at its length"):
+    with pytest.raises(NoConvergence, match="no finite tension keeps element 2 at its length"):
         run_text(ACROSS.replace("<INTEGRATOR>", integrator).replace("<MOVED>", "*CONTROLS, ENERGY DRIFT=OFF"))
 
 
 def test_ropes_that_supports_pull_apart_are_named():
     """No impulse lets two ropes in a straight line follow supports that move away from each other."""
     moved = "*BOUNDARY, TYPE=VELOCITY\n3, 1, 1, 0.5"
-    with pytest.raises((NoConvergence, ModelError), match="no pulls of ropes and rods keep all lengths: element"):
+    with pytest.raises((NoConvergence, ModelError), match="no tensions of ropes and rods keep all lengths: element"):
         run_text(ACROSS.replace("<INTEGRATOR>", "NEWMARK").replace("<MOVED>", moved))
 
 

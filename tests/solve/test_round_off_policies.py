@@ -77,7 +77,7 @@ def test_round_off_of_loads_does_not_load_a_unrestrained_direction(load, is_load
         with pytest.raises(ModelError, match="node 2 dof 1 is loaded but nothing resists there"):
             run_text(text)
     else:
-        assert any("held where they are: node 2 dof 1" in notice for notice in run_text(text).notices)
+        assert any("kept in place: node 2 dof 1" in notice for notice in run_text(text).notices)
 
 
 @pytest.mark.parametrize(("share", "is_mechanism"), [(0.9e-12, True), (1.1e-12, False)])

@@ -221,7 +221,7 @@ def test_the_deck_is_written_and_read():
 def test_mistakes_are_named():
     with pytest.raises(DeckError, match="RESTITUTION is for ropes and stops"):
         parse_deck(one("STOP").replace("*NO TENSION\n", ""))
-    with pytest.raises(DeckError, match="does not follow ropes and stops"):
+    with pytest.raises(DeckError, match="does not support ropes and stops"):
         parse_deck(one("STOP", procedure="*DYNAMIC, EXPLICIT\n0.01, 1."))
     with pytest.raises(FemError, match=r"element 1 is a stop of length 1.5, but its nodes are 1.25 apart"):
         run_text(one("STOP").replace("BAR, 0.25", "BAR, 1.5"))

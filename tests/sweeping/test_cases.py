@@ -52,13 +52,17 @@ def test_the_command_goes_on_where_it_stopped(deck, capsys):
     before = (deck.parent / "out" / "sweep.csv").read_bytes()
     (deck.parent / "cases.csv").rename(deck.parent / "renamed.csv")  # the same sets
     assert main(["sweep", str(deck), "--cases", "renamed.csv", "--output", "out", "--workers", "1"]) == 0
-    assert "3 of them are finished from before" in capsys.readouterr().out
+    assert "3 of them were finished before" in capsys.readouterr().out
     assert (deck.parent / "out" / "sweep.csv").read_bytes() == before
 
 
 def test_starts_are_names_too(deck):
     (deck.parent / "starts.csv").write_text("V1_2\n0.5\n0.25\n")
-    assert fem.sweep(deck, cases="starts.csv").parameters["V1_2"].tolist() == [0.5, 0.25]
+    found = fem.sweep(deck, cases="starts.csv")
+    assert found.parameters["V1_2"].tolist() == [0.5, 0.25]
+    (deck.parent / "starts.csv").write_text("v1_n2\n0.5\n0.25\n")  # the other spelling of the same
+    again = fem.sweep(deck, cases="starts.csv")
+    assert again.names == ("V1_2",) and again["U1_n2_end"].tolist() == found["U1_2_end"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -68,10 +72,10 @@ def test_starts_are_names_too(deck):
         ("length,gravity\n1.0,2.0\n\n1.0,inf\n", "cases.csv:4:5: 'inf'"),
         ("length,gravity\n1,0,2,0\n", r"cases.csv:2:5: 4 values; expected 2 values, of length, gravity \(numbers have"),
         ("length,gravity\n1.0\n", "cases.csv:2:1: 1 values; expected 2 values"),
-        ("length;gravity\n1.0;2.0\n", "cases.csv:1:1: 'length;gravity' is no parameter name"),
+        ("length;gravity\n1.0;2.0\n", "cases.csv:1:1: 'length;gravity' is not a parameter name"),
         ("length, LENGTH\n1.0,2.0\n", "cases.csv:1:9: LENGTH is given twice"),
         ("length,\n1.0,2.0\n", "cases.csv:1:8: a parameter name is missing"),
-        ("length\n1.0\n2.0\n1.0\n", "cases.csv:4:1: the parameter set of line 2 once more"),
+        ("length\n1.0\n2.0\n1.0\n", "cases.csv:4:1: the same parameter set as in line 2"),
         ("length\n", "cases.csv: expected a line of parameter names"),
         ("", "cases.csv: expected a line of parameter names"),
     ],
@@ -85,7 +89,7 @@ def test_what_is_wrong_in_a_list_is_said_with_its_place(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--cases", "cases.csv", "--vary", "length=1,2"], "does not go with --vary"),
+        (["--cases", "cases.csv", "--vary", "length=1,2"], "use it without --vary"),
         (["--cases", "none.csv"], "none.csv cannot be read"),
         ([], "--vary NAME=first:last:count, or --cases FILE.csv"),
         (["--cases", "odd.csv"], "odd.csv:1:8: the deck has no *PARAMETER gravty; did you mean gravity?"),

@@ -88,7 +88,7 @@ def test_processes_that_die_one_after_the_other_end_the_sweep(tmp_path):
             return [(self.blocks.pop(0), LostWorker("SIGBUS"))]
 
     team, answers = Doomed(), []
-    with pytest.raises(fem.FemError, match=r"20 workers were lost one after the other \(SIGBUS\)"):
+    with pytest.raises(fem.FemError, match=r"20 workers were lost in a row \(SIGBUS\)"):
         for part in spread(team, work(tmp_path, {}, 1000, 1)):
             answers += part
     assert team.lost == 20

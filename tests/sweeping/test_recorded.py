@@ -104,11 +104,11 @@ WRONG = (
     (["--record", "U1_n1"], "U1_n1 is not printed: request *NODE PRINT"),
     (["--record", "T_e1", "--step", "3"], "--step 3: the deck has 2 steps"),
     (["--record", "T_e1,t_e1"], "recorded twice"),
-    (["--record", "Q_e1"], "there is no number of elements Q"),
+    (["--record", "Q_e1"], "there is no quantity of elements Q"),
     (["--record", "T1"], "write T_e12"),
     (["--record", "T_e1", "--slope", "3"], "both --slope m and --constant K"),
-    (["--step", "2"], "are about numbers of --record"),
-    (["--record", "T_e1", "--occurrences", "none.csv"], "takes --slope m and --constant K"),
+    (["--step", "2"], "need --record"),
+    (["--record", "T_e1", "--occurrences", "none.csv"], "needs --slope m and --constant K"),
     (["--record", "T_e1", *FATIGUE, "--occurrences", "none.csv"], "none.csv cannot be read"),
 )
 
@@ -126,11 +126,11 @@ TABLES = (
     ("Hs,probability\n", "at least one state"),
     ("Hs,probability\n1\n", ":2: 1 cells; expected 2"),
     ("Hs,probability\n\n1,x\n", ":3: 'x' is not a finite number"),
-    ("Hs,probability\n1,-0.1\n", "below zero"),
-    ("Hs,occurrences\n1,0\n", "zero everywhere"),
+    ("Hs,probability\n1,-0.1\n", "negative value"),
+    ("Hs,occurrences\n1,0\n", "zero throughout"),
     ("Hs,probability\n1,0.7\n2,0.4\n", "the sum 1.1"),
     ("Hs,probability\n3,0.7\n", ":2: the sweep has no parameter set with Hs=3"),
-    ("Hs,probability\n1,0.2\n1,0.3\n", ":3: Hs=1 is there twice"),
+    ("Hs,probability\n1,0.2\n1,0.3\n", ":3: Hs=1 occurs twice"),
 )
 GRID = {"Hs": np.array([1.0, 1.0, 2.0, 2.0]), "Tp": np.array([5.0, 7.0, 5.0, 7.0])}
 

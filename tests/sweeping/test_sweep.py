@@ -163,7 +163,7 @@ def test_a_program_fault_is_a_row(deck, monkeypatch):
         (["--vary", "length=1,2", "--set", "nothing=3"], "no *PARAMETER NOTHING"),
         (["--vary", "length=1:2.5"], "lacks the number of values"),
         (["--vary", "length=1,2", "--scheduler", "nowhere"], "takes local or an address"),
-        (["--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "leave --workers out"),
+        (["--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "remove --workers"),
     ],
 )
 def test_a_wrong_sweep_is_exit_2_and_computes_nothing(deck, capsys, arguments, message):
@@ -301,6 +301,7 @@ def test_a_killed_sweep_leaves_whole_lines_and_no_processes(deck, sent):
         process.send_signal(sent)
     _, errors = process.communicate(timeout=PATIENCE)
     assert errors.count("\n") == (sent == signal.SIGINT), errors
+    assert ("repeat the command to continue" in errors) == (sent == signal.SIGINT)
     assert process.returncode == (130 if sent == signal.SIGINT else -signal.SIGKILL), errors
     rows = path.read_bytes()
     assert 3 <= rows.count(b"\n") < 41 and rows.endswith(b"\n")

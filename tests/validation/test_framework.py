@@ -125,17 +125,17 @@ def test_long_cases_run_by_name_or_with_all(clone, tmp_path, capsys):
 
 def test_unknown_case_is_answered_with_the_nearest(clone):
     clone("good", MET)
-    with pytest.raises(CommandError, match=r"unknown validation case 'godo'; did you mean good\?") as error:
+    with pytest.raises(CommandError, match=r"there is no validation case 'godo'; did you mean good\?") as error:
         validate(["godo"], None)
     assert error.value.exit_code == 2
-    with pytest.raises(CommandError, match="known are: good"):
+    with pytest.raises(CommandError, match="there is only good"):
         validate(["zzz"], None)
 
 
 def test_without_the_cases_the_reason_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(example, "PACKAGE", tmp_path / "site" / "fem")
-    with pytest.raises(CommandError, match="the installation is not whole") as error:
+    with pytest.raises(CommandError, match="the installation is incomplete") as error:
         validate([], None)
     assert error.value.exit_code == 2
 

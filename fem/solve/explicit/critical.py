@@ -142,7 +142,7 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
     most = max(stiffness.max(initial=-1.0), springs.max(initial=-1.0))
     mine = system.bar_index == (int(stiffness.argmax()) if len(stiffness) else 0)
     if most < 0.0 or (not stage.problem.is_passive and np.abs(stage.work.tangent.block[node]).max(initial=0.0) > most):
-        return f"what acts on node {system.labels[node]}"
+        return f"the forces on node {system.labels[node]}"
     if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):
         mine = (system.family[:, 0] == SPRING_FAMILY) & (system.family[:, 1] == int(springs.argmax()))
     element = int(np.flatnonzero(mine)[0])

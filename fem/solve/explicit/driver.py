@@ -45,19 +45,19 @@ class Explicit(Marcher):
             return procedure
         critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal, time)
         if procedure.dt == 0.0 and not np.isfinite(critical.dt):
-            raise ModelError("nothing stiff limits the increment of this EXPLICIT step: give it on the data line")
+            raise ModelError("nothing stiff limits the increment of this EXPLICIT step: specify it on the data line")
         if procedure.dt > 0.0:
             raise ModelError(
                 f"the increment {procedure.dt:.6g} of an EXPLICIT step exceeds the critical one, {critical.dt:.6g}, "
-                f"set by {stiffest_at(self.stage, critical.node)}: take {SAFE * critical.dt:.3g} or less (a blank "
-                "increment is chosen so), make that element longer, softer or its nodes heavier, or leave out EXPLICIT"
+                f"set by {stiffest_at(self.stage, critical.node)}: take {SAFE * critical.dt:.3g} or less (the default, "
+                "if it is blank), make that element longer, softer or its nodes heavier, or remove EXPLICIT"
             )
         if not procedure.period <= MOST_INCREMENTS * SAFE * critical.dt:
             raise ModelError(
                 f"this EXPLICIT step would have more than {MOST_INCREMENTS:g} increments: its period is "
                 f"{procedure.period:g}, the critical increment {critical.dt:.3g}, set by "
                 f"{stiffest_at(self.stage, critical.node)}; make the period shorter, that element longer, softer or "
-                "its nodes heavier, or leave out EXPLICIT"
+                "its nodes heavier, or remove EXPLICIT"
             )
         return replace(procedure, dt=min(SAFE * critical.dt, procedure.period))
 
@@ -69,7 +69,7 @@ class Explicit(Marcher):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(
                 f"{name} is free and has no mass, which EXPLICIT divides by: give it mass (*DENSITY, *MASS), hold it "
-                "with *BOUNDARY, or leave out EXPLICIT"
+                "with *BOUNDARY, or remove EXPLICIT"
             )
 
     def length(self, count: int, increment: int) -> int:
@@ -118,10 +118,10 @@ class Explicit(Marcher):
                 f"step {step.number} stopped after t = {step.progress.time:.9g}: {trouble} Everything so far is written"
             )
         if reason == UNTIED:
-            what = f"rods cannot be kept at their lengths with the increment {dt:.6g}, or their constraints depend on "
+            what = f"lengths of rods cannot be kept with the increment {dt:.6g}, or their constraints depend on "
             what += "each other."
         elif reason != STIFFENED:
-            what = "the motion is not finite any more (overflow)."
+            what = "the motion is no longer finite (overflow)."
         else:
             now, known = step.progress, (self.stage, self.taut, self.moved)
             critical = critical_increment(*known, now.motion, step.thermal, now.time)
@@ -141,12 +141,13 @@ def _moved(stage: StepSystem) -> Moved:
         coupling = np.flatnonzero(stage.bars.off_mass) if len(stage.bars.off_mass) else np.zeros(1, np.int64)
         name = stage.system.name_bar(int(coupling[0]))
         raise ModelError(
-            f"{name} couples the masses of its nodes, EXPLICIT needs them apart: use MASS=LUMPED in *SOLID SECTION"
+            f"{name} couples the masses of its nodes, which EXPLICIT does not support: use MASS=LUMPED in *SOLID "
+            "SECTION"
         )
     if len(stage.nodes.directed_mass) and (len(stage.bars.rods) or len(stage.equations.slave)):
         names = " and ".join(massive_ones(stage.system.families))
         raise ModelError(
-            f"the mass of {names} depends on direction; EXPLICIT takes that without rods and *EQUATION only: leave out "
+            f"the mass of {names} depends on direction; EXPLICIT supports that only without rods and *EQUATION: remove "
             "EXPLICIT"
         )
     equations, free = stage.equations, stage.nodes.dof_kind
@@ -159,7 +160,7 @@ def _moved(stage: StepSystem) -> Moved:
             names = " and ".join(stage.system.name_dof(int(dof)) for dof in equations.master[parts[:2]])
             raise ModelError(
                 f"an *EQUATION makes {stage.system.name_dof(int(slave))} depend on {names}, which couples their "
-                "masses; EXPLICIT supports one free dof per dependent one: leave out EXPLICIT"
+                "masses; EXPLICIT supports one free dof per dependent one: remove EXPLICIT"
             )
         for part in parts:
             fraction = equations.factor[part] ** 2
@@ -185,7 +186,7 @@ def tie(stage: StepSystem, inverse: Floats) -> Ties:
     if len(ends) * float(width) ** 2 > BAND_WORK:
         raise ModelError(
             f"{len(ends)} rods form a net (half bandwidth {width}) that EXPLICIT cannot solve in every increment: make "
-            "some of them elastic, or leave out EXPLICIT"
+            "some of them elastic, or remove EXPLICIT"
         )
     count = len(ends)
     rooms = np.zeros((3, count)), np.zeros(count), np.zeros((count, width + 1)), np.zeros(count)
@@ -227,7 +228,7 @@ def _refuse_dependent_ends(stage: StepSystem) -> None:
     if np.any(wrong):
         rod, at = np.argwhere(wrong)[0]
         raise ModelError(
-            f"{stage.system.name_bar(int(stage.bars.rods[rod]))} keeps its length and ends at "
+            f"{stage.system.name_bar(int(stage.bars.rods[rod]))} is inextensible and ends at "
             f"{stage.system.name_dof(int(ends[rod, at]))}, which depends on others through an *EQUATION; EXPLICIT "
-            "supports rods between independent dofs: leave out EXPLICIT"
+            "supports rods between independent dofs: remove EXPLICIT"
         )

@@ -243,11 +243,11 @@ class Superposition:
 def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposition:
     """The superposition of modes of the same state. ModelError: rods and taut ropes, loose dofs."""
     if whole.rods.shape[0]:
-        raise ModelError("*STEADY STATE DYNAMICS: modes do not give the tensions of rods and taut ropes; DIRECT does")
+        raise ModelError("*STEADY STATE DYNAMICS: modes do not give the tensions of rods and taut ropes; use DIRECT")
     solve = factorised(whole, 0.0)
     if solve is None:
         raise ModelError(
-            "*STEADY STATE DYNAMICS: without stiffness for all motions there is no static answer; use DIRECT"
+            "*STEADY STATE DYNAMICS: some motions have no stiffness, so there is no static answer; use DIRECT"
         )
     omega = np.zeros(procedure.modes)
     omega[found.number - 1] = found.omega.clip(min=0.0)
@@ -389,7 +389,7 @@ def outside(residuals: list[tuple[float, float]]) -> str:
         return ""
     return (
         f"*STEADY STATE DYNAMICS: at frequency {frequency:.6g} the modes leave {worst:.2g} of the largest force "
-        "unbalanced: more modes, or DIRECT"
+        "unbalanced: use more modes, or DIRECT"
     )
 
 
@@ -399,8 +399,8 @@ def refuse_memories(families: Ints) -> None:
     names = [family.name for family in known if not family.smooth]
     if names:
         raise ModelError(
-            f"*STEADY STATE DYNAMICS does not follow {' and '.join(names)}: what they remember changes within a cycle. "
-            "*DYNAMIC does"
+            f"*STEADY STATE DYNAMICS does not follow {' and '.join(names)}: their memory changes within a cycle. Use "
+            "*DYNAMIC"
         )
 
 
@@ -421,8 +421,8 @@ def unbalanced(small: Small) -> str:
     if fraction <= BALANCED:
         return ""
     return (
-        f"*STEADY STATE DYNAMICS: the state is not at rest: {fraction:.2g} of its largest force is balanced by "
-        "nothing; put a *STATIC step before it"
+        f"*STEADY STATE DYNAMICS: the state is not at rest: {fraction:.2g} of its largest force is unbalanced; put a "
+        "*STATIC step before it"
     )
 
 
@@ -431,8 +431,8 @@ def left_out(failed: list[float]) -> str:
         return ""
     named = ", ".join(f"{each:.6g}" for each in failed[:6]) + (", ..." if len(failed) > 6 else "")
     return (
-        f"*STEADY STATE DYNAMICS: {len(failed)} frequencies left out ({named}): not confirmed within {MOST} solves, as "
-        "at a resonance that nothing damps"
+        f"*STEADY STATE DYNAMICS: {len(failed)} frequencies omitted ({named}): not confirmed within {MOST} solves, as "
+        "at an undamped resonance"
     )
 
 
@@ -443,6 +443,6 @@ def over_slack(stage: StepSystem, slack: dict[int, float]) -> str:
     first = min(slack, key=lambda bar: slack[bar])
     name = stage.system.name_bar(first)
     return (
-        f"*STEADY STATE DYNAMICS: tension in {len(slack)} bars changes by more than it is, first in {name} at "
-        f"frequency {slack[first]:.6g}: they would go slack, and the answer no longer holds; *DYNAMIC follows that"
+        f"*STEADY STATE DYNAMICS: the amplitude of the tension of {len(slack)} bars exceeds its static value, first in "
+        f"{name} at frequency {slack[first]:.6g}: they would go slack, and the answer is not valid; use *DYNAMIC"
     )

@@ -60,7 +60,7 @@ def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -
     pencil = pencil_of(stage)
     ladder = lowest_modes(pencil, wanted)
     if ladder.total == 0:
-        raise ModelError("*FREQUENCY: the rods leave nothing to move")
+        raise ModelError("*FREQUENCY: the rods leave no degree of freedom")
     number = 1 + np.arange(len(ladder.squares)) + np.searchsorted(ladder.failed, ladder.squares)
     given = number <= wanted
     return Found(pencil, ladder, number[given], ladder.squares[given], ladder.shapes[:, given])
@@ -89,21 +89,21 @@ def _notices(ladder: Ladder, square: Floats, wanted: int) -> list[str]:
     if left_out:
         named = ", ".join(map(str, left_out))
         notices.append(
-            f"*FREQUENCY: mode{'s' if len(left_out) > 1 else ''} {named} left out: not confirmed by the residual; what "
-            "holds them is lost in the rounding of what is stiffest"
+            f"*FREQUENCY: mode{'s' if len(left_out) > 1 else ''} {named} omitted: not confirmed by the residual; their "
+            "stiffness is lost in the round-off of the stiffest parts"
         )
     if ladder.missing > 0:
-        notices.append(f"*FREQUENCY: {ladder.missing} more modes were counted among those given, but not found")
+        notices.append(f"*FREQUENCY: {ladder.missing} more modes lie among those given, but were not found")
     if ladder.missing < 0:
-        notices.append("*FREQUENCY: whether a mode is missing among those given could not be found out")
+        notices.append("*FREQUENCY: could not check whether a mode is missing among those given")
     rigid = int((square == 0.0).sum())
     if rigid:
         notices.append(
-            f"{rigid} mode{'s' if rigid > 1 else ''} of zero frequency: motions that meet no stiffness (of a free body "
-            "or a mechanism)"
+            f"{rigid} mode{'s' if rigid > 1 else ''} of zero frequency: motions without stiffness (of a free body or a "
+            "mechanism)"
         )
     if np.any(square < 0.0) or ladder.massless:
-        notices.append("the state is unstable: negative frequencies belong to growing motions")
+        notices.append("the state is unstable: negative frequencies stand for growing motions")
     return notices
 
 
@@ -202,7 +202,7 @@ def _below_all(pencil: Pencil) -> Factor:
         if last is not None and last.below <= 0:
             return last
     if last is None:
-        raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness; hold them or give them either")
+        raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness: give them one, or supports")
     return last
 
 

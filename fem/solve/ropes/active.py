@@ -54,7 +54,7 @@ class ActiveSet(Watched):
     def start(self, motion: Motion, now: float) -> None:
         """Ropes at their length are taut at first; those between two supports never are."""
         if np.any(self.friction):
-            self.step_run.notify("planes are smooth in statics: FRICTION of *STOP PLANE acts in *DYNAMIC steps")
+            self.step_run.notify("planes are smooth in statics: FRICTION of *STOP PLANE acts in *DYNAMIC steps only")
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
@@ -207,8 +207,8 @@ class ActiveSet(Watched):
         if not slack.any():
             return ""
         return (
-            f" (slack: {self._names(slack)}; ropes at their length at the start of the step hold it, or "
-            "a damped *DYNAMIC step finds a shape)"
+            f" (slack: {self._names(slack)}; use ropes that are taut at the start of the step, or find the shape by a "
+            "damped *DYNAMIC step)"
         )
 
     def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:

@@ -311,8 +311,8 @@ ROUNDS, STEPS, SWEEPS = 8, 8, 20
 EXACT_ROUNDS, ROUGH = 3, 1e-3
 """Rounds after which a fraction of the largest rate will do: nodes creep at most so fast where friction holds rods."""
 CREEPS = (
-    f"friction that holds both ends of rods is found to {ROUGH:g} of the largest rate only, in some increments: nodes "
-    "that stick may creep so fast"
+    f"in some increments friction that holds both ends of rods is accurate only to {ROUGH:g} of the largest rate: "
+    "nodes that stick may creep at that rate"
 )
 LONGEST = 1e4
 """Steps of Newton's method so many times longer than the answer show a singular matrix."""

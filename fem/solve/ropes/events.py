@@ -224,7 +224,7 @@ class Events(Switched):
 
     def _no_end(self) -> str:
         names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)
-        return f"{names} go slack and taut, or meet impacts, more than {MOST_EVENTS} times within one increment"
+        return f"{names} go slack and taut, or have impacts, more than {MOST_EVENTS} times within one increment"
 
 
 MOST_ROOTS = 1000

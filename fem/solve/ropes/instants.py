@@ -387,8 +387,8 @@ class Switched(Watched):
             return
         self.shares.put_in(self.step_run.progress.motion, self.taut, self.now)
         self.step_run.notify(
-            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines the force "
-            "that they pull with together, which they share so that the sum of the squares of T is least"
+            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines only their "
+            "total force, which is distributed so that the sum of T^2 is least"
         )
 
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
@@ -441,12 +441,12 @@ class Switched(Watched):
     def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
         """Failed where ropes (r,) that change now cannot keep their lengths in any state."""
         if np.any(at & ~self.can_pull):
-            raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} longer than it may be")
+            raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} beyond its length")
         lasting = at & self.stuck & at_once
         if lasting.any():
             raise self._given_up(
-                f"no finite pull keeps {self._names(lasting)} at its length: it is straight between others, across the "
-                "forces that act"
+                f"no finite tension keeps {self._names(lasting)} at its length: it is straight between others and "
+                "perpendicular to the forces"
             )
 
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
@@ -473,7 +473,7 @@ class Switched(Watched):
 
     def _no_pulls(self, error: NoPulls) -> str:
         name = self.step_run.system.name_bar(error.bar)
-        return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"
+        return f"no tensions of ropes and rods keep all lengths: {name} is pulled apart"
 
 
 class SettingOff(Switched):

@@ -240,7 +240,7 @@ class Moreau(Marcher):
         self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.equations.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.holds: Flags = self.pulls.copy()
-        self.spare, self.trouble = 0.0, "its iteration did not end"
+        self.spare, self.trouble = 0.0, "its iteration did not converge"
         self.happened: list[tuple[int, int, str, float]] = []
         self.creeps = False
 
@@ -250,7 +250,7 @@ class Moreau(Marcher):
         massless[held] = False
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
-            raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
+            raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass or support it")
 
     def rope_start(self, step: StepState) -> SettingOff:
         """Ropes set off as those whose events are located."""
@@ -325,7 +325,7 @@ class Moreau(Marcher):
                     pull, creeps = impulses(compliance, free - bound, one_sided, law.slips, noise[law.whose])
                     self.creeps |= creeps
                 except NoPulls as error:
-                    self.trouble = f"no pulls keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
+                    self.trouble = f"no tensions keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
                     return None
                 change = change - along @ pull
             move = lengths.dofs.spread(change)
@@ -422,7 +422,7 @@ class Moreau(Marcher):
             try:
                 pull, _ = complementarity(reduced @ along, gap[near], one_sided[near], noise)
             except NoPulls as error:
-                self.trouble = f"no move keeps all lengths: {self._name(int(near[error.worst]))} is pulled apart"
+                self.trouble = f"no motion keeps all lengths: {self._name(int(near[error.worst]))} is pulled apart"
                 if np.array_equal(one_sided, self.one_sided):
                     return False
                 one_sided = self.one_sided  # not all of those that pulled can keep their lengths

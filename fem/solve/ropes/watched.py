@@ -140,8 +140,8 @@ class Watched:
         """Note why there is no way on from the beginning of the increment, and let it be cut back."""
         m = self.step_run
         self.trouble = (
-            f"step {m.number} stopped at t = {m.progress.time:.9g}: {why}. Smaller increments may find a way. "
-            "Everything computed so far is written"
+            f"step {m.number} stopped at t = {m.progress.time:.9g}: {why}. Smaller increments may help. Everything "
+            "computed so far is written"
         )
         return Failed(groups.NOT_CONVERGED, np.zeros(len(CONTROL), np.int64), np.zeros((1, len(ROW))))
 

@@ -52,8 +52,8 @@ DEPTH_OF_MIXING = 5
 FAINT = 1e-6
 """Friction over the largest load that is none."""
 LAID = (
-    "Newton's method did not get there from the state it began in; it went on from the equilibrium of the cables that "
-    "is found from any start (friction holds them from where they lay before the increment)"
+    "Newton's method did not converge from the initial state; it was restarted from the equilibrium of the cables, "
+    "which is found from any state (with friction, from where they lay before the increment)"
 )
 
 

@@ -107,7 +107,7 @@ NO_STIFFNESS = 1e-14
 """Eigenvalues of a nodal block below this fraction of its largest one are zero but for round-off."""
 CAUTION, FLOOR = 2.0, 1e-10
 """Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
-SLACK = "bars lie slack in the stream: nothing but the stream holds them while the equilibrium is looked for"
+SLACK = "bars are slack in the flow: only the flow holds them while the equilibrium is sought"
 NO_LOAD = 1e-12
 """Fraction of the largest load below which a load component is zero but for round-off."""
 
@@ -160,7 +160,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
+    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {shown}"
 
 
 def _dragged(stage: StepSystem) -> Flags:
@@ -238,7 +238,7 @@ def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Flag
 def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     axis = int(np.abs(direction).argmax())
     name = stage.system.name_dof(3 * node + axis)
-    cure = "hold it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
+    cure = "support it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
     if step.nlgeom:
         cure += (
             " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"

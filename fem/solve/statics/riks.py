@@ -83,7 +83,7 @@ def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
     if any(isinstance(case.curve, Ramp) for case in environment.heat):
         raise ModelError("*STATIC, RIKS follows loads only: a temperature that changes is not supported")
     if any(isinstance(case.curve, Ramp) for flow in environment.flows for case in flow.cases):
-        what = "water and wind that change in the step are not supported; bring them on in a *STATIC step before it"
+        what = "water and wind that change in the step are not supported; apply them in a *STATIC step before it"
         raise ModelError(f"*STATIC, RIKS follows loads that do not depend on the motion: {what}")
     base, slope = np.zeros(len(stage.loads.cases)), np.zeros(len(stage.loads.cases))
     for p, case in enumerate(stage.loads.cases):
@@ -93,7 +93,7 @@ def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
     reference = slope @ stage.loads.vectors if len(slope) else np.zeros(system.size)
     if not np.any(reference[stage.nodes.dof_kind != 0]):
         raise ModelError(
-            "*STATIC, RIKS: no load changes in this step; those with AMPLITUDE do not follow the load factor"
+            "*STATIC, RIKS: no load changes in this step; loads with AMPLITUDE do not follow the load factor"
         )
     numbers = np.zeros(NUMBERS)
     numbers[LARGEST] = math.inf if end.factor is None else end.factor
@@ -108,7 +108,7 @@ def _end_dof(system: System, stage: StepSystem, end: ArcEnd) -> float:
     assert end.target is not None
     nodes = system.nodes_of(end.target)
     if len(nodes) != 1:
-        raise ModelError(f"*STATIC, RIKS: set {end.target} has {len(nodes)} nodes; the step ends by the motion of one")
+        raise ModelError(f"*STATIC, RIKS: set {end.target} has {len(nodes)} nodes; one node must end the step")
     dof = 3 * int(nodes[0]) + end.dof - 1
     if stage.nodes.dof_kind[dof] != 1:
         raise ModelError(f"*STATIC, RIKS: {system.name_dof(dof)}, whose displacement ends the step, is not free")

@@ -68,7 +68,7 @@ def can_run_in_lanes(model: Model) -> str:
         "it has equations between dofs": model.equations,
         "it has planes": model.planes,
         "it has ropes or stops": any(0.0 in pair for pair in ratios),
-        "it has links": model.links,
+        "it has rigid links": model.links,
         "it has a spring with a table": any(spring.table for spring in model.springs),
     }
     return next((reason for reason, is_so in reasons.items() if is_so), "")

@@ -115,7 +115,7 @@ def struck(instant: Instant, blow: Blow, moved: Floats, rate: Floats) -> Floats:
     off = np.abs(network.rows[at] @ x - target[at]).max(initial=0.0)
     if off > EXACT * np.abs(np.concatenate([target[at], along])).max(initial=0.0):
         raise CommandError(
-            "an impact meets lengths that depend on each other: perturbations have no jump there, use --method two"
+            "an impact involves redundant constraints: perturbations are not defined there; use --method two"
         )
     return network.dofs.spread(x)
 

@@ -105,7 +105,7 @@ def test_bad_input_is_refused_in_words(open_tab):
     links.fill("2")
     tab.until(lambda: run.is_enabled() and tab.of("length-3").count() == 0)
     for cell, text, said in (
-        ("length-2", "-1", "above zero"),
+        ("length-2", "-1", "a positive number"),
         ("mass-1", "one", "not a number"),
         ("angle-1", "1e999", "too large"),
     ):
@@ -155,7 +155,7 @@ def test_a_line_follows_its_numbers(open_tab):
     value.fill("860")
     tab.until(lambda: "natural length 860" in said.inner_text())
     value.fill("-2")
-    tab.until(lambda: "above zero" in wrong.inner_text() and tab.of("run-line").is_disabled())
+    tab.until(lambda: "a positive number" in wrong.inner_text() and tab.of("run-line").is_disabled())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

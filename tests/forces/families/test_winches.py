@@ -64,8 +64,8 @@ def told_by(text: str) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize(
     ("second", "number", "words"),
     [
-        (step(0.05, ", AMPLITUDE=FROM NOTHING"), 2, ("by -0.1 of", "from 0.1, where the winch stands, to 0", "makes")),
-        (step(-0.05, "", ", AMPLITUDE=STEP"), 2, ("by -0.15 of", "without AMPLITUDE=STEP")),
+        (step(0.05, ", AMPLITUDE=FROM NOTHING"), 2, ("by -0.1 of", "from 0.1, its value before, to 0", "makes")),
+        (step(-0.05, "", ", AMPLITUDE=STEP"), 2, ("by -0.15 of", "remove AMPLITUDE=STEP")),
     ],
 )
 @pytest.mark.parametrize("name", MODELS)
@@ -116,7 +116,7 @@ def test_a_restart_knows_where_the_winch_stands(tmp_path: Path, monkeypatch: pyt
     second = np.loadtxt("second/nodes.csv", delimiter=",", skiprows=1)
     last = second[second[:, 1] == second[-1, 1]][:, 4:7]
     np.testing.assert_allclose(last, whole.u[-1].reshape(-1, 3), rtol=0.0, atol=1e-9)
-    assert "from 0.1, where the winch stands, to 0" in Path("jumps/run.json").read_text()
+    assert "from 0.1, its value before, to 0" in Path("jumps/run.json").read_text()
     parsed = fem.parse_deck(decks["jumps"].replace("ELEMENTS", "LINE"))
     assert not [line for line in check(parsed).findings if "*WINCH" in line]
 

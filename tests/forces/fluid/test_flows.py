@@ -322,7 +322,7 @@ LINE, FDD, 1., 0.1, 1.2
 *END STEP
 """
     history = run_text(text)
-    assert "lie slack in the stream" in " ".join(history.notices)
+    assert "are slack in the flow" in " ".join(history.notices)
     u = history.u[-1].reshape(-1, 3)
     assert u[:, 0] == pytest.approx(u[::-1, 0], abs=1e-8)
     assert history.elements[-1, :, 3].min() > 0.0

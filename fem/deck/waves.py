@@ -1,0 +1,267 @@
+"""``*WAVE``: regular waves, seas, components and records of other programs. What they need of the water is known when
+all cards are read.
+
+TABLE and ELEVATION become regular waves when they are read. The surface eta(t_j) of a record of n samples, dt apart, is
+the sum of its Fourier components (rfft),
+
+    eta(t) = mean + sum of a_m cos(omega_m (t - t_0) + arg c_m),   omega_m = 2 pi m/(n dt),   a_m = 2 |c_m|/n
+
+(half of it where omega_m dt = pi), which is a cos(-omega t + phase) with phase = omega t_0 - arg c. That sum is held
+against the record before it is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.amplitudes import points_of_file
+from fem.deck.cards import Card, Row
+from fem.deck.columns import Columns, columns_of
+from fem.deck.draft import Draft
+from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, Whole, word_of
+from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.table import Line, Parameters, Value, keyword
+from fem.model import Airy, Jonswap, Static
+from fem.model.surroundings import STRETCHINGS, VERTICAL
+
+FOREIGN = {
+    "STOKES": "Stokes' waves are not supported",
+    "GRIDDED": "waves on a grid are not supported",
+    "USER": "waves of a user's routine are not supported",
+}
+MOST_COMPONENTS, LARGEST_SEED = 100_000, 2**64 - 1
+NOT_UNIT = 2e-3
+BY = ("PERIOD", "FREQUENCY", "OMEGA")
+PHASES = ("LAG", "LEAD")
+OF_ALL = Parameters(
+    RAMP=Value("ramp", AMOUNT, default=0.0, is_ours=True),
+    STRETCHING=Value("stretching", word_of(*STRETCHINGS), default=VERTICAL, shown=True, is_ours=True),
+)
+OF_SEAS = Parameters(
+    SEED=Value("seed", Whole(0, LARGEST_SEED), default=None, is_ours=True),
+    COMPONENTS=Value("count", Whole(1, MOST_COMPONENTS), default=200, shown=True, is_ours=True),
+)
+RECORD = Parameters(
+    {
+        "HEADING": Value("heading", ANY, default=0.0),
+        "SHORTEST PERIOD": Value("shortest", POSITIVE_NUMBER, default=0.0),
+        "LONGEST PERIOD": Value("longest", POSITIVE_NUMBER, default=np.inf),
+        "TOLERANCE": Value("tolerance", POSITIVE_NUMBER, default=0.05),
+    }
+)
+PLACE = ("X", "Y")
+OWN = {
+    "AIRY": ("WAVE PERIOD", *PLACE),
+    "JONSWAP": tuple(OF_SEAS),
+    "TABLE": ("BY", "PHASE", *PLACE),
+    "ELEVATION": (*RECORD, "COLUMN", "TIME COLUMN", *PLACE),
+}
+"""Parameters of each type, beside those of all."""
+ALONG = tuple(Value("direction", ANY, what, 0.0) for what in ("cos x", "cos y"))
+REGULAR = {
+    size: Line(
+        f"amplitude, {size}, phase, cos x, cos y",
+        Value("amplitude", AMOUNT, "the amplitude"),
+        Value("size", POSITIVE_NUMBER, f"the {size}"),
+        Value("phase", ANY, "the phase", 0.0),
+        *ALONG,
+    )
+    for size in ("wavelength", "period")
+}
+SEA = Line(
+    "Hs, Tp, gamma, cos x, cos y, lowest, highest omega/omega_p",
+    Value("height", POSITIVE_NUMBER, "the significant height Hs"),
+    Value("period", POSITIVE_NUMBER, "the peak period Tp"),
+    Value("gamma", POSITIVE_NUMBER, "gamma", 3.3),
+    *ALONG,
+    Value("low", POSITIVE_NUMBER, "the lowest frequency over that of the peak", 0.5),
+    Value("high", POSITIVE_NUMBER, "the highest frequency over that of the peak", 4.0),
+)
+OURS = (*dict.fromkeys(name for names in OWN.values() for name in names if name != "WAVE PERIOD"), *OF_ALL)
+COLUMNS = {
+    "amplitude": ("AMPLITUDE", "AMP"),
+    **{by: (by,) for by in BY},
+    "phase": ("PHASE", "PHA"),
+    "heading": ("HEADING", "DIRECTION", "BETA"),
+}
+"""Things in the columns of a table, and the names that these may have."""
+UNEVEN = 0.01
+"""Of the interval between two samples: by so much they may be off their instants."""
+SMALL = 1e-12
+MOST_CHECKED = 1000
+"""Samples at which a record is held against its waves."""
+
+
+def direction(row: Row, at: int, given: tuple[float, float], nowhere: str, hint: str) -> tuple[float, float]:
+    """A horizontal direction, 1, 0 where both of its entries, from ``at`` on, are blank."""
+    if not row.field(at).text and not row.field(at + 1).text:
+        return 1.0, 0.0
+    if given[0] == 0.0 and given[1] == 0.0:
+        raise Mistake(row.field(at).place, nowhere, hint)
+    return given
+
+
+def is_unit(along: tuple[float, float]) -> bool:
+    """Its length is 1, but for what is left out of decimals."""
+    return not abs(along[0] * along[0] + along[1] * along[1] - 1.0) > NOT_UNIT
+
+
+@keyword("model", needs=("TYPE",), takes=("WAVE PERIOD", *OURS), plus=OURS)
+def wave(card: Card, draft: Draft) -> None:
+    """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea; TABLE: ``amplitude,
+    period, phase, heading``; ELEVATION: ``time, elevation``.
+    """
+    asked = card.field("TYPE").text.upper()
+    if asked in FOREIGN:
+        hint = "TYPE=AIRY is for regular first-order waves, JONSWAP for an irregular sea"
+        raise Mistake(card.field("TYPE").place, FOREIGN[asked], hint)
+    kind = card.word("TYPE", tuple(OWN), "AIRY")
+    for name in filter(card.has, dict.fromkeys(name for names in OWN.values() for name in names)):
+        if name not in OWN[kind]:
+            owners = listing(each for each, names in OWN.items() if name in names)
+            raise Mistake(card.parameters[squeezed(name)].place, f"{name} is for TYPE={owners}")
+    given = OF_ALL.read(card, draft)
+    if kind != "AIRY":
+        draft.extension(f"*WAVE, TYPE={kind}")
+    if kind == "JONSWAP":
+        draft.waves.append((sea(card, draft, given), card))
+        return
+    given["place"] = card.number("X"), card.number("Y")
+    is_period = kind != "AIRY" or card.flag("WAVE PERIOD")
+    if kind == "AIRY":
+        rows = tuple(regular(row, "period" if is_period else "wavelength", draft) for row in draft.rows(card))
+    else:
+        rows = (tabulated if kind == "TABLE" else recorded)(card, draft)
+    draft.waves.append((Airy(rows, is_period, **given), card))
+
+
+def regular(row: Row, size: str, draft: Draft) -> Any:
+    """Read a data line of AIRY."""
+    *numbers, along = REGULAR[size].read(row, draft).values()
+    return *numbers, *towards(row, along, draft)
+
+
+def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
+    """Read the data line of JONSWAP."""
+    if not card.has("SEED"):
+        hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
+        raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
+    given |= OF_SEAS.read(card, draft)
+    row = draft.single_row(card, SEA.text)
+    given |= SEA.read(row, draft)
+    if given["high"] <= given["low"]:
+        message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
+        raise Mistake(row.field(6).place, message)
+    return Jonswap(**given | {"direction": towards(row, given["direction"], draft)})
+
+
+def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:
+    """cos x, cos y in fields 3 and 4."""
+    along = direction(row, 3, along, "the waves have no direction", "cos x, cos y is a unit vector, for example 1, 0")
+    if not is_unit(along):
+        draft.notice("*WAVE: cos x, cos y is not a unit vector: only its direction is used")
+    return along
+
+
+def tabulated(card: Card, draft: Draft) -> Any:
+    """Rows of AIRY, with periods, from ``amplitude, period, phase, heading``, or columns of these names."""
+    table = columns_of(card)
+    if not table.names and not 2 <= table.width <= 4:
+        raise Mistake(table.place(0, 0), f"expected amplitude, period, phase, heading, got {table.width} entries")
+    columns = table.assigned(COLUMNS) or dict(zip(("amplitude", "size", "phase", "heading"), range(4), strict=True))
+    amplitude = amounts(table, columns, "amplitude")
+    period = 2.0 * np.pi / frequencies(card, table, columns)
+    phase, heading = (
+        np.array(table.numbers(columns[what], f"the {what}") if columns.get(what, 9) < table.width else 0.0 * period)
+        for what in ("phase", "heading")
+    )
+    lag = phase if card.word("PHASE", PHASES, "LAG") == "LAG" else -phase
+    b = np.radians(heading)
+    return tuple(map(tuple, np.column_stack([amplitude, period, lag, np.cos(b), np.sin(b)]).tolist()))
+
+
+def amounts(table: Columns, columns: Mapping[str, int], what: str, hint: str = "") -> Floats:
+    """The numbers of a column that must be there, none of them negative."""
+    if what not in columns:
+        raise table.mistake(f"the table has no column with the {what}{table.named()}")
+    found = np.array(table.numbers(columns[what], f"the {what}"))
+    for at in np.flatnonzero(found < 0.0)[:1].tolist():
+        message = f"the {what} must not be negative, got {found[at]:g}"
+        raise Mistake(table.place(at, columns[what]), message, hint)
+    return found
+
+
+def frequencies(card: Card, table: Columns, columns: Mapping[str, int]) -> Floats:
+    """Circular frequencies from the column of periods or frequencies: of its name, or ``size``, as BY= has it."""
+    named = [by for by in BY if by in columns]
+    by = card.word("BY", BY, named[0] if named else "PERIOD")
+    if len(named) > 1 or (named and by not in named):
+        raise card.mistake(f"BY={by}, and the table has a column of {listing(map(str.lower, named), 'and')}")
+    what, at = "period" if by == "PERIOD" else "frequency", columns.get(by, columns.get("size"))
+    given = amounts(table, {} if at is None else {what: at}, what)
+    for row in np.flatnonzero(given == 0.0)[:1].tolist():
+        raise Mistake(table.place(row, at or 0), f"the {what} must be positive, got 0")
+    return 2.0 * np.pi / given if by == "PERIOD" else given * (2.0 * np.pi if by == "FREQUENCY" else 1.0)
+
+
+def recorded(card: Card, draft: Draft) -> Any:
+    """Rows of AIRY, with periods, from a record ``time, elevation``."""
+    time, eta = points_of_file(card, "*WAVE, TYPE=ELEVATION", draft).T
+    given, where = RECORD.read(card, draft), card.file.place if card.file else card.place
+    count = len(time)
+    if count < 4 or np.ptp(eta) == 0.0:
+        raise Mistake(where, "the record holds no waves: it has " + (f"{count} samples" if count < 4 else "one level"))
+    dt = float(time[-1] - time[0]) / (count - 1)
+    late = np.abs(time - time[0] - dt * np.arange(count))
+    if late.max() > UNEVEN * dt:
+        at = int(late.argmax())
+        message = f"samples are not evenly spaced: {time[at]:g}, where {dt:g} from one to the next makes "
+        raise Mistake(where, message + f"{time[0] + dt * at:g}", "interpolate the record at equal intervals")
+    mean = float(eta.mean())
+    found = np.fft.rfft(eta - mean)[1:] * 2.0 / count
+    omega = 2.0 * np.pi / (count * dt) * np.arange(1, len(found) + 1)
+    found[-1] *= 0.5 if count % 2 == 0 else 1.0
+    size = np.abs(found)
+    kept = (omega * given["longest"] >= 2.0 * np.pi) & (omega * given["shortest"] <= 2.0 * np.pi)
+    kept &= size > SMALL * size.max()
+    count_kept = int(kept.sum())
+    if not 0 < count_kept <= MOST_COMPONENTS:
+        hint = "SHORTEST PERIOD= and LONGEST PERIOD= say which periods count"
+        raise Mistake(where, f"the record has {count_kept} waves, and 1 to {MOST_COMPONENTS} may be", hint)
+    omega, size, phase = omega[kept], size[kept], omega[kept] * time[0] - np.angle(found[kept])
+    some = np.linspace(0, count - 1, min(count, MOST_CHECKED)).astype(np.int64)
+    sums = np.array([size @ np.cos(phase - omega * t) for t in time[some].tolist()])
+    off = float(np.sqrt(np.mean((eta[some] - mean - sums) ** 2)) / eta.std())
+    periods = f"{2.0 * np.pi / omega[-1]:.4g} to {2.0 * np.pi / omega[0]:.4g}"
+    if off > given["tolerance"]:
+        message = f"waves of {periods} are off the record by {off:.3g} of its standard deviation"
+        raise Mistake(where, message, f"wider cut-offs, or TOLERANCE= above {given['tolerance']:g}")
+    draft.notice(
+        f"*WAVE, TYPE=ELEVATION: {count_kept} waves of {periods}, Hs {4.0 * np.sqrt(0.5 * size @ size):.4g}, off the "
+        f"record by {off:.2g} of its standard deviation; its mean, {mean:.3g}, is left out; it repeats itself after "
+        f"{count * dt:.6g}"
+    )
+    b = np.radians(np.full(count_kept, given["heading"]))
+    rows = np.column_stack([size, 2.0 * np.pi / omega, np.degrees(phase), np.cos(b), np.sin(b)])
+    return tuple(map(tuple, rows.tolist()))
+
+
+def check_waves(draft: Draft) -> None:
+    """They are on water with a depth and a weight, and stretched in one way; statics does not know them."""
+    for each, card in draft.waves if not draft.has_failed("AQUA") else ():
+        with draft.guard():
+            if draft.water is None:
+                raise card.mistake("waves need water, and the deck has no *AQUA", "give *AQUA before the first step")
+            if draft.water.seabed == draft.water.level:
+                raise card.mistake("*AQUA has no depth: seabed and still level are equal, so there can be no waves")
+            if draft.water.gravity == 0.0:
+                raise card.mistake("waves need g, which is 0 in *AQUA")
+            if each.stretching != draft.waves[0][0].stretching:
+                other = draft.waves[0][0].stretching
+                raise card.mistake(f"STRETCHING={each.stretching}, but {other} in another *WAVE: use one")
+    if draft.waves and any(isinstance(step.procedure, Static) for step in draft.steps):
+        draft.notice("*STATIC: waves do not act there, only the current does")

@@ -1,0 +1,109 @@
+"""Vessels that answer waves: tables of response amplitude operators, ``*RAO``.
+
+A regular wave eta = a cos theta, with theta = k (x cos b + y sin b) - omega t + phase at the reference point, moves a
+vessel in each of its six motions by
+
+    q = a |H| cos(theta + lag) = Re(a H e^(i theta)),   H = |H| e^(i lag)
+
+theta falls with time: a motion has its crest lag/omega later than the wave. Between the rows of a table H itself is
+interpolated, its real and its imaginary part, linearly over the circular frequency and then over the heading: no phase
+has to be unwrapped, and where a motion vanishes its phase has no say. Nothing is interpolated between headings more
+than ``WIDEST`` apart, and nothing is said beyond the table unless the deck says it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Complexes, Flags, Floats, distinct, frozen
+
+MOTIONS = ("surge", "sway", "heave", "roll", "pitch", "yaw")
+ERROR, ZERO, HOLD = "ERROR", "ZERO", "HOLD"
+OUTSIDE = (ERROR, ZERO, HOLD)
+WIDEST = 90.0
+"""Degrees between two headings of a table, beyond which neither says anything of those between them."""
+NEAR = 1e-9
+"""Relative: periods and headings that differ by less are the same."""
+TURNED = 150.0
+"""Degrees by which a phase turns where the motion passes through zero: there a straight line is right."""
+VISIBLE = 0.05
+"""Part of the largest amplitude of a motion above which its phase matters."""
+
+
+@frozen
+class Rao:
+    """``*RAO``: rows (omega, heading, six amplitudes, six lags) of a vessel with x to the bow, y to port, z up.
+
+    heading  in which waves run, degrees from the bow towards port: 0 following, 90 from starboard, 180 head sea
+    amplitudes over that of the wave, of rotations in degrees per length; lags behind the crest at the reference point,
+    in degrees
+    outside  what the vessel does in waves beyond the frequencies of the table
+    """
+
+    name: str
+    rows: tuple[tuple[float, ...], ...]
+    outside: str = ERROR
+
+    @property
+    def headings(self) -> Floats:
+        """Rising, from 0 to below 360."""
+        return distinct(np.array([row[1] for row in self.rows]) % 360.0)
+
+    def at(self, heading: float) -> tuple[Floats, Complexes]:
+        """Circular frequencies (n,) rising, and H (6, n), of a heading of the table; rotations in degrees."""
+        rows = np.array(sorted(row for row in self.rows if row[1] % 360.0 == heading))
+        return rows[:, 0], (rows[:, 2:8] * np.exp(1j * np.radians(rows[:, 8:]))).T
+
+    def answer(self, omega: Floats, heading: Floats) -> tuple[Complexes, Flags, Flags]:
+        """H (6, c) in waves (c,) that run at ``heading`` from the bow, rotations in radians.
+
+        Which waves have a frequency, which a heading, that the table has not.
+        """
+        ways = self.headings
+        found = np.zeros((len(ways), len(omega), 6), complex)
+        beyond = np.zeros((len(ways), len(omega)), np.bool_)
+        for number, way in enumerate(ways):
+            own, values = self.at(way)
+            beyond[number] = (omega < own[0] * (1.0 - NEAR)) | (omega > own[-1] * (1.0 + NEAR))
+            found[number] = np.array([np.interp(omega, own, each) for each in values]).T
+        if self.outside == ZERO:
+            found[beyond] = 0.0
+        places = ways - ways[0]
+        gaps = np.diff(np.append(places, 360.0))
+        if len(ways) > 1 and gaps[-1] <= gaps[:-1].max() * (1.0 + NEAR):  # they go all the way round
+            places, found, beyond = (
+                np.append(places, 360.0),
+                np.append(found, found[:1], 0),
+                np.append(beyond, beyond[:1], 0),
+            )
+        turned = (heading - ways[0] + 360.0 * NEAR) % 360.0 - 360.0 * NEAR
+        at = np.interp(turned, places, np.arange(len(places)))
+        low = np.minimum(at.astype(np.int64), max(len(places) - 2, 0))
+        high, part, each = np.minimum(low + 1, len(places) - 1), at - low, np.arange(len(omega))
+        is_between = (part > NEAR) & (part < 1.0 - NEAR)
+        is_turned = (turned > places[-1] + 360.0 * NEAR) | (is_between & (places[high] - places[low] > WIDEST))
+        is_off = (beyond[low, each] & (part < 1.0 - NEAR)) | (beyond[high, each] & (part > NEAR))
+        mixed = (1.0 - part)[:, None] * found[low, each] + part[:, None] * found[high, each]
+        mixed[:, 3:] *= np.pi / 180.0
+        return np.ascontiguousarray(mixed.T), is_off, is_turned
+
+    def steepest(self) -> tuple[float, str, float, float, float]:
+        """The largest turn of the phase [degrees] from one frequency of the table to the next, its motion and heading,
+        and the two frequencies: chords across it leave cos(turn/2) of the amplitude.
+        """
+        found = (0.0, MOTIONS[0], 0.0, 0.0, 0.0)
+        for heading in self.headings:
+            omega, values = self.at(heading)
+            seen = np.abs(values) > VISIBLE * np.abs(values).max(axis=1, keepdims=True)
+            turns = np.abs(np.degrees(np.angle(values[:, 1:] * values[:, :-1].conj())))
+            turns[~(seen[:, 1:] & seen[:, :-1]) | (turns > TURNED)] = 0.0
+            if turns.size and turns.max() > found[0]:
+                motion, at = divmod(int(turns.argmax()), turns.shape[1])
+                found = float(turns.max()), MOTIONS[motion], float(heading), float(omega[at]), float(omega[at + 1])
+        return found
+
+
+def moved_by(rao: Rao, sea: Floats, heading: float) -> Complexes:
+    """a H (6, c) in the waves of a sea (c, 6), ``surroundings.components_of``; heading: of the bow, degrees from +x."""
+    omega, _, amplitude, _, direction, _ = sea.T
+    return np.asarray(amplitude * rao.answer(omega, np.degrees(direction) - heading)[0])
