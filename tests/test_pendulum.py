@@ -126,7 +126,7 @@ def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkey
         (["--links", "2", "--angles", "30,a"], "'a' is not a number"),
         (["--links", "2", "--angles", "30,,30"], "'' is not a number"),
         (["--links", "2", "--mass", "1,inf"], "'inf' is not a finite number"),
-        (["--links", "2", "--damping", "-1"], "is not a number of at least zero"),
+        (["--links", "2", "--damping", "-1"], "is not a number that is zero or positive"),
     ],
 )
 def test_what_is_no_number_is_exit_2(arguments, message, capsys):

@@ -92,7 +92,7 @@ def test_a_name_that_is_not_there_is_answered_by_those_that_are(history):
     for wrong, names in (
         (lambda: motion.of_node(7), "there is no node 7; there are 1, 2"),
         (lambda: motion.of_node(2, "W"), f"no quantity W; there are {', '.join(NODES)}"),
-        (lambda: motion.of_element(5), "no element 5; there are 1"),
+        (lambda: motion.of_element(5), "no element 5; there is only 1"),
         (lambda: motion.of_element(1, "F"), "no quantity F; there are E, S, N, T"),
         (lambda: motion.of_energy("heat"), "no energy heat; there are kinetic, strain"),
         (lambda: motion.table("node"), "no table node; there are increments, nodes, elements"),

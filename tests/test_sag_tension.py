@@ -53,7 +53,7 @@ def assert_is(line, published, tension, sag):
 def test_table_14_5():
     """Tolerances: reached are 0.13 % and 0.03 ft, where the wires are slack at last, else 0.02 % and 0.01 ft."""
     loaded = {"temperature [F]": 0, **HEAVY}, {"temperature [F]": 32, "ice [in]": 0.5}
-    line = fem.sag_tension(rows_of(*loaded, f60={AT: 6300, "creep": "yes"}), spans=[700 * FOOT])
+    line = fem.sag_tension(rows_of(*loaded, f60={AT: 6300, "creep": "yes"}), section="drake", spans=[700 * FOOT])
     assert_is(line, TABLE_14_5, 4e-3, 0.035)
     assert line.is_creep_larger and line.governing == "initial average tension limit at condition 6"
     weights = [row.initial.load.resultant / 14.593903 for row in line.rows[:3]]
@@ -68,21 +68,25 @@ def test_appendix_g4():
     """Reached: 0.08 % and 0.03 ft. A heavier load than that of the design: creep is not a factor."""
     loaded = {"temperature [F]": 0, "ice [in]": 1.5}, {"temperature [F]": 0, **HEAVY, AT: 10000}
     line = fem.sag_tension(
-        rows_of(*loaded, {"temperature [F]": 32, "ice [in]": 0.5}, f60={"creep": "yes"}), spans=[1000 * FOOT]
+        rows_of(*loaded, {"temperature [F]": 32, "ice [in]": 0.5}, f60={"creep": "yes"}),
+        section="drake",
+        spans=[1000 * FOOT],
     )
     assert_is(line, APPENDIX_G4, 2e-3, 0.04)
     assert not line.is_creep_larger and line.load == "condition 1"
 
 
 def test_districts_are_their_numbers():
-    (heavy,) = fem.sag_tension([{"district": "NESC heavy", "tension limit [% RTS]": 50}], spans=[200]).rows
+    (heavy,) = fem.sag_tension(
+        [{"district": "NESC heavy", "tension limit [% RTS]": 50}], section="drake", spans=[200]
+    ).rows
     given = {"temperature [F]": 0, **HEAVY, "tension limit [lb]": 15750}
-    (same,) = fem.sag_tension([given], spans=[200]).rows
+    (same,) = fem.sag_tension([given], section="drake", spans=[200]).rows
     assert heavy.initial.h == pytest.approx(same.initial.h, rel=2e-4)
     assert largest(heavy.initial) == pytest.approx(0.5 * 31500 * POUND, rel=2e-4)  # RTS in the catalogue: 140.1 kN
-    (csa,) = fem.sag_tension([{"district": "CSA heavy", "tension limit [kN]": 60}], spans=[200]).rows
+    (csa,) = fem.sag_tension([{"district": "CSA heavy", "tension limit [kN]": 60}], section="drake", spans=[200]).rows
     mm = {"temperature [C]": -20, "ice [mm]": 12.5, "ice density [kg/m3]": 900, "wind [Pa]": 400}
-    (own,) = fem.sag_tension([mm | {"tension limit [N]": 60e3}], spans=[200]).rows
+    (own,) = fem.sag_tension([mm | {"tension limit [N]": 60e3}], section="drake", spans=[200]).rows
     assert csa.final.h == pytest.approx(own.final.h, rel=1e-12)
 
 
@@ -93,7 +97,7 @@ def test_the_governing_limit_is_kept_exactly_and_all_others_too():
         {"name": "every day", "temperature [C]": 15, "tension limit [% RTS]": 18, "state": "final", "creep": "yes"},
         {"name": "hot", "temperature [C]": 80, "sag limit [m]": 14, "state": "final"},
     ]
-    line = fem.sag_tension(cases, first=(0, 0, 20), last=(300, 0, 28))
+    line = fem.sag_tension(cases, section="drake", first=(0, 0, 20), last=(300, 0, 28))
     strength = line.section.strength
     shares = [largest(line.rows[0].initial), largest(line.rows[1].initial), largest(line.rows[2].final)]
     limits = [0.6 * strength, 0.333 * strength, 0.18 * strength]
@@ -104,20 +108,22 @@ def test_the_governing_limit_is_kept_exactly_and_all_others_too():
     with pytest.raises(
         CommandError, match=r"contradict each other: with the .* tension limit .* the final sag limit at hot"
     ):
-        fem.sag_tension([*cases[:3], cases[3] | {"sag limit [m]": 7}], first=(0, 0, 20), last=(300, 0, 28))
+        fem.sag_tension(
+            [*cases[:3], cases[3] | {"sag limit [m]": 7}], section="drake", first=(0, 0, 20), last=(300, 0, 28)
+        )
 
 
 def test_a_clearance_is_that_of_the_lowest_point():
     case = {"temperature [C]": 75, "clearance limit [m]": 9, "state": "final"}
-    line = fem.sag_tension([case], first=(0, 0, 20), last=(300, 0, 28))
+    line = fem.sag_tension([case], section="drake", first=(0, 0, 20), last=(300, 0, 28))
     state = line.rows[0].final
     assert 20 - state.shape.lowest == pytest.approx(9, abs=1e-7)
-    level = fem.sag_tension([case], first=(0, 0, 20), last=(300, 0, 20)).rows[0].final
+    level = fem.sag_tension([case], section="drake", first=(0, 0, 20), last=(300, 0, 20)).rows[0].final
     assert level.shape.sag == pytest.approx(11, abs=1e-7)
 
 
 def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
-    line = fem.sag_tension([{"temperature [C]": 15, "tension limit [kN]": 28}], spans=[250, 300, 350])
+    line = fem.sag_tension([{"temperature [C]": 15, "tension limit [kN]": 28}], section="drake", spans=[250, 300, 350])
     head, *table = line.stringing([0, 20, 40])
     assert head == ["temperature [C]", "H [N]", *(f"sag of {span} m [m]" for span in (250, 300, 350))]
     for temperature, h, *sags in table:
@@ -145,18 +151,27 @@ def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
         ({"district": "NESC heavy", "ice [in]": 1}, "NESC heavy has its own ice: leave those cells empty"),
         ({"temperature [C]": 15, "state": "later"}, "state 'later' is not one of initial, final"),
         ({"temperature [C]": 15, "creep": "maybe"}, "creep 'maybe' is not yes or no"),
-        ({"temperature [C]": 15}, "no limit says how the line is strung"),
+        ({"temperature [C]": 15, "temperature [F]": 59}, "column temperature is given twice"),
+        ({"temperature [C]": 15}, "no limit determines the stringing"),
         ({"temperature [C]": 15, "clearance limit [m]": 9}, "a clearance needs the heights of the ends"),
         (
             {"temperature [C]": 15, "tension limit [kN]": 1e4},
-            "the conductor does not bear its tension limit",
+            "the conductor cannot carry its tension limit",
         ),
         ({"temperature [C]": 15, "tension limit [kN]": 1}, "no tension gives its tension limit"),
     ],
 )
 def test_what_cannot_be_is_refused(case, message):
     with pytest.raises(CommandError, match=message):
-        fem.sag_tension([case], spans=[300])
+        fem.sag_tension([case], section="drake", spans=[300])
+
+
+def test_a_row_may_have_two_limits_and_one_row_creep():
+    case = {"temperature [C]": 15, "tension limit [kN]": 25, "tension limit [% RTS]": 20, "creep": "yes"}
+    (row,) = fem.sag_tension([case], section="drake", spans=[300]).rows
+    assert largest(row.initial) == pytest.approx(25e3)  # 20 % are 28 kN
+    with pytest.raises(CommandError, match="condition 2: creep is yes twice"):
+        fem.sag_tension([case, case], section="drake", spans=[300])
 
 
 def test_conductors_without_numbers_are_refused():
@@ -166,8 +181,8 @@ def test_conductors_without_numbers_are_refused():
     with pytest.raises(CommandError, match="the strength of dove is not known: give a force"):
         fem.sag_tension(case, section="dove", spans=[300])
     for ends in ({}, {"spans": [300], "last": (1, 0, 0)}, {"first": (0, 0, 0), "last": (0, 0, 9)}, {"spans": [-1]}):
-        with pytest.raises(CommandError, match=r"spans|straight above"):
-            fem.sag_tension(case, **ends)
+        with pytest.raises(CommandError, match=r"spans|vertically above"):
+            fem.sag_tension(case, section="drake", **ends)
 
 
 CASES = """name, temperature [F], ice [in], wind [psf], K [lb/ft], average tension limit [lb], creep
@@ -201,6 +216,7 @@ def test_the_command_writes_tables_and_the_figure(tmp_path, capsys, monkeypatch)
         ("--section drake --sag-tension cases.csv --spans 700ft --depth 9", "--sag-tension takes no --depth"),
         ("--section drake --sag-tension cases.csv --spans 700yd", "is not a positive number"),
         ("--section drake --sag 9 --last 9,0,0 --spans 700", "--spans belongs to --sag-tension"),
+        ("--sag-tension cases.csv --spans 700ft", "--sag-tension needs --section NAME"),
         ("--section drake --sag 9", "--last X,Y,Z must give the end of the line"),
     ):
         try:
@@ -218,6 +234,6 @@ def test_a_thousand_rows_take_less_than_five_seconds():
     cases = [{"temperature [C]": -20 + 0.1 * row, "ice [mm]": row % 7} for row in range(1000)]
     cases[0] |= {"tension limit [% RTS]": 25, "state": "final"}
     begun = time.process_time()
-    line = fem.sag_tension(cases, spans=[300])
+    line = fem.sag_tension(cases, section="drake", spans=[300])
     assert time.process_time() - begun < 5.0
     assert len(line.rows) == 1000 and largest(line.rows[0].final) == pytest.approx(0.25 * line.section.strength)

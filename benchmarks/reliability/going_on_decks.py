@@ -191,8 +191,12 @@ def broken(material: str, size: int, first: str, second: str, controls: str) -> 
 
 
 def vessel(size: int) -> str:
-    """A chain whose first node moves with a body that turns, in two steps."""
-    body = "*NODE\n50, -1., 0., 1.\n*NSET, NSET=PIN\n1\n*RIGID BODY, REF NODE=50, PIN NSET=PIN\n"
+    """A chain whose first node moves with a body that turns, and that waves move, in two steps."""
+    body = "*NODE\n50, -1., 0., 1.\n*NSET, NSET=PIN\n1\n"
+    body += "*RIGID BODY, REF NODE=50, PIN NSET=PIN, RAO=BOX, HEADING=20.\n*AQUA\n-9., -5., 9.81, 1.\n"
+    body += "*WAVE, TYPE=TABLE, RAMP=0.03\n0.02, 0.5, 40., 20.\n0.01, 0.3, 0., 20.\n"
+    names = "period, heading, surge, surge phase, pitch, pitch phase\n"
+    body += f"*RAO, NAME=BOX\n{names}0.2, 0, 1, 90, 9, -90\n0.9, 0, 1, 90, 9, 0\n"
     spline = SWING.replace("PERIODIC", "SPLINE, TIME=TOTAL TIME").replace(
         "1, 9., 0., 0.\n0., 1.", "0, 0, .1, .3, .3, -1, 1, 1"
     )

@@ -447,7 +447,7 @@ class _Builder:
                 chosen = self.family[elements, 1]
                 for wrong, why in (
                     (self.ruled[elements], "has a rope law: in place of an initial stress give it a *REST LENGTH"),
-                    (self.kinds[chosen, 1] == RIGID, "keeps its length: it takes no initial stress"),
+                    (self.kinds[chosen, 1] == RIGID, "is inextensible: it takes no initial stress"),
                     (self.kinds[chosen, 1] > RIGID, "has a law that takes no initial stress: give it a *REST LENGTH"),
                 ):
                     if wrong.any() and condition.value != 0.0:

@@ -78,9 +78,7 @@ def modes_before(card: Card, draft: Draft) -> int:
         if not isinstance(step.procedure, Perturbation):
             break
     hint = "put a *FREQUENCY step between the last *STATIC or *DYNAMIC step and this one; DIRECT needs no modes"
-    raise card.mistake(
-        "*STEADY STATE DYNAMICS superposes modes, and no step before it finds the modes of its state", hint
-    )
+    raise card.mistake("*STEADY STATE DYNAMICS superposes modes, but no step before it finds them", hint)
 
 
 @keyword(

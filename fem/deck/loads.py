@@ -89,14 +89,10 @@ def boundary(card: Card, draft: Draft) -> None:
     if card.flag("FIXED"):
         refused = next((name for name in ("TYPE", "AMPLITUDE") if card.has(name)), None)
         if refused:
-            raise Mistake(
-                card.field(refused).place, f"FIXED of *BOUNDARY keeps dofs at their present values: remove {refused}="
-            )
+            raise Mistake(card.field(refused).place, f"FIXED of *BOUNDARY keeps dofs where they are: remove {refused}=")
         kind = "FIXED"
     elif draft.step is None and kind != "DISPLACEMENT":
-        raise Mistake(
-            card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step in which it acts"
-        )
+        raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into a *STEP")
     found, late = draft.boundaries if draft.step is None else draft.step.boundaries, is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():

@@ -88,9 +88,7 @@ def position_of(card: Card) -> Position:
     turns[0].end(7, "two points of the axis (6 coordinates) and the angle in degrees")
     line = numbers(turns[0], 6, "a coordinate of the axis")
     if (line[:3] == line[3:]).all():
-        raise Mistake(
-            turns[0].place, "the two points of the axis are the same", "it points from the first to the second"
-        )
+        raise Mistake(turns[0].place, "the two points of the axis are the same", "give two different points")
     return Position(shift, line[:3], line[3:], float(turns[0].number(6, "the angle in degrees")))
 
 

@@ -165,9 +165,7 @@ def rigid_cylinder(card: Card, draft: Draft) -> None:
     if given["point"] == given["other"]:
         raise Mistake(row.place, "both points of the axis are the same")
     if not rows:
-        raise card.mistake(
-            "the stiffness is missing", "a second data line: K, C, D: force per area and depth, damping, width"
-        )
+        raise card.mistake("no stiffness", "a second data line: K, C, D: force per area and depth, damping, width")
     draft.cylinders.append((RigidCylinder(**given, **contact(card, rows, draft)), card))
 
 

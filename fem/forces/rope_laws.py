@@ -410,10 +410,10 @@ def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
     green = green_strain(b, u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2], group)
     rise = state1[first + STRAIN] - state0[first + STRAIN]
     beyond: float = rise - (strain - measure(group.kinds[b, MEASURE], green, green, 0.0, 0.0)[1])
-    if not trial.secant or rise == 0.0:
-        return beyond * 0.5 * (state0[first + STRESS] + state1[first + STRESS])
-    stored = state1[first + STORED] - state0[first + STORED] + state1[first + LOST] - state0[first + LOST]
-    return beyond * stored / rise
+    mean: float = 0.5 * (state0[first + STRESS] + state1[first + STRESS])
+    if trial.secant and rise != 0.0:
+        mean = (state1[first + STORED] - state0[first + STORED] + state1[first + LOST] - state0[first + LOST]) / rise
+    return beyond * mean
 
 
 @inner_kernel

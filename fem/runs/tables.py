@@ -276,11 +276,13 @@ class TableSink(SilentSink):
         """Where lines leave the bottom, whenever nodes are printed; without that at the ends of steps."""
         due = np.any([each.due(rows.increment, rows.time, rows.is_end) for each in self._touches], axis=0)
         (chosen,) = np.nonzero(due)
+        cells = []
         for line in self._lines:
             u = rows.motion[chosen][:, 0, np.searchsorted(rows.nodes, line.nodes)]
-            cells = touchdown_lines(line, self._model.mesh.coordinates[line.nodes] + u, self._model.mesh.up)
-            for row, text in zip(chosen.tolist(), cells, strict=True):
-                head = rows.step, int(rows.increment[row]), float(rows.time[row])
+            cells.append(touchdown_lines(line, self._model.mesh.coordinates[line.nodes] + u, self._model.mesh.up))
+        for row, *texts in zip(chosen.tolist(), *cells, strict=True):
+            head = rows.step, int(rows.increment[row]), float(rows.time[row])
+            for text in texts:
                 self._tables["touchdown"].add_line(",".join((*map(str, head), text)))
 
     def _print_frame(self) -> None:
@@ -477,7 +479,8 @@ def touchdown_lines(line: BedLine, places: Floats, up: int) -> list[str]:
     below = np.maximum(depth, 0.0)
     both = np.abs(depth[:, 1:]) + np.abs(depth[:, :-1])
     part = np.divide(below[:, 1:] + below[:, :-1], both, out=np.zeros_like(both), where=both > 0.0)
-    lying, contacts = part @ np.diff(line.s), (depth > 0.0).sum(axis=1)
+    # row by row, as a product of matrices rounds in another way with another number of rows
+    lying, contacts = (part * np.diff(line.s)).sum(axis=1), (depth > 0.0).sum(axis=1)
     rows = []
     for row in range(len(depth)):
         found = lift_off(depth[row], NEAR * float(line.s[-1]))

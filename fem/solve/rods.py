@@ -176,9 +176,7 @@ def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
         return np.zeros(len(rate))
     found = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
     if found is None:
-        raise ModelError(
-            "rods transmit the velocity jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)"
-        )
+        raise ModelError("rods transmit the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
     motion.v[:] += found[0]
     return found[1]
 

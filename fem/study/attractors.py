@@ -215,8 +215,8 @@ def refuse_stretched(trajectory: Trajectory) -> None:
     now = np.linalg.norm(np.subtract(*places[bars.nodes[rods]].swapaxes(0, 1)), axis=1)
     for rod in np.flatnonzero(np.abs(now - length) > SAME_LENGTH * length)[:1]:
         raise ModelError(
-            f"{system.name_bar(int(rods[rod]))} keeps its length {length[rod]:.9g}, but its nodes start {now[rod]:.9g} "
-            "apart: vary a *PARAMETER from which the deck computes their initial positions"
+            f"{system.name_bar(int(rods[rod]))} has the constant length {length[rod]:.9g}, but its nodes start "
+            f"{now[rod]:.9g} apart: vary a *PARAMETER from which the deck computes their initial positions"
         )
 
 

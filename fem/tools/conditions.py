@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,7 +126,7 @@ def read_conditions(cases: str | Path | Sequence[Mapping[str, Any]]) -> tuple[li
             lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if any(map(str.strip, row))]
         if len(lines) < 2:
             raise CommandError(f"{path} has no conditions below its headings")
-        heads = [heading_of(text, f"{path}:{lines[0][0]}") for text in lines[0][1]]
+        heads = headings_of(lines[0][1], f"{path}:{lines[0][0]}")
         table = []
         for number, row in lines[1:]:
             if len(row) > len(heads):
@@ -136,15 +136,28 @@ def read_conditions(cases: str | Path | Sequence[Mapping[str, Any]]) -> tuple[li
         table = []
         for number, given in enumerate(cases, 1):
             place = f"condition {number}"
-            table.append((place, {heading_of(text, place): str(cell) for text, cell in given.items()}))
+            table.append((place, dict(zip(headings_of(given, place), map(str, given.values()), strict=True))))
     units = US if any(head.unit == "F" for _, row in table for head in row) else SI
-    return [condition_of(place, row, number) for number, (place, row) in enumerate(table, 1)], units
+    found = [condition_of(place, row, number) for number, (place, row) in enumerate(table, 1)]
+    creep = [place for (place, _), condition in zip(table, found, strict=True) if condition.is_creep]
+    if len(creep) > 1:
+        raise CommandError(f"{creep[1]}: creep is yes twice: the ten years of creep belong to one condition")
+    return found, units
+
+
+def headings_of(texts: Iterable[str], place: str) -> list[Heading]:
+    """CommandError: a column is given twice; limits may be, in other units."""
+    heads = [heading_of(text, place) for text in texts]
+    for head in heads:
+        if sum(other == head if head.name in LIMITS else other.name == head.name for other in heads) > 1:
+            raise CommandError(f"{place}: column {head.name} is given twice")
+    return heads
 
 
 def condition_of(place: str, cells: Mapping[Heading, str], row: int) -> Condition:
     """One row. CommandError: a cell is no number, or a number is missing or cannot be."""
     words = {head.name: text.strip() for head, text in cells.items() if head.name in WORDS}
-    values: dict[str, tuple[float, Heading]] = {}
+    values: list[tuple[Heading, float]] = []
     for head, text in cells.items():
         if head.name in WORDS or not text.strip():
             continue
@@ -157,8 +170,8 @@ def condition_of(place: str, cells: Mapping[Heading, str], row: int) -> Conditio
         if is_low:
             raise CommandError(f"{where}: a number {'above' if head.name in LIMITS else 'of at least'} 0, got {text}")
         is_warmth = head.kind == "temperature"
-        values[head.name] = celsius(value, head.unit) if is_warmth else value * UNITS[head.kind][head.unit], head
-    given = {name: value for name, (value, _) in values.items()}
+        values.append((head, celsius(value, head.unit) if is_warmth else value * UNITS[head.kind][head.unit]))
+    given = {head.name: value for head, value in values if head.name not in LIMITS}
     if district := words.get("district", ""):
         if district.upper() not in DISTRICTS:
             raise CommandError(f"{place}: {unknown('district', district, DISTRICTS).args[0]}")
@@ -174,9 +187,7 @@ def condition_of(place: str, cells: Mapping[Heading, str], row: int) -> Conditio
     creep = words.get("creep", "").lower()
     if creep not in ("", "yes", "no"):
         raise CommandError(f"{place}: creep {words['creep']!r} is not yes or no")
-    limits = [
-        Limit(name, value, state, head.kind == "share") for name, (value, head) in values.items() if name in LIMITS
-    ]
+    limits = [Limit(head.name, value, state, head.kind == "share") for head, value in values if head.name in LIMITS]
     name = words.get("name") or words.get("district") or f"condition {row}"
     ice, wind, extra = (given.get(what, 0.0) for what in ACTING[1:4])
     density = given.get("ice density", ICE)

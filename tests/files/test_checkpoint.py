@@ -138,7 +138,7 @@ def test_other_formats_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("fem.runs.checkpoint.FORMAT", FORMAT + 1)
     write_checkpoint(path, TREE, VERSIONS)
     monkeypatch.undo()
-    with pytest.raises(CommandError, match=f"format {FORMAT + 1} in place of {FORMAT}"):
+    with pytest.raises(CommandError, match=f"format {FORMAT + 1} instead of {FORMAT}"):
         read_checkpoint(path, VERSIONS, TYPES)
 
 

@@ -189,7 +189,7 @@ def test_the_card_and_the_option_need_each_other(capsys: pytest.CaptureFixture[s
     assert main(["run", "first.inp", "--from", "first", "--quiet", "--output", "other"]) == 2
     assert "--from needs *RESTART, READ in the deck" in capsys.readouterr().err
     assert main(["run", "second.inp", "--from", "nowhere", "--quiet"]) == 2
-    assert "nowhere holds no checkpoint.npz: the earlier run needs *RESTART, WRITE" in capsys.readouterr().err
+    assert "nowhere contains no checkpoint.npz: the earlier run needs *RESTART, WRITE" in capsys.readouterr().err
     assert main(["lyapunov", "second.inp", "--quiet"]) == 2
     assert "other commands cannot continue from it" in capsys.readouterr().err
     assert main(["run", "second.inp", "--from", "first", "--output", "second", "--quiet"]) == 0
@@ -269,7 +269,7 @@ def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
 FAIRLEADS = read_deck(Path(__file__).parents[2] / "inputs" / "driven_fairleads.inp")
 CHANGEABLE = {
     "amplitudes", "heading", "time_points", "files", "digest", "restart_every", "parameters", "inherited", "notices",
-    "steps", "earlier", "extensions", "failures", "source",
+    "steps", "earlier", "extensions", "failures", "source", "driven",
 }  # fmt: skip
 """Fields of a model that may differ in a run that goes on from another one."""
 

@@ -189,8 +189,9 @@ def test_a_full_disk_takes_nothing_but_time(
 
 # ------------------------------------------------------------------------------------------------- nothing is forgotten
 STEADY = {"work", "directed_mass", "ties", "whole", "sink", "_tangent", "opened", "opened_mass", "_kept", "is_compiled"}
+STEADY |= {"recorded"}
 """Attributes not looked into: scratch room, masses written anew before they are read, what belongs to the run, solvers
-(tested above), whether machine code is there."""
+(tested above), whether machine code is there, what all records of a step share."""
 
 
 def leaves(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
@@ -332,8 +333,8 @@ CHANGES: dict[str, tuple[Callable[[], object], list[str], str]] = {
     ),
     "include": (lambda: Path("part.inc").write_text("** other\n"), [], r"another deck: part\.inc changed since"),
     "parameter": (lambda: None, ["--set", "P=2"], r"another deck: <P> changed since"),
-    "option": (lambda: None, ["--solver", "band"], r"of a run with --solver auto: start without"),
-    "no fields": (lambda: None, ["--no-vtk"], r"of a run with --no-vtk False"),
+    "option": (lambda: None, ["--solver", "band"], r"to a run with --solver auto: start without"),
+    "no fields": (lambda: None, ["--no-vtk"], r"to a run with --no-vtk False"),
     "damage": (
         lambda: Path("cut/checkpoint.npz").write_bytes(damage(Path("cut/checkpoint.npz").read_bytes())), [],
         r"cut/checkpoint\.npz is damaged \(.+\): start without --continue",

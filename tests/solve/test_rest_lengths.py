@@ -160,7 +160,7 @@ def test_a_rope_longer_than_the_gap_falls_to_its_length(impact, time, loss):
     [
         (ROPE, 0.4, "is a rope of length 0.4, but its nodes are 0.5 apart"),
         (ROD, 0.4, r"has the constant length 0.4, but its nodes are 0.5 apart .* check \*REST LENGTH"),
-        (ROD, 0.6, "keeps its length 0.6, but its nodes are 0.5 apart"),
+        (ROD, 0.6, "has the constant length 0.6, but its nodes are 0.5 apart"),
     ],
 )
 def test_what_keeps_another_length_than_it_has_is_refused(material, rest, message):

@@ -240,7 +240,7 @@ def test_rods_on_equations():
         ),
         (
             rods(line(2), following(2), before="*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n3, 3, 0.1\n"),
-            "element 2 keeps its length 0.5, but its nodes are 0.50990",
+            "element 2 has the constant length 0.5, but its nodes are 0.50990",
         ),
     ],
     ids=["between supports", "straight between supports", "velocity", "displacement"],

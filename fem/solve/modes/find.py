@@ -202,9 +202,7 @@ def _below_all(pencil: Pencil) -> Factor:
         if last is not None and last.below <= 0:
             return last
     if last is None:
-        raise ModelError(
-            "*FREQUENCY: some free dofs have neither mass nor stiffness; support them or give them one of these"
-        )
+        raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness: give them one, or supports")
     return last
 
 
