@@ -1,8 +1,8 @@
 """``python -m benchmarks driven [--peer-python PYTHON]``: what it costs to drive a run from Python (``fem.stepper``).
 
 Two bars, one increment an advance; the line of 20 bars of W6 (``line_jobs.py``) with its fairlead set, as places and
-velocities, and its force read every 0.1 s, in increments of 0.1 and 0.01 s, beside the same run alone and MoorDyn's
-``Step``. Processes take turns; seconds of processor time, the least of some runs.
+velocities, and its force read every 0.1 s, in increments of 0.1, 0.01 and 0.0025 s, beside the same run alone and
+MoorDyn's ``Step``. Processes take turns; seconds of processor time, the least of some runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchmarks.lines import SAMPLE, deck_text
 from benchmarks.process import report as report_answer
 from benchmarks.process import run_process
 
-LINES = "line:20:0.1:600", "line:20:0.01:60"
+LINES = "line:20:0.1:600", "line:20:0.01:60", "line:20:0.0025:30"
 BARS = """*NODE, NSET=ALL
 1, 0., 0., 0.
 2, 1., 0., 0.

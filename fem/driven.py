@@ -123,7 +123,7 @@ class Stepper:
             self._files = RunFiles(output, model, requests, False, force, kinds if goes_on else None)
         if self._files and self._files.is_complete:
             self._files.close()
-            raise CommandError(f"{output} is complete: there is nothing to go on from")
+            raise CommandError(f"{output} is complete: there is nothing to continue")
         guard, files, every = InterruptGuard(), self._files, model.restart_every
         fan = FanOut([files.progress] if files else [], files.open if files else list, timing, guard)
         self._log, self._fan = Log(fan, history), fan
@@ -157,7 +157,7 @@ class Stepper:
     def advance(self, interval: float) -> None:
         """Advance by an interval, as ``advance_to`` does. CommandError: it is not positive."""
         if not interval > 0.0:
-            raise CommandError(f"advance({interval:g}): an interval is positive, time does not go back (restore does)")
+            raise CommandError(f"advance({interval:g}): the interval must be positive (use restore to go back in time)")
         self.advance_to(self._run.asked + interval)
 
     def advance_to(self, time: float) -> None:
@@ -169,7 +169,7 @@ class Stepper:
         self._refuse()
         run = self._run
         if self.is_finished or not math.isfinite(time) or not time > run.asked + SHARP * self._dt():
-            what = "the run has ended" if self.is_finished else "it is not after now"
+            what = "the run has ended" if self.is_finished else "that is not later than now"
             raise CommandError(f"advance to {time:g} at time {run.asked:g}: {what}")
         if time > run.end + SHARP * self._dt():
             raise CommandError(f"advance to {time:g}: the deck ends at {run.end:.9g}")
@@ -224,7 +224,7 @@ class Stepper:
         if self.is_finished:
             raise CommandError(f"{name} is set at time {self.time:g}: the run has ended")
         if len(given) not in counts or not all(map(math.isfinite, given)):
-            raise CommandError(f"{name} is set to {given}: a value, or a value and its rate, and both are finite")
+            raise CommandError(f"{name} is set to {given}: expected a finite value, or a finite value and its rate")
 
     def _refuse(self) -> None:
         """CommandError where the run cannot go on."""
@@ -275,7 +275,7 @@ class Stepper:
     def history(self) -> History:
         """The motion so far, as ``fem.run`` returns it. CommandError: ``history=False``."""
         if not self._history:
-            raise CommandError("history=False: the motion is not kept")
+            raise CommandError("history=False: the motion is not stored")
         sink = HistorySink(self.model)
         for method, what in self._log.messages():
             getattr(sink, method)(*what)
@@ -292,7 +292,7 @@ class Stepper:
             return rows.motion[-1], rows.element_values[-1]
         step, run = self._run.last, self._run
         if step is None:
-            raise CommandError("the deck has no step in which anything moves")
+            raise CommandError("the deck has no step with motion")
         frame = frame_of(step.stage, step.number, run.progress, step.thermal, None, False, False)
         return frame.motion, frame.element_values
 
@@ -317,7 +317,7 @@ class Stepper:
     def restore(self, kept: Kept) -> None:
         """Be in a state that this run has saved, also after an error. CommandError: it is another run's, or closed."""
         if not self._is_open or kept not in self._log.kept:
-            raise CommandError("the state is one of another run, or this run was closed")
+            raise CommandError("the state belongs to another run, or this run was closed")
         self._run.restore(kept.state)
         self._log.pending, self._log.reached = list(kept.pending), kept.reached
         self._values, self._error = dict(kept.values), None

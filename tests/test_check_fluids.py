@@ -59,7 +59,9 @@ def test_weight_sinking_stream_and_drag_are_those_of_the_formulas():
     """w = 800 less 10000 pi 0.04/4, sqrt(2 w/(rho D Cd)); the tide makes the current faster by a half."""
     found = numbers(report("LINE, PB, 1., 0.2\nLINE, FDD, 1., 0.2, 1.5, 1., TIDE\n"), "in water")
     weight = 800.0 - 10000.0 * np.pi * 0.01
-    assert found == pytest.approx([weight, 10 * weight, 3.0, np.sqrt(weight / 150.0), 150.0 * 9.0 / weight], rel=1e-3)
+    assert found == pytest.approx(
+        [weight, 10 * weight, 3.0, 150.0 * 9.0, np.sqrt(weight / 150.0), 150.0 * 9.0 / weight], rel=1e-3
+    )
 
 
 def test_buoyancy_alone_tells_the_weight():

@@ -152,11 +152,11 @@ def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
         ({"temperature [C]": 15, "state": "later"}, "state 'later' is not one of initial, final"),
         ({"temperature [C]": 15, "creep": "maybe"}, "creep 'maybe' is not yes or no"),
         ({"temperature [C]": 15, "temperature [F]": 59}, "column temperature is given twice"),
-        ({"temperature [C]": 15}, "no limit says how the line is strung"),
+        ({"temperature [C]": 15}, "no limit determines the stringing"),
         ({"temperature [C]": 15, "clearance limit [m]": 9}, "a clearance needs the heights of the ends"),
         (
             {"temperature [C]": 15, "tension limit [kN]": 1e4},
-            "the conductor does not bear its tension limit",
+            "the conductor cannot carry its tension limit",
         ),
         ({"temperature [C]": 15, "tension limit [kN]": 1}, "no tension gives its tension limit"),
     ],
@@ -170,7 +170,7 @@ def test_a_row_may_have_two_limits_and_one_row_creep():
     case = {"temperature [C]": 15, "tension limit [kN]": 25, "tension limit [% RTS]": 20, "creep": "yes"}
     (row,) = fem.sag_tension([case], section="drake", spans=[300]).rows
     assert largest(row.initial) == pytest.approx(25e3)  # 20 % are 28 kN
-    with pytest.raises(CommandError, match="condition 2: creep is yes a second time"):
+    with pytest.raises(CommandError, match="condition 2: creep is yes twice"):
         fem.sag_tension([case, case], section="drake", spans=[300])
 
 
@@ -181,7 +181,7 @@ def test_conductors_without_numbers_are_refused():
     with pytest.raises(CommandError, match="the strength of dove is not known: give a force"):
         fem.sag_tension(case, section="dove", spans=[300])
     for ends in ({}, {"spans": [300], "last": (1, 0, 0)}, {"first": (0, 0, 0), "last": (0, 0, 9)}, {"spans": [-1]}):
-        with pytest.raises(CommandError, match=r"spans|straight above"):
+        with pytest.raises(CommandError, match=r"spans|vertically above"):
             fem.sag_tension(case, section="drake", **ends)
 
 

@@ -102,7 +102,7 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
     height = model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up]
     speed, waves = _fastest(model, drag, height), _orbital(model, drag, height)
     text += f"; flow speed up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
-    speed += waves
+    speed, fall = speed + waves, ""
     if isinstance(drag.coefficient, str):
         law = model.drag_laws[drag.coefficient].rows
         slope = (law[-1][1] - law[-2][1]) / (law[-1][0] - law[-2][0])
@@ -115,7 +115,8 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
         force = constant * speed**2
         if np.all(constant > 0.0):
             terminal = np.sign(weight) * np.sqrt(np.abs(weight) / constant)
-            text += f"; {'falls' if is_wind else 'sinks'} broadside at {_range(terminal)}"
+            fall = f"; {'falls' if is_wind else 'sinks'} broadside at {_range(terminal)}"
+    text += f"; drag per length up to {np.max(force):.4g}{fall}"
     if np.all(weight != 0.0):
         text += f"; drag over weight up to {np.max(force / np.abs(weight)):.4g}"
     return text

@@ -49,7 +49,7 @@ def amplitude(card: Card, draft: Draft) -> None:
             draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
         return
     if definition == "USER":
-        refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "belongs to amplitudes that the deck knows, not to DEFINITION=USER")
+        refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "is for amplitudes defined in the deck, not for DEFINITION=USER")
         draft.amplitudes[name] = Amplitude(
             name, definition, "TOTAL TIME", np.array([[0.0, first_of(name, card, draft)]])
         )
@@ -78,11 +78,13 @@ def first_of(name: str, card: Card, draft: Draft) -> float:
     """The first value of an amplitude that a program sets, 0 where none is given."""
     fields = [field for row in draft.rows(card, needed=False) for field in row.fields()]
     if len(fields) > 1:
-        raise Mistake(fields[1].place, "DEFINITION=USER has one number, its first value", "fem.stepper sets the others")
+        raise Mistake(
+            fields[1].place, "DEFINITION=USER takes one number, its initial value", "fem.stepper sets the later values"
+        )
     if fields:
-        draft.extension("*AMPLITUDE, DEFINITION=USER with a first value")
+        draft.extension("*AMPLITUDE, DEFINITION=USER with an initial value")
     first = fields[0].number("the first value") if fields else 0.0
-    draft.notice(f"amplitude {name} (DEFINITION=USER) keeps its first value {first:g}, unless fem.stepper sets it")
+    draft.notice(f"amplitude {name} (DEFINITION=USER) keeps its initial value {first:g}, unless fem.stepper sets it")
     return first
 
 

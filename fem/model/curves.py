@@ -161,18 +161,28 @@ class Live:
         """At the last instant for which it has been set, and from then on."""
         return self.numbers[15]
 
-    def at(self, time: float, order: int, after: bool = False) -> float:
-        """The value at a time, or a derivative of it, as ``evaluate`` has them, to the last bit."""
+    def at(self, times: Floats, order: int, after: bool) -> Floats:
+        """The value at rising times, or a derivative of it, as ``evaluate`` has them, to the last bit."""
+        if len(times) <= SHORT:
+            return np.array([self._along(each, self._piece(each, after), order) for each in times.tolist()])
+        first, last = self._piece(float(times[0]), after), self._piece(float(times[-1]), after)
+        if first == last:
+            return np.asarray(self._along(times, first, order))
+        return _polynomial(*self.pieces(), times, order, after)
+
+    def _piece(self, time: float, after: bool) -> int:
         n = self.numbers
         near = NEAR * (abs(time) + abs(n[2]) + abs(n[0]))
         if after:
             sharp = time + near
-            k = 0 if sharp < n[0] else 1 if sharp < n[1] else 2 if sharp < n[2] else 3
-        else:
-            sharp = time - near
-            k = 0 if sharp <= n[0] else 1 if sharp <= n[1] else 2 if sharp <= n[2] else 3
-        local = time - n[k - 1 if k else 0]
-        a, b, c, d = n[3 + 4 * k : 7 + 4 * k]
+            return 0 if sharp < n[0] else 1 if sharp < n[1] else 2 if sharp < n[2] else 3
+        sharp = time - near
+        return 0 if sharp <= n[0] else 1 if sharp <= n[1] else 2 if sharp <= n[2] else 3
+
+    def _along(self, time: Any, piece: int, order: int) -> Any:
+        """A polynomial, or a derivative of it, at times or at a time."""
+        local = time - self.numbers[piece - 1 if piece else 0]
+        a, b, c, d = self.numbers[3 + 4 * piece : 7 + 4 * piece]
         if order == 0:
             return ((d * local + c) * local + b) * local + a
         return (d * 3.0 * local + c * 2.0) * local + b if order == 1 else d * 3.0 * 2.0 * local + c * 2.0
@@ -193,7 +203,7 @@ class Live:
         slope = (value - n[15]) / width
         piece = n[15], slope, 0.0, 0.0
         if rate is not None:
-            last = self.at(now, 1) if old == 2 else 0.0
+            last = self._along(now, 2, 1) if old == 2 else 0.0
             piece = n[15], last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2
         firsts = [n[first + old * width] for first, width in LEVELS[1:]] if len(n) > START else []
         self._write((n[old - 1], now, time), [(before[0], *ZERO), before, piece, (value, *ZERO)], firsts)
@@ -237,15 +247,15 @@ class Live:
 NEAR = 1e-13
 """A time this close to a break, relative to both, is the break: times of increments carry round-off."""
 
-SHORT = 12
+SHORT = 4
 """Instants up to which numbers one by one are quicker than arrays."""
 Curve: TypeAlias = Constant | Ramp | Follow | Live
 
 
 def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
     """(k,) values of a curve, its derivative (order > 0) or its integral from ``since`` (order < 0)."""
-    if isinstance(curve, Live) and order >= 0 and len(time) <= SHORT:
-        return np.array([curve.at(each, order, after) for each in time.tolist()])
+    if isinstance(curve, Live) and order >= 0:
+        return curve.at(time, order, after)
     time = np.asarray(time, float)
     if isinstance(curve, Constant) and order >= 0:
         return np.full(len(time), curve.value if order == 0 else 0.0)

@@ -312,7 +312,7 @@ def extremes(results: Results, name: str) -> Grid | None:
             unit = si_unit(column) if results.is_si else ""
             lines.append((f"{column} [{unit}]" if unit else column, *low, *high))
     item = name.removesuffix("s")
-    if name == "elements" and "T" not in columns and (of_fields := tension_extremes(results)):
+    if name == "elements" and ("T", "least") not in found and (of_fields := tension_extremes(results)):
         lines.append(of_fields)
     still = "Quantities that are zero, and those that the deck does not print, are left out." * (name == "elements")
     return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)

@@ -73,9 +73,9 @@ class Driven(Run):
         if step_run.stage.is_explicit and self.model.waves:
             streams = [curve for flow in self.environment.flows for curve in flow.streams]
             if any(isinstance(curve, Live) for curve in streams):
-                what = "EXPLICIT needs to know how fast the water may become, which it does not"
+                what = "EXPLICIT needs the largest speed of the water, which is unknown"
                 raise ModelError(
-                    f"a stream in waves follows an amplitude that a program sets: {what}; leave out EXPLICIT"
+                    f"a current in waves follows an amplitude that a program sets: {what}; remove EXPLICIT"
                 )
         self.last, self.procedure = step_run, procedure
 

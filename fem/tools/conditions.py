@@ -141,7 +141,7 @@ def read_conditions(cases: str | Path | Sequence[Mapping[str, Any]]) -> tuple[li
     found = [condition_of(place, row, number) for number, (place, row) in enumerate(table, 1)]
     creep = [place for (place, _), condition in zip(table, found, strict=True) if condition.is_creep]
     if len(creep) > 1:
-        raise CommandError(f"{creep[1]}: creep is yes a second time: ten years pass at one condition")
+        raise CommandError(f"{creep[1]}: creep is yes twice: the ten years of creep belong to one condition")
     return found, units
 
 

@@ -256,7 +256,7 @@ class Stringing:
             if height is None:
                 raise CommandError(f"{condition.name}: a clearance needs the heights of the ends (--first, --last)")
             if load.wind:
-                raise CommandError(f"{condition.name}: a clearance is that of a conductor without wind")
+                raise CommandError(f"{condition.name}: a clearance is for a conductor without wind")
         measure: dict[str, Callable[[float, Shape], float]] = {
             "tension limit": lambda h, shape: max(shape.first, shape.last),
             "average tension limit": lambda h, shape: 0.5 * (h + max(shape.first, shape.last)),
@@ -284,7 +284,7 @@ class Stringing:
         try:
             found = length0_of(self.conductor, h, self.span, self.rise, self.load(condition), new(self.conductor))
         except LineError as error:
-            raise LineError(f"{condition.name}: the conductor does not bear its {limit.kind}: {error}") from None
+            raise LineError(f"{condition.name}: the conductor cannot carry its {limit.kind}: {error}") from None
         if limit.state == "initial":
             return found
 
@@ -296,7 +296,7 @@ class Stringing:
             if excess(short) >= 0.0:
                 return root(excess, short, long) if short < long else found
             long, short = short, short - step
-        raise LineError("no stringing is tight enough for that in the final state")
+        raise LineError("no stringing is tight enough for this in the final state")
 
 
 MOST_TURNS = 10
@@ -362,7 +362,7 @@ def ends_of(
         raise CommandError("give the spans of a section, or both ends of a span: first and last, x, y, z each")
     span = math.hypot(last[0] - first[0], last[1] - first[1])
     if not 0.0 < span < math.inf:
-        raise CommandError("the ends of the span are straight above each other")
+        raise CommandError("one end of the span is vertically above the other")
     return span, last[2] - first[2], first[2]
 
 
@@ -370,7 +370,7 @@ def strung_as(stringing: Stringing, conditions: Sequence[Condition], height: flo
     """Length without stress, the limit that governs it, and the states. CommandError: limits contradict each other."""
     limited = [(condition, limit) for condition in conditions for limit in condition.limits]
     if not limited:
-        raise CommandError(f"no limit says how the line is strung: give one of the columns {', '.join(TENSIONS)}, ...")
+        raise CommandError(f"no limit determines the stringing: give one of the columns {', '.join(TENSIONS)}, ...")
     creep = next((each for each in conditions if each.is_creep), Condition("creep", CREEP_AT))
     heaviest = max(range(len(conditions)), key=lambda place: stringing.load(conditions[place]).resultant)
     for _ in range(MOST_TURNS):
@@ -382,7 +382,7 @@ def strung_as(stringing: Stringing, conditions: Sequence[Condition], height: flo
         if hardest == heaviest:
             return length0, governing, Strung(initial, *later(length0), heaviest)
         heaviest = hardest
-    raise LineError("which condition pulls most changes with the stringing, without end")
+    raise LineError("the condition with the largest tension alternates with the stringing: no solution was found")
 
 
 def governed(limited: Sequence[tuple[Condition, Limit]], lengths: Sequence[float]) -> tuple[float, str]:
@@ -393,7 +393,7 @@ def governed(limited: Sequence[tuple[Condition, Limit]], lengths: Sequence[float
     slackest = min(sags, key=lambda place: lengths[place], default=-1)
     if pulls and sags and lengths[tightest] > lengths[slackest] * (1.0 + 1e-12):
         one, other = (told(*limited[place]) for place in (tightest, slackest))
-        raise CommandError(f"the limits contradict each other: with the {one} the {other} is not kept")
+        raise CommandError(f"the limits contradict each other: with the {one} the {other} is violated")
     place = tightest if pulls else slackest
     return lengths[place], told(*limited[place])
 

@@ -19,7 +19,7 @@ from fem.deck.parameters import Course, Otherwise
 from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
 
-SLOW = {"bergdahl", "moored_platform", "iced_span", "cradle", "driven_fairleads"}
+SLOW = {"bergdahl", "moored_platform", "moored_vessel", "iced_span", "cradle", "driven_fairleads"}
 """Decks of many parameters or many nodes, which take as long as all others together."""
 INPUTS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())

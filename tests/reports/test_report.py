@@ -182,6 +182,16 @@ def test_limits_of_the_deck_give_the_utilisation(tmp_path):
     assert row(page, "Utilisation", "1")[-1] == f"{100 * history.of_element(1, 'T').max() / 4000:.3g} %"
 
 
+def test_tensions_that_are_not_printed_are_those_of_the_fields(tmp_path):
+    text = (INPUTS / "sdnl100.inp").read_text()
+    printed = text[text.index("*EL PRINT") : text.index("*END STEP")]
+    (tmp_path / "bare.inp").write_text(text.replace(printed, ""))
+    history = fem.run(tmp_path / "bare.inp", output=tmp_path / "out")
+    page, t = read(fem.report(tmp_path / "out", strength={"": 80.0})), history.of_element(1, "T")
+    assert row(page, "Extremes", "T [N]")[::3] == [f"{t.min():.6g}", f"{t.max():.6g}"]
+    assert row(page, "Utilisation", "all bars")[-1] == f"{100 * t.max() / 80:.3g} %"
+
+
 def test_equal_runs_give_equal_pages(sdnl100, tmp_path):
     _, folder = sdnl100
     one, other = (fem.report(folder, tmp_path / name).read_bytes() for name in ("one.html", "other.html"))
