@@ -73,13 +73,14 @@ def test_periods_and_frequencies_are_the_same(kind):
     near(raos_of(f"*RAO, NAME=BOX, BY={kind}\n" + rows(kind)), raos_of(PLAIN))
 
 
-def test_columns_have_names_in_any_order(tmp_path):
+@pytest.mark.parametrize("name", ["INPUT", "FILE"])
+def test_columns_have_names_in_any_order(name, tmp_path):
     """Units in brackets, words joined in any way; what has no column stays 0."""
     names = "Heave Phase (deg); T_heading; RAOHeaveAmp [m/m]; omega".replace("T_", "")
     lines = [
         f"{own[8]!r}; {h}; {own[2]!r}; {2 * math.pi / t!r}" for (t, h), own in zip(ROWS, NUMBERS.tolist(), strict=True)
     ]
-    found = raos_of("*RAO, NAME=BOX, INPUT=t.txt, PHASE=LEAD\n", tmp_path=tmp_path, t="\n".join([names, *lines]))
+    found = raos_of(f"*RAO, NAME=BOX, {name}=t.txt, PHASE=LEAD\n", tmp_path=tmp_path, t="\n".join([names, *lines]))
     plain = raos_of(PLAIN)
     for mine, its in zip(found.rows, plain.rows, strict=True):
         assert mine[:2] == pytest.approx(its[:2], rel=1e-14)
