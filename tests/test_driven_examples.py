@@ -146,6 +146,24 @@ def test_floater_on_a_quasi_static_line(most: int, order: int, largest: float, t
     np.testing.assert_allclose(straight, found[1], rtol=1e-3)
 
 
+def test_floater_on_a_line_that_moves_fast_enough_is_that_of_a_quasi_static_one(tmp_path: Path) -> None:
+    """The step stays dynamic: the same weight with 1/400 and 1/1600 of the mass, without drag and added mass, comes
+    closer to the monolithic system, until the error is that of the exchange.
+    """
+    exact = monolithic()
+    text = re.sub(r"CHAIN, F.*\n", "", (ROOT / "inputs" / "coupled_line.inp").read_text(encoding="utf-8"))
+    at_rest, found = errors(quasi_static(0.25, tmp_path), 0.25, exact, False), []
+    for share in (400, 1600):
+        lighter = text.replace("*DENSITY\n50.", f"*DENSITY\n{50.0 / share}")
+        lighter = lighter.replace("GRAV, 9.80665", f"GRAV, {9.80665 * share}")
+        assert lighter.count(str(9.80665 * share)) == lighter.count(str(50.0 / share)) == 1
+        path = tmp_path / "light.inp"
+        path.write_text(lighter, encoding="utf-8")
+        found.append(errors(path, 0.25, exact, False))
+    assert (found[1] < 1.2 * at_rest).all()
+    assert (found[0] > found[1]).all()
+
+
 @pytest.mark.long
 def test_floater_on_a_line_with_inertia_and_drag_needs_rates() -> None:
     """Iterated, by value and rate: second order or better, towards one increment for each interval. Straight lines, in
