@@ -32,6 +32,7 @@ _WHERE = {
     "run": "fem.runner",
     "stepper": "fem.driven",
     "prepare": "fem.runner",
+    "export_fmu": "fem.fmu",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
     "Sweep": "fem.study.sweep",

@@ -158,7 +158,7 @@ def add_solver(commands: Any) -> None:
 
 
 def add_decks(commands: Any) -> None:
-    """``fem pendulum``, ``line`` and ``import``: what writes decks."""
+    """``fem pendulum``, ``line``, ``import`` and ``export``: what writes decks."""
     from fem.tools import pendulums, spans
 
     pendulum = commands.add_parser("pendulum", help="write, and optionally run, the deck of a pendulum of N links")
@@ -178,6 +178,18 @@ def add_decks(commands: Any) -> None:
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
     moordyn.set_defaults(command=late("fem.tools.moordyn:convert", is_told=True))
+    export = commands.add_parser("export", help="write a deck for another program: a unit for co-simulation (FMI)")
+    option.add_deck(export)
+    export.add_argument("--to", choices=("fmu",), required=True, help="kind of file")
+    export.add_argument(
+        "--input", metavar="NAME,NAME", default="", help="amplitudes with DEFINITION=USER (default: all)"
+    )
+    where = "numbers that the unit gives: U, V, A, RF of nodes, T of elements, names of energies"
+    export.add_argument("--output", metavar="T_e12,U3_n5", required=True, help=where)
+    export.add_argument("--file", metavar="FILE.fmu", type=Path, help="file to write (default: <deck name>.fmu)")
+    export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
+    option.add_force(export)
+    export.set_defaults(command=late("fem.fmu:export", is_told=True))
 
 
 def add_studies(commands: Any) -> None:
@@ -253,7 +265,7 @@ def add_pictures(commands: Any) -> None:
 
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
-    add_decks: ("pendulum", "line", "import"),
+    add_decks: ("pendulum", "line", "import", "export"),
     add_studies: ("sweep", "lyapunov", "sections", "basins", "continue", "orbits"),
     add_pictures: ("plot", "animate", "report", "post"),
     add_others: ("example", "app", "validate", "warmup"),

@@ -246,6 +246,18 @@ def test_steps_before_and_after() -> None:
     assert history.of_node(1)[rows, 0] == pytest.approx((history.time[rows] - 1.0) / 7.5, rel=1e-9)
 
 
+def test_winch_pays_out_what_is_set() -> None:
+    """Amplitudes that kernels evaluate are set, too: the load sinks by what is paid out, and what the rope gives."""
+    with fem.stepper(CRANE) as sim:
+        for instant in (1.5, 2.0, 2.5):
+            sim["HOIST"] = 0.1 * (instant - 1.0) ** 2, 0.2 * (instant - 1.0)  # so slowly that the rope stays taut
+            sim.advance_to(instant)
+            assert sim.tension(1) > 4000.0
+            natural = 8.0 + sim["HOIST"]
+            length = natural * (1.0 + sim.tension(1) / 1.5e7)  # T = EA (l/L0 - 1)
+            assert sim.u(2)[2] == pytest.approx(8.0 - length, abs=1e-9)
+
+
 def test_states_of_other_steps_and_the_end_are_gone_back_to() -> None:
     """Restore from the start, from within a step that is over, and from the end: the same numbers follow."""
     crane = fem.read_deck(CRANE)

@@ -46,7 +46,7 @@ def read_number(
 
 
 def positive(value: float) -> str:
-    return "" if value > 0.0 else f"must be above zero, got {value:g}"
+    return "" if value > 0.0 else f"must be a positive number, got {value:g}"
 
 
 def not_negative(value: float) -> str:

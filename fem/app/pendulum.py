@@ -162,7 +162,7 @@ class PendulumPlace:
 
     def _cell(self, quantity: str, link: int) -> Any:
         def wrong(text: object) -> str | None:
-            return self._read(quantity, text)[1] or None
+            return read_number(text, CHECKS[quantity], unit=HEADS[quantity])[1] or None
 
         def change(event: Any) -> None:
             self._texts[quantity][link] = event.value or ""
@@ -187,24 +187,23 @@ class PendulumPlace:
         self._rows["angle"][link].value = f"{angle:g}"
 
     # ------------------------------------------------------------------------------------------ what it describes
-    def _read(self, quantity: str, text: object) -> tuple[float | None, str]:
-        return read_number(text, CHECKS[quantity], unit=HEADS[quantity])
-
-    def _numbers(self, quantity: str) -> list[float] | None:
-        """Of all links; None where one is wrong."""
-        read = [self._read(quantity, text)[0] for text in self._texts[quantity]]
-        return None if None in read else [value for value in read if value is not None]
+    def _numbers(self, quantity: str) -> list[float]:
+        """Of all links. CommandError: one is wrong."""
+        found = []
+        for link, text in enumerate(self._texts[quantity], 1):
+            value, wrong = read_number(text, CHECKS[quantity], unit=HEADS[quantity])
+            if value is None:
+                raise CommandError(f"{quantity} of link {link}: {wrong}")
+            found.append(value)
+        return found
 
     def _asked(self) -> Pendulum:
         """What the form describes. CommandError: something is wrong with it."""
-        for field in (self._links, self._stiffness, self._gravity, self._damping, self._time, self._dt):
+        others = (self._offset, self._over) if self._two.value else ()
+        for field in (self._links, self._stiffness, self._gravity, self._damping, self._time, self._dt, *others):
             if field.wrong:
                 raise CommandError(f"{field.label}: {field.wrong}")
-        for quantity in QUANTITIES:
-            for link, text in enumerate(self._texts[quantity], 1):
-                if wrong := self._read(quantity, text)[1]:
-                    raise CommandError(f"{quantity} of link {link}: {wrong}")
-        columns = [tuple(self._numbers(quantity) or ()) for quantity in QUANTITIES]
+        columns = [tuple(self._numbers(quantity)) for quantity in QUANTITIES]
         time, dt = self._time.value or 0.0, self._dt.value or 0.0
         if time / dt > MOST_INCREMENTS:
             raise CommandError(f"{time / dt:.3g} increments: at most {MOST_INCREMENTS:,}; raise dt or shorten the time")
@@ -221,20 +220,15 @@ class PendulumPlace:
             return
         body, integrator = str(self._body.value), str(self._integrator.value)
         texts = ABOUT[body], integrator, INTEGRATORS[integrator], DAMPING if self._damping.value else ""
-        self._help.text = " ".join(texts)
-        lengths, angles = self._numbers("length"), self._numbers("angle")
-        if lengths and angles:
-            bobs = self._numbers("mass") if self._body.value == "point" else None
-            self._drawing.show(lengths, angles, bool(self._absolute.value), bobs or [])
+        self._help.text, self._wrong.text = " ".join(texts), ""
         try:
+            bobs = self._numbers("mass") if body == "point" else []
+            self._drawing.show(self._numbers("length"), self._numbers("angle"), bool(self._absolute.value), bobs)
             self._asked()
-            others = [field for field in (self._offset, self._over) if self._two.value and field.wrong]
-            wrong = f"{others[0].label}: {others[0].wrong}" if others else ""
         except CommandError as error:
-            wrong = str(error)
-        self._wrong.text = wrong
+            self._wrong.text = str(error)
         self._follow()
-        self._exponent.set_enabled(not wrong)
+        self._exponent.set_enabled(not self._wrong.text)
 
     # ------------------------------------------------------------------------------------------ runs
     def _write(self, pendulum: Pendulum, name: str = "") -> Path:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, distinct
 from fem.forces import bar
 from fem.model import Model, RigidBody
 from fem.model.curves import NEAR as SAME_TIME
@@ -33,6 +33,8 @@ CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)
 NEAR = 1.0
 """|q|^2 below which s, c and their derivatives are sums of their series: closed forms lose digits there."""
 TERMS = 12
+REAL_PART = np.array([1.0, -1.0])[:, None, None]
+"""Re((x + iy)(r + is)) = x r - y s."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +60,17 @@ class Body:
         """Motions (k, 6) of the reference node and their rates, with what waves add; ``after``: one-sided rates."""
         omega, way, phase = self.waves[0], self.waves[1:4], self.waves[4]
         theta, rate, bend = q[:, :3] @ way - np.outer(time, omega) + phase, dq[:, :3] @ way - omega, ddq[:, :3] @ way
-        grown, rises, curves = risen(time, self.waves[5], after)
-        second = curves - grown * rate**2 + 1j * (2.0 * rises * rate + grown * bend)
-        circle, response = np.exp(1j * theta), (self.swings[0] + 1j * self.swings[1]).T
+        ramps = distinct(self.waves[5])
+        grown, rises, curves = (each[:, ramps.searchsorted(self.waves[5])] for each in risen(time, ramps, after))
+        cosine, sine, swings = np.cos(theta), np.sin(theta), np.concatenate(self.swings * REAL_PART, axis=1)
+        factors = (
+            (grown, 0.0 * rate),
+            (rises, grown * rate),
+            (curves - grown * rate**2, 2.0 * rises * rate + grown * bend),
+        )
         u, v, a = (
-            own + ((factor * circle) @ response).real
-            for own, factor in zip((q, dq, ddq), (grown, rises + 1j * grown * rate, second), strict=True)
+            own + np.einsum("kc,ic->ki", np.hstack([f * cosine - g * sine, f * sine + g * cosine]), swings)
+            for own, (f, g) in zip((q, dq, ddq), factors, strict=True)
         )
         return u, v, a
 

@@ -296,8 +296,8 @@ def units(model: Model, bars: Bars) -> list[str]:
         weak = np.flatnonzero(strain > SOFT_STRAIN)
         if weak.size:
             found.append(
-                f"bars {some(bars.labels[weak])}: the weight of all bars would stretch one by "
-                f"{100 * np.nanmax(strain):.3g} %: E, area, density and gravity in the same units?"
+                f"bars {some(bars.labels[weak])}: the weight of all bars would stretch one of them by "
+                f"{100 * np.nanmax(strain):.3g} %: are E, area, density and gravity in consistent units?"
             )
     return found
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from fem.commands.example import copies
 from fem.deck import (
     amplitudes,
     conditions,
@@ -137,6 +136,8 @@ def read_model(
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
         beside = Path(f"{path}.inp")
+        from fem.commands.example import copies
+
         hint = f"did you mean {beside}?" if beside.is_file() else copies(path)
         raise CommandError(f"{path} {what}" + (f"; {hint}" if hint else ""))
     return read_deck(path, dict(parameters or {}), earlier)

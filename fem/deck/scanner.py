@@ -35,6 +35,10 @@ OUTSIDE = "included files must lie in the folder of the deck or below it"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
+ALIASES = {"RAO": "FILE"}
+"""Another name of INPUT=, by keyword."""
+
+
 class DeckFiles:
     """The files of one deck: reads them, guards the folder tree, keeps the hash of all bytes.
 
@@ -367,9 +371,11 @@ class Scanner:
         for mistake in mistakes:
             self.report(mistake)
         self.open = Card(word, parameters, (), place, self.values, broken=bool(mistakes))
-        if "INPUT" in parameters and squeezed(word) in self.keywords:
-            field = self.open.field("INPUT")
-            del parameters["INPUT"]
+        given = {"INPUT", ALIASES.get(squeezed(word), "INPUT")} & set(parameters)
+        if len(given) == 1 and squeezed(word) in self.keywords:
+            (name,) = given
+            field = self.open.field(name)
+            del parameters[name]
             self.open = replace(self.open, file=field, broken=True)
             resolved = self.files.find(field, place)
             self.open = replace(self.open, broken=bool(mistakes))
@@ -403,7 +409,7 @@ class Scanner:
         """The files that INPUT= would name for other parameters."""
         for entry in entries:
             name, _, file = entry.text.partition("=")
-            if squeezed(name) == "INPUT":
+            if squeezed(name) in ("INPUT", *ALIASES.values()):
                 self.files.count_others(entry._replace(text=file.strip()), place)
 
     def follow(self, resolved: Path, field: Field, place: Place) -> None:

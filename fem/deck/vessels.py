@@ -2,7 +2,9 @@
 
 FORMAT=WAMIT: lines ``PER, BETA, I, MOD, PHA, RE, IM`` of a ``.4`` file. There waves run at BETA from +x, motions are
 Re(a (RE + i IM) e^(i omega t)) in a wave a cos(omega t) at the origin, so that PHA is a lead, and those of rotations
-are in radians, times LENGTH (WAMIT's ULEN) over a: WAMIT User Manual 7.4, sections 3.4 and 5.2.
+are in radians, times LENGTH (WAMIT's ULEN) over a: WAMIT User Manual 7.4, sections 3.4 and 5.2. So are its files of a
+tanker, an FPSO and a semi-submersible in the repository cybergalactic/MSS: in the longest waves, following, surge lags
+behind the crest by 90 degrees, heave is 1, pitch leads by 90; in waves towards port roll lags by 90.
 """
 
 from __future__ import annotations
@@ -13,25 +15,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, distinct
 from fem.deck.cards import Card
 from fem.deck.columns import Columns, columns_of
 from fem.deck.draft import Draft
-from fem.deck.kinds import POSITIVE_NUMBER, word_of
+from fem.deck.kinds import POSITIVE_NUMBER, Whole, word_of
 from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import Parameters, Value, keyword
 from fem.deck.waves import BY, COLUMNS, PHASES, amounts, frequencies
 from fem.model import Rao, RigidBody
 from fem.model.surroundings import components_of
-from fem.model.vessels import ERROR, HOLD, MOTIONS, OUTSIDE
+from fem.model.vessels import ERROR, HOLD, MOTIONS, NOISE, OUTSIDE
 
 RAO = Parameters(
     OUTSIDE=Value("outside", word_of(*OUTSIDE), default=ERROR),
     SYMMETRY=Value("symmetry", word_of("NONE", "XZ"), default="NONE"),
     FORMAT=Value("format", word_of("TABLE", "WAMIT"), default="TABLE"),
     LENGTH=Value("length", POSITIVE_NUMBER, default=1.0),
+    BODY=Value("body", Whole(), default=1),
 )
-OF_TABLES = ("BY", "PHASE")
+OF_TABLES, OF_WAMIT = ("BY", "PHASE"), ("LENGTH", "BODY")
 ENTRIES = ("size", "heading", *MOTIONS, *(f"{motion} phase" for motion in MOTIONS))
 SPELLINGS = {
     **{by: (by,) for by in BY},
@@ -61,10 +64,10 @@ def rao(card: Card, draft: Draft) -> None:
     draft.raos[name] = Rao(name, ())
     given, table = RAO.read(card, draft), columns_of(card)
     is_wamit = given["format"] == "WAMIT"
-    for other in OF_TABLES if is_wamit else ("LENGTH",):
+    for other in OF_TABLES if is_wamit else OF_WAMIT:
         if card.has(other):
             raise Mistake(card.field(other).place, f"{other} does not belong to FORMAT={given['format']}")
-    lines = list(of_wamit(table, given["length"], draft) if is_wamit else of_columns(card, table))
+    lines = list(of_wamit(table, given["length"], given["body"], draft) if is_wamit else of_columns(card, table))
     if given["symmetry"] == "XZ":
         blame_sides(lines)
         lines += [mirrored(line) for line in lines if line.row[1] % 180.0 > 0.0]
@@ -123,37 +126,44 @@ def of_columns(card: Card, table: Columns) -> Iterator[Line]:
         yield Line(tuple(row), table.row(*line).place)
 
 
-def of_wamit(table: Columns, length: float, draft: Draft) -> Iterator[Line]:
-    """Rows of the six motions of the first body; what lines leave out is 0."""
+def of_wamit(table: Columns, length: float, body: int, draft: Draft) -> Iterator[Line]:
+    """Rows of the six motions of a body; what lines leave out is 0."""
     if table.width != len(WAMIT):
         raise Mistake(table.place(0, 0), f"expected {listing(WAMIT, 'and')}, got {table.width} entries")
     numbers = np.array([table.numbers(at, f"{name} of WAMIT") for at, name in enumerate(WAMIT)]).T
     period, _, mode, size, phase, real, imaginary = numbers.T
-    largest = np.array([size[mode == each].max() for each in mode])
-    off = np.abs(size * np.exp(1j * np.radians(phase)) - (real + 1j * imaginary)) > ALIKE * largest
+    answer, own = real + 1j * imaginary, mode - 6.0 * (body - 1)
+    off = np.abs(size * np.exp(1j * np.radians(phase)) - answer)
+    for each in distinct(mode):
+        off[mode == each] /= ALIKE * size[mode == each].max() + NOISE * size.max() or 1.0
     for bad, column, message in (
         (period <= 0.0, 0, "PER must be positive: *RAO does not take the limits of long and short waves"),
-        ((mode < 1.0) | (mode % 1.0 != 0.0), 2, "I is a mode, 1 to 6"),
-        (off, 3, "MOD and PHA disagree with RE and IM"),
+        ((mode < 1.0) | (mode % 1.0 != 0.0), 2, "I is the number of a mode, from 1 on"),
+        (off > 1.0, 3, "MOD and PHA disagree with RE and IM"),
     ):
         for row in np.flatnonzero(bad)[:1].tolist():
             hint = "RE = MOD cos PHA, IM = MOD sin PHA, in degrees" if column == 3 else ""
             raise Mistake(table.place(row, column), f"{message}, got {numbers[row, column]:g}", hint)
-    if missing := [name for number, name in enumerate(MOTIONS, 1) if number not in mode]:
+    if missing := [name for number, name in enumerate(MOTIONS, 1) if number not in own]:
+        if len(missing) == len(MOTIONS):
+            raise table.mistake(f"the table has no motions of body {body}, I {6 * body - 5} to {6 * body}")
         draft.notice(f"*RAO: the table has no {listing(missing, 'or')}, which remain 0")
-    if (mode > 6.0).any():
-        draft.notice("*RAO: modes of WAMIT above 6, those of further bodies, are ignored")
+    is_own = (own >= 1.0) & (own <= 6.0)
+    if not is_own.all():
+        draft.notice(f"*RAO: motions of other bodies than {body} are ignored (BODY=)")
+    amplitude = np.abs(answer) * np.where(own > 3.0, math.degrees(1.0) / length, 1.0)
+    lags = -np.degrees(np.angle(answer))
     found: dict[tuple[float, float], tuple[int, Floats]] = {}
-    for row, (per, beta, own, amplitude, lead, *_) in enumerate(numbers.tolist()):
-        first, values = found.setdefault((per, beta % 360.0), (row, np.full((2, 6), np.nan)))
-        if own <= 6.0:
-            if not np.isnan(values[0, int(own) - 1]):
-                raise Mistake(table.place(row, 2), f"a second line for PER {per:g}, BETA {beta:g}, I {own:g}")
-            values[:, int(own) - 1] = amplitude * (math.degrees(1.0) / length if own > 3.0 else 1.0), -lead
+    for row in np.flatnonzero(is_own).tolist():
+        per, beta, motion = period[row], numbers[row, 1], int(own[row]) - 1
+        _, values = found.setdefault((per, beta % 360.0), (row, np.full((2, 6), np.nan)))
+        if not np.isnan(values[0, motion]):
+            raise Mistake(table.place(row, 2), f"a second line for PER {per:g}, BETA {beta:g}, I {mode[row]:g}")
+        values[:, motion] = amplitude[row], lags[row]
     lines = list(table.lines)
     for (per, beta), (first, values) in found.items():
-        row = 2.0 * math.pi / per, beta, *np.nan_to_num(values).ravel().tolist()
-        yield Line(row, table.row(*lines[first]).place)
+        numbers_of = 2.0 * math.pi / float(per), float(beta), *np.nan_to_num(values).ravel().tolist()
+        yield Line(numbers_of, table.row(*lines[first]).place)
 
 
 def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:

@@ -28,6 +28,8 @@ TURNED = 150.0
 """Degrees by which a phase turns where the motion passes through zero: there a straight line is right."""
 VISIBLE = 0.05
 """Part of the largest amplitude of a motion above which its phase matters."""
+NOISE = 1e-6
+"""Of the largest amplitude of all: phases of what is smaller are those of round-off."""
 
 
 @frozen
@@ -94,7 +96,8 @@ class Rao:
         found = (0.0, MOTIONS[0], 0.0, 0.0, 0.0)
         for heading in self.headings:
             omega, values = self.at(heading)
-            seen = np.abs(values) > VISIBLE * np.abs(values).max(axis=1, keepdims=True)
+            sizes = np.abs(values)
+            seen = sizes > np.maximum(VISIBLE * sizes.max(axis=1, keepdims=True), NOISE * sizes.max())
             turns = np.abs(np.degrees(np.angle(values[:, 1:] * values[:, :-1].conj())))
             turns[~(seen[:, 1:] & seen[:, :-1]) | (turns > TURNED)] = 0.0
             if turns.size and turns.max() > found[0]:

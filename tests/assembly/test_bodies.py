@@ -156,5 +156,5 @@ def test_rotations_carry_over_and_are_written():
 def test_directions_that_nothing_moves_are_held_with_a_notice():
     text = DECK.format(rotation="RPY", procedure=EXACT, kind="").replace("1, 1, 6\n6, 1, 3", "6, 1, 3")
     model = parse_deck(text)
-    assert any("dof 2 of reference node 1: held" in notice for notice in model.notices)
+    assert any("dof 2 of reference node 1: fixed" in notice for notice in model.notices)
     assert not fem.run(model).of_node(1)[:, 1].any()

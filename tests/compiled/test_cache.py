@@ -174,7 +174,7 @@ def test_a_folder_with_something_in_it_stays_and_is_named(fresh: Path, capsys: p
     (path / "of the user").mkdir(parents=True)
     keep(UNIT, on_disk=True)
     assert find(UNIT.symbol) == UNIT and (path / "of the user").is_dir()
-    assert "cannot be kept" in capsys.readouterr().err
+    assert "cannot be stored" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_said_once(fresh: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:

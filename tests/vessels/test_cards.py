@@ -73,13 +73,14 @@ def test_periods_and_frequencies_are_the_same(kind):
     near(raos_of(f"*RAO, NAME=BOX, BY={kind}\n" + rows(kind)), raos_of(PLAIN))
 
 
-def test_columns_have_names_in_any_order(tmp_path):
+@pytest.mark.parametrize("name", ["INPUT", "FILE"])
+def test_columns_have_names_in_any_order(name, tmp_path):
     """Units in brackets, words joined in any way; what has no column stays 0."""
     names = "Heave Phase (deg); T_heading; RAOHeaveAmp [m/m]; omega".replace("T_", "")
     lines = [
         f"{own[8]!r}; {h}; {own[2]!r}; {2 * math.pi / t!r}" for (t, h), own in zip(ROWS, NUMBERS.tolist(), strict=True)
     ]
-    found = raos_of("*RAO, NAME=BOX, INPUT=t.txt, PHASE=LEAD\n", tmp_path=tmp_path, t="\n".join([names, *lines]))
+    found = raos_of(f"*RAO, NAME=BOX, {name}=t.txt, PHASE=LEAD\n", tmp_path=tmp_path, t="\n".join([names, *lines]))
     plain = raos_of(PLAIN)
     for mine, its in zip(found.rows, plain.rows, strict=True):
         assert mine[:2] == pytest.approx(its[:2], rel=1e-14)
@@ -88,7 +89,7 @@ def test_columns_have_names_in_any_order(tmp_path):
 
 
 def test_lines_of_wamit(tmp_path):
-    """PHA leads; rotations are in radians, times ULEN; a head of names; modes of a second body are left out."""
+    """PHA leads; rotations are in radians, times ULEN; a head of names; a second body moves as the first in surge."""
     lines = ["PER BETA I MOD PHA RE IM"]
     for (t, h), own in zip(ROWS, NUMBERS.tolist(), strict=True):
         for mode in range(7):
@@ -98,7 +99,10 @@ def test_lines_of_wamit(tmp_path):
     card = "*RAO, NAME=BOX, INPUT=t.txt, FORMAT=WAMIT, LENGTH=10\n"
     model = model_of(card, tmp_path=tmp_path, t="\n".join(lines))
     assert np.array(model.raos["BOX"].rows) == pytest.approx(np.array(raos_of(PLAIN).rows), rel=2e-6)
-    assert any("above 6" in text for text in model.notices)
+    second = raos_of(card.replace("FORMAT", "BODY=2, FORMAT"), tmp_path=tmp_path)
+    assert np.array(second.rows)[:, 2] == pytest.approx(np.array(model.raos["BOX"].rows)[:, 2])
+    assert not np.array(second.rows)[:, 3:8].any()
+    assert "*RAO: motions of other bodies than 1 are ignored (BODY=)" in model.notices
 
 
 def test_what_is_written_is_read():
@@ -130,10 +134,11 @@ def test_what_is_written_is_read():
         ("\nperiod, heading, heave and phase\n5, 0, 1, 0\n", "is not one name for each of 4 columns"),
         (", FORMAT=WAMIT\n5, 0, 1, 1\n", "expected PER, BETA, I, MOD, PHA, RE and IM, got 4 entries"),
         (", FORMAT=WAMIT\n-1, 0, 1, 1, 0, 1, 0\n", "PER must be positive"),
-        (", FORMAT=WAMIT\n5, 0, 1.5, 1, 0, 1, 0\n", "I is a mode, 1 to 6, got 1.5"),
+        (", FORMAT=WAMIT\n5, 0, 1.5, 1, 0, 1, 0\n", "I is the number of a mode, from 1 on, got 1.5"),
         (", FORMAT=WAMIT\n5, 0, 1, 1, 90, 1, 0\n", "MOD and PHA disagree with RE and IM"),
         (", FORMAT=WAMIT\n5, 0, 1, 1, 0, 1, 0\n5, 0, 1, 1, 0, 1, 0\n", "a second line for PER 5, BETA 0, I 1"),
         (", FORMAT=WAMIT, PHASE=LAG\n5, 0, 1, 1, 0, 1, 0\n", "PHASE does not belong to FORMAT=WAMIT"),
+        (", FORMAT=WAMIT, BODY=2\n5, 0, 1, 1, 0, 1, 0\n", "the table has no motions of body 2, I 7 to 12"),
         (", LENGTH=2\n" + LINES, "LENGTH does not belong to FORMAT=TABLE"),
         ("\n" + LINES.replace("5.0,", "10.0,"), "waves of 8 to 8, 1 of the energy of the sea, are not in RAO BOX"),
     ],
@@ -181,3 +186,10 @@ def test_a_calm_sea_and_a_turned_vessel_are_told():
     )
     assert "RAO=BOX has no effect: the deck has no *WAVE" in model.notices
     assert any("rotations of *BOUNDARY add" in text for text in model.notices)
+
+
+def test_phases_of_round_off_are_no_mistake():
+    """WAMIT computes with single precision: what is nothing has any phase (yaw of a round hull, MSS's cylinder.4)."""
+    lines = "5, 0, 3, 0.9, -30, 0.779423, -0.45\n5, 0, 6, 1.485794E-11, 90, -1.760380E-12, 1.475328E-11\n"
+    found = raos_of("*RAO, NAME=BOX, FORMAT=WAMIT, OUTSIDE=HOLD\n" + lines + lines.replace("5, 0,", "5, 60,"))
+    assert found.rows[0][4] == pytest.approx(0.9, rel=1e-6) and found.rows[0][10] == pytest.approx(30.0, rel=1e-5)

@@ -1,0 +1,277 @@
+"""``fem export DECK --to fmu``: a co-simulation unit (FMI 3 or 2), and what it does while it is simulated.
+
+PythonFMU3 and PythonFMU make the archive and its library, which starts Python: the importing program needs this Python
+environment, with ``fem`` and the library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import keyword
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import fem
+from fem.arrays import Say
+from fem.deck import read_model
+from fem.driven import Stepper
+from fem.errors import CommandError, FemError, lacks, unknown
+from fem.model import Dynamic, Model
+from fem.model.quantities import ENERGIES
+from fem.runs.own import check_file
+from fem.show.series import number_of
+
+LIBRARIES = {3: "pythonfmu3", 2: "pythonfmu"}
+READ: dict[str, Callable[[Stepper, int], Any]] = {
+    "U": lambda sim, label: sim.u(label),
+    "V": lambda sim, label: sim.v(label),
+    "A": lambda sim, label: sim.a(label),
+    "RF": lambda sim, label: sim.reaction(label),
+}
+DESCRIPTION, DECK = "interface.json", "deck"
+SCRIPT = '''"""A deck as a unit for co-simulation, made by fem {version}."""
+
+import sys
+
+from {library} import Fmi{fmi}Slave
+
+from fem.fmu import Unit
+
+# PythonFMU (FMI 2) releases this module once too often for each instance.
+references = [globals(), sys.modules.get(__name__)] * 1000
+
+
+class {name}(Unit, Fmi{fmi}Slave):
+    fmi, library = {fmi}, "{library}"
+'''
+
+
+def export(
+    deck: Path, to: str, input: str, output: str, file: Path | None, fmi: int, parameters: Any, force: bool, say: Say
+) -> None:
+    """``fem export DECK --to fmu``."""
+    inputs, outputs = ([each.strip() for each in text.split(",") if each.strip()] for text in (input, output))
+    say(f"wrote {export_fmu(deck, file, outputs, inputs, dict(parameters), fmi, force)} (FMI {fmi})")
+
+
+def export_fmu(
+    deck: str | Path,
+    file: str | Path | None = None,
+    outputs: Sequence[str] = (),
+    inputs: Sequence[str] = (),
+    parameters: dict[str, float] | None = None,
+    fmi: int = 3,
+    force: bool = False,
+) -> Path:
+    """Write a deck as a functional mock-up unit (FMU) for co-simulation, and return its path.
+
+    outputs     ``T_e12``, ``U3_n5``: U, V, A, RF of nodes, T of elements; names of energies
+    inputs      amplitudes with DEFINITION=USER (none named: all); an input that is set before a step is reached along a
+                straight line at the end of that step
+    parameters  start values of ``*PARAMETER`` names in place of the deck's; all of these are parameters of the unit
+
+    CommandError: names that the deck does not have, a last step without motion, no PythonFMU.
+
+    >>> fem.export_fmu("inputs/driven_crane.inp", "crane.fmu", ["U1_n2", "T_e1"]).name
+    'crane.fmu'
+    """
+    library, model = LIBRARIES[fmi], read_model(deck, parameters)
+    file = Path(file or f"{Path(model.source).stem}.fmu")
+    name = identifier(file.stem)
+    try:
+        builder = importlib.import_module(f"{library}.builder").FmuBuilder
+    except ImportError:
+        raise CommandError(lacks(library, "fmu")) from None
+    check_file(file, map(Path, model.files), force, False)
+    about = description_of(model, name, inputs, outputs)
+    with TemporaryDirectory(prefix="fem-fmu-") as folder:
+        work = Path(folder)
+        copy_deck(model, work / DECK)
+        (work / DESCRIPTION).write_text(json.dumps(about), encoding="utf-8")
+        script = work / f"{name}.py"
+        script.write_text(SCRIPT.format(version=fem.__version__, library=library, fmi=fmi, name=name), encoding="utf-8")
+        options = {f"canGetAndSetFMU{'State' if fmi == 3 else 'state'}", "canHandleVariableCommunicationStepSize"}
+        made = builder.build_FMU(script, work, {work / DECK, work / DESCRIPTION}, **dict.fromkeys(options, True))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(made, file)
+    return file
+
+
+def identifier(stem: str) -> str:
+    """The name of the unit, for C and Python."""
+    name = re.sub(r"\W", "_", stem, flags=re.ASCII)
+    return f"unit_{name}" if not name.isidentifier() or keyword.iskeyword(name) else name
+
+
+def copy_deck(model: Model, folder: Path) -> None:
+    """All files that the deck is read from: they are in its folder or below it."""
+    home = Path(model.source).resolve().parent
+    for file in map(Path, model.files):
+        place = folder / file.relative_to(home)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, place)
+
+
+def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
+    """What the unit has, checked against the deck."""
+    users = {key: float(each.points[0, 1]) for key, each in model.amplitudes.items() if each.definition == "USER"}
+    if missing := [one for one in inputs if one.upper() not in users]:
+        raise CommandError(str(unknown("amplitude with DEFINITION=USER", missing[0], users)))
+    if model.earlier or not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
+        raise CommandError("a unit needs a deck whose last step is *DYNAMIC, without *RESTART, READ")
+    for output in outputs:
+        read_as(model, output)
+    chosen = {key: users[key] for key in (map(str.upper, inputs) if inputs else users)}
+    if not outputs:
+        raise CommandError("a unit needs outputs: --output T_e12,U3_n5 (U, V, A, RF of nodes, T of elements, energies)")
+    names = [*chosen, *model.parameters, *outputs]
+    if twice := sorted({one for one in names if names.count(one) > 1}):
+        raise CommandError(f"{twice[0]} would be two variables of the unit: rename one, or leave one out")
+    step = model.steps[-1].procedure
+    return {
+        "name": name, "heading": " ".join(model.heading).strip(), "deck": Path(model.source).name, "inputs": chosen,
+        "parameters": model.parameters, "outputs": list(outputs), "period": step.period, "dt": step.dt,
+    }  # fmt: skip
+
+
+def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
+    """How a stepper reads an output. CommandError: there is no such number."""
+    if output in ENERGIES:
+        return lambda sim: sim.energies[output]
+    column, kind, label = number_of(output)
+    quantity, axis = (column, 0) if kind == "e" else (column[:-1], int(column[-1:] or 0) - 1)
+    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
+    if quantity not in (("T",) if kind == "e" else READ):
+        raise CommandError(f"{output}: a unit gives U, V, A, RF of nodes (U3_n5), T of elements (T_e12), and energies")
+    if label not in labels:
+        raise CommandError(str(unknown("element" if kind == "e" else "node", label, labels)))
+    if kind == "e":
+        return lambda sim: float(sim.tension(label))
+    return lambda sim: float(READ[quantity](sim, label)[axis])
+
+
+class Unit:
+    """What a unit does, beside ``Fmi3Slave`` or ``Fmi2Slave``, whose methods it has.
+
+    The run begins when initialisation ends, or when an output is read: parameters are set before. Time of the unit
+    starts at the last step of the deck; steps before it are run at the beginning.
+    """
+
+    fmi: int
+    library: str
+    register_variable: Any
+    log: Any
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.folder = Path(kwargs["resources"].removeprefix("file://"))
+        about = json.loads((self.folder / DESCRIPTION).read_text(encoding="utf-8"))
+        self.modelName, self.description, self.deck = about["name"], about["heading"], about["deck"]
+        self.given = {**about["parameters"], **about["inputs"]}
+        self.parameters, self.inputs = list(about["parameters"]), about["inputs"]
+        self.changed: set[str] = set()
+        self.sim: Stepper | None = None
+        self.start = self.first = 0.0
+        of = importlib.import_module(self.library)
+        number = of.Float64 if self.fmi == 3 else of.Real
+        causality, variability = (getattr(of, f"Fmi{self.fmi}{what}") for what in ("Causality", "Variability"))
+
+        def register(name: str, way: str, **access: Any) -> None:
+            change = variability.fixed if way == "parameter" else variability.continuous
+            self.register_variable(number(name, causality=causality[way], variability=change, **access), nested=False)
+
+        if self.fmi == 3:
+            register("time", "independent", getter=lambda: self.time)
+        for names, way in ((self.parameters, "parameter"), (self.inputs, "input")):
+            for name in names:
+                register(name, way, getter=partial(self.given.__getitem__, name), setter=partial(self.put, name))
+        for name in about["outputs"]:
+            register(name, "output", getter=partial(self.read, name))
+        self.default_experiment = of.DefaultExperiment(0.0, about["period"], about["dt"])
+
+    def put(self, name: str, value: float) -> None:
+        """A parameter, or an input for the end of the next step."""
+        if name in self.parameters and self.sim is not None and value != self.given[name]:
+            raise self.told(CommandError(f"{name}: parameters are set before the end of initialisation"))
+        self.given[name] = float(value)
+        self.changed.add(name)
+
+    def read(self, name: str) -> float:
+        sim = self.begun()
+        return read_as(sim.model, name)(sim)
+
+    @property
+    def time(self) -> float:
+        """Of the unit."""
+        return self.start + (self.sim.time - self.first if self.sim else 0.0)
+
+    def begun(self) -> Stepper:
+        """The run, which begins with the values that are there; inputs that differ from the deck's jump to them."""
+        if self.sim is None:
+            try:
+                parameters = {name: self.given[name] for name in self.parameters}
+                self.sim = fem.stepper(self.folder / DECK / self.deck, parameters=parameters, history=False)
+                self.first = self.sim.time
+                for name, at_rest in self.inputs.items():
+                    if self.given[name] != at_rest:
+                        self.sim.jump(name, self.given[name])
+            except (FemError, KeyError) as error:
+                raise self.told(error) from None
+            self.changed.clear()
+        return self.sim
+
+    def told(self, error: Exception) -> Exception:
+        """The same error, whose words the log has."""
+        status = getattr(importlib.import_module(self.library + ".enums"), f"Fmi{self.fmi}Status")
+        self.log(str(error.args[0] if isinstance(error, KeyError) else error), status.error)
+        return error
+
+    # What the importing program calls
+
+    def setup_experiment(self, start_time: float, *_: Any) -> None:
+        self.start = start_time
+
+    def exit_initialization_mode(self) -> None:
+        self.begun()
+
+    def do_step(self, current_time: float, step_size: float) -> Any:
+        """Advance to the end of the step; inputs that were set are reached there."""
+        sim = self.begun()
+        now = self.first + current_time - self.start
+        try:
+            if abs(now - sim.time) > 1e-9 * max(step_size, abs(now)):
+                raise CommandError(
+                    f"a step from {current_time:g}: the unit is at {sim.time - self.first + self.start:g}"
+                )
+            for name in self.changed:
+                sim[name] = self.given[name]
+            self.changed.clear()
+            sim.advance_to(now + step_size)
+        except (FemError, KeyError) as error:
+            return self.step_result(self.told(error))
+        return self.step_result(None)
+
+    def step_result(self, error: Exception | None) -> Any:
+        """What a step answers, as FMI 3 and 2 want it: an error, or a step that is refused."""
+        if self.fmi == 2:
+            return error is None
+        of = importlib.import_module(self.library)
+        return of.Fmi3StepResult(of.Fmi3Status.error if error else of.Fmi3Status.ok)
+
+    def terminate(self) -> None:
+        if self.sim is not None:
+            self.sim.close()
+
+    def _get_fmu_state(self) -> dict[str, Any]:
+        return {"given": dict(self.given), "changed": set(self.changed), "kept": self.begun().save()}
+
+    def _set_fmu_state(self, state: dict[str, Any]) -> None:
+        self.begun().restore(state["kept"])
+        self.given.update(state["given"])
+        self.changed = set(state["changed"])

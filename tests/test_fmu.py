@@ -1,0 +1,200 @@
+"""Units for co-simulation, run by FMPy: the numbers of ``fem.stepper``, states, errors in our words; both versions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import fem
+from fem.cli import main
+from fem.errors import CommandError
+from fem.fmu import DECK, DESCRIPTION, export_fmu, identifier
+
+pytest.importorskip("pythonfmu3")
+pytest.importorskip("pythonfmu")
+fmpy = pytest.importorskip("fmpy")
+
+TEXT = """*HEADING
+A mass on a bar
+*PARAMETER
+area = 1e-4
+*NODE
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=M
+2, 2
+*MASS, ELSET=M
+1.
+*MATERIAL, NAME=STEEL
+*ELASTIC
+1e6
+*SOLID SECTION, ELSET=BAR, MATERIAL=STEEL
+<area>
+*AMPLITUDE, NAME=PULL, DEFINITION=USER
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 2.
+*CLOAD, AMPLITUDE=PULL
+2, 1, 1.
+*NODE PRINT, NSET=ALL
+U
+*END STEP
+"""
+OUTPUTS = ["U1_n2", "RF1_n1", "T_e1", "kinetic"]
+INTERVALS = (0.1, 0.05, 0.0333, 0.2)
+
+
+@pytest.fixture
+def deck(tmp_path):
+    path = tmp_path / "mass on a bar.inp"
+    path.write_text(TEXT.replace("*NODE\n", "*NODE, NSET=ALL\n", 1))
+    return path
+
+
+class Instance:
+    """One instance in FMPy, by the names of its variables."""
+
+    def __init__(self, path, folder, **start):
+        about = fmpy.read_model_description(path)
+        self.is_3 = about.fmiVersion == "3.0"
+        self.places = {variable.name: variable.valueReference for variable in about.modelVariables}
+        self.unit = fmpy.simulation.instantiate_fmu(str(folder), about, fmi_type="CoSimulation", debug_logging=True)
+        for name, value in start.items():
+            self.put(name, value)
+        if self.is_3:
+            self.unit.enterInitializationMode(startTime=0.0)
+        else:
+            self.unit.setupExperiment(startTime=0.0)
+            self.unit.enterInitializationMode()
+        self.unit.exitInitializationMode()
+        self.save = self.unit.getFMUState if self.is_3 else self.unit.getFMUstate
+        self.back = self.unit.setFMUState if self.is_3 else self.unit.setFMUstate
+
+    def put(self, name, value):
+        (self.unit.setFloat64 if self.is_3 else self.unit.setReal)([self.places[name]], [value])
+
+    def get(self, name):
+        return (self.unit.getFloat64 if self.is_3 else self.unit.getReal)([self.places[name]])[0]
+
+    def step(self, time, interval, **inputs):
+        for name, value in inputs.items():
+            self.put(name, value)
+        self.unit.doStep(time, interval)
+        return [self.get(name) for name in OUTPUTS]
+
+
+def close(*instances):
+    for one in instances:
+        one.unit.terminate()
+        one.unit.freeInstance()
+
+
+def stepped(sim, time, value):
+    """What a unit does in a step, with the stepper itself."""
+    sim["PULL"] = value
+    sim.advance_to(time)
+    return [sim.u(2)[0], sim.reaction(1)[0], sim.tension(1), sim.energies["kinetic"]]
+
+
+@pytest.mark.parametrize("fmi", [3, 2])
+def test_two_instances_give_the_numbers_of_the_stepper(deck, tmp_path, fmi):
+    """Equal to the last bit, at instants on and off the grid of increments; one has another parameter."""
+    path = export_fmu(deck, tmp_path / f"two{fmi}.fmu", OUTPUTS, fmi=fmi)
+    folder = fmpy.extract(str(path), str(tmp_path / f"two{fmi}"))
+    one, other = Instance(path, folder), Instance(path, folder, area=2e-4)
+    time = 0.0
+    with fem.stepper(deck) as sim, fem.stepper(deck, parameters={"area": 2e-4}) as wide:
+        for number, interval in enumerate(INTERVALS):
+            value = 3.0 * number
+            found = one.step(time, interval, PULL=value), other.step(time, interval, PULL=-value)
+            time += interval
+            assert found == (stepped(sim, time, value), stepped(wide, time, -value))
+    close(one, other)
+
+
+@pytest.mark.parametrize("fmi", [3, 2])
+def test_a_state_is_gone_back_to(deck, tmp_path, fmi):
+    path = export_fmu(deck, tmp_path / f"back{fmi}.fmu", OUTPUTS, fmi=fmi)
+    one = Instance(path, fmpy.extract(str(path), str(tmp_path / f"back{fmi}")))
+    one.step(0.0, 0.1, PULL=2.0)
+    kept = one.save()
+    first = one.step(0.1, 0.1, PULL=5.0)
+    one.back(kept)
+    assert one.get("U1_n2") != first[0]
+    assert one.step(0.1, 0.1, PULL=5.0) == first
+    close(one)
+
+
+@pytest.mark.parametrize("fmi", [3, 2])
+def test_errors_are_those_of_fmi_with_our_words(deck, tmp_path, fmi, capsys):
+    path = export_fmu(deck, tmp_path / f"wrong{fmi}.fmu", OUTPUTS, fmi=fmi)
+    folder = fmpy.extract(str(path), str(tmp_path / f"wrong{fmi}"))
+    with pytest.raises(Exception, match="ExitInitializationMode failed"):
+        Instance(path, folder, area=-1.0)
+    assert "the area must be positive, got -1" in capsys.readouterr().out
+    one = Instance(path, folder)
+    one.step(0.0, 1.9)
+    with pytest.raises(Exception, match="DoStep failed"):
+        one.step(1.0, 0.1)
+    with pytest.raises(Exception, match="DoStep failed"):
+        one.step(1.9, 0.2)
+    said = capsys.readouterr().out
+    assert "the unit is at 1.9" in said and "the deck ends at 2" in said
+    close(one)
+
+
+def test_what_the_unit_has(deck, tmp_path):
+    """All USER amplitudes and all parameters, with the values of the deck or those that are given."""
+    path = export_fmu(deck, tmp_path / "has.fmu", ["U1_2"], parameters={"area": 3e-4})
+    variables = {each.name: each for each in fmpy.read_model_description(path).modelVariables}
+    assert {name: each.causality for name, each in variables.items()} == {
+        "time": "independent", "area": "parameter", "PULL": "input", "U1_2": "output",
+    }  # fmt: skip
+    assert float(variables["area"].start) == 3e-4 and float(variables["PULL"].start) == 0.0
+    folder = tmp_path / "x"
+    fmpy.extract(str(path), str(folder))
+    assert (folder / "resources" / DECK / deck.name).read_bytes() == deck.read_bytes()
+    assert json.loads((folder / "resources" / DESCRIPTION).read_text())["period"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"outputs": []}, "needs outputs"),
+        ({"outputs": ["S_e1"]}, "T of elements"),
+        ({"outputs": ["T_e7"]}, "no element 7"),
+        ({"outputs": ["U4_n1"]}, "U4"),
+        ({"outputs": ["U1_n2"], "inputs": ["PUSH"]}, "no amplitude with DEFINITION=USER PUSH; .*PULL"),
+        ({"outputs": ["U1_n2", "U1_n2"]}, "two variables"),
+    ],
+)
+def test_what_a_unit_cannot_have_is_refused(deck, tmp_path, given, message):
+    with pytest.raises(CommandError, match=message):
+        export_fmu(deck, tmp_path / "no.fmu", **given)
+    assert list(tmp_path.iterdir()) == [deck]
+
+
+def test_included_files_come_along_and_decks_that_stand_still_are_refused(deck, tmp_path):
+    (tmp_path / "a.inp").write_text(f"*INCLUDE, INPUT={deck.name}\n")
+    path = export_fmu(tmp_path / "a.inp", tmp_path / "a.fmu", OUTPUTS)
+    one = Instance(path, fmpy.extract(str(path), str(tmp_path / "x")))
+    assert one.step(0.0, 0.1, PULL=1.0)[0] > 0.0
+    close(one)
+    deck.write_text(deck.read_text().replace("*DYNAMIC, DIRECT\n0.01, 2.", "*STATIC"))
+    with pytest.raises(CommandError, match=r"last step is \*DYNAMIC"):
+        export_fmu(deck, tmp_path / "no.fmu", OUTPUTS)
+
+
+def test_the_command_writes_a_unit_and_no_file_of_the_user(deck, tmp_path, capsys):
+    file = tmp_path / "1st crane.fmu"
+    words = ["export", str(deck), "--to", "fmu", "--output", "T_e1,U1_n2", "--file", str(file)]
+    assert main(words) == 0
+    assert "1st crane.fmu (FMI 3)" in capsys.readouterr().out and file.stat().st_size > 1000
+    assert main(words) == 2 and "--force" in capsys.readouterr().err
+    assert identifier("1st crane") == "unit_1st_crane" and identifier("class") == "unit_class"
