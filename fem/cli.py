@@ -21,9 +21,9 @@ from fem.commands import arguments as option
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
 
-EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
-3 no convergence, energy drift, INC= used up or a missed validation target,
-4 a fault of the machine (disk full, out of memory), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
+EXIT_CODES = """exit codes: 0 done, 1 an error in the program, 2 an error in the deck or the command,
+3 no convergence, energy drift, too many increments (INC=) or a missed validation target,
+4 disk full or out of memory, 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP"""
 FIGURES = (
     *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response"),
     *("modes", "load_factor"),
@@ -104,8 +104,18 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+class Described(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Commands whose own help begins with the line that describes them in the list."""
+
+    def add_parser(self, name: str, *, help: str, **kwargs: Any) -> Any:
+        return super().add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.", **kwargs)
+
+
 class Parser(argparse.ArgumentParser):
-    """One that proposes a command, or the value of an option, in place of one that is not there."""
+    """Suggests a command, or the value of an option, for one that does not exist."""
+
+    def add_subparsers(self, **kwargs: Any) -> Any:
+        return super().add_subparsers(action=Described, **kwargs)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -132,7 +142,7 @@ def add_solver(commands: Any) -> None:
     run = commands.add_parser("run", help="solve a deck and write its results")
     option.add_deck(run)
     option.add_output(run, "folder of the results (default: results/<deck name>)")
-    where = "continue this run from its last checkpoint; its files become the same as without the interruption"
+    where = "continue this run from its last checkpoint; the files will be those of an uninterrupted run"
     run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
     where = "folder of an earlier run; the first step starts from its state (*RESTART, READ)"
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
@@ -159,9 +169,11 @@ def add_decks(commands: Any) -> None:
     )
     spans.add_options(line)
     line.set_defaults(command=line_command)
-    foreign = commands.add_parser("import", help="write a deck from the input file of another program")
+    foreign = commands.add_parser("import", help="convert the input file of another program to a deck")
     programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
-    moordyn = programs.add_parser("moordyn", help="MoorDyn v2: lines, points, line types, options")
+    moordyn = programs.add_parser(
+        "moordyn", help="convert an input file of MoorDyn v2: lines, points, line types, options"
+    )
     moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
@@ -218,7 +230,7 @@ def add_pictures(commands: Any) -> None:
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all for which the run has data)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="file format (default: png)")
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
-    where = "magnify displacements in the figures of shapes and modes (default: 1; small ones of shapes as it fits)"
+    where = "magnify displacements in figures of shapes and modes (default: 1, more if shapes would not show them)"
     plot.add_argument("--scale", metavar="S", type=option.positive, help=where)
     plot.set_defaults(command=late("fem.show.plot:plot", is_told=True))
     film = commands.add_parser("animate", help="make a film of the motion of a run from its files")

@@ -100,9 +100,9 @@ class Kept:
 
 
 class Stepper:
-    """A run under way: ``fem.stepper`` makes it.
+    """A run in progress, created by ``fem.stepper``.
 
-    What is read belongs to the end of the last interval.
+    Results belong to the end of the last interval.
     """
 
     def __init__(
@@ -151,20 +151,21 @@ class Stepper:
 
     @property
     def is_finished(self) -> bool:
-        """The last step of the deck is over."""
+        """Whether the last step of the deck is complete."""
         return self._run.last is None
 
     def advance(self, interval: float) -> None:
-        """Advance by an interval, as ``advance_to`` does. CommandError: it is not positive."""
+        """Advance by an interval, like ``advance_to``. CommandError: the interval is not positive."""
         if not interval > 0.0:
             raise CommandError(f"advance({interval:g}): the interval must be positive (use restore to go back in time)")
         self.advance_to(self._run.asked + interval)
 
     def advance_to(self, time: float) -> None:
-        """Advance to an instant (total time): increments of the deck's size, the last one shortened to end there.
+        """Advance to an instant (total time), in increments of the deck; the last one is shortened to end there.
 
-        CommandError   the time is not finite, not after now, after the end of the deck; the run has stopped
-        NoConvergence  as ``fem.run``; what was reached stays readable, ``restore`` goes back
+        CommandError   the time is not finite, not later than the present one, or after the end of the deck; or the run
+                       has stopped
+        NoConvergence  as in ``fem.run``; the last state can still be read, and ``restore`` returns to a saved one
         """
         self._refuse()
         run = self._run
@@ -191,16 +192,16 @@ class Stepper:
 
     @property
     def inputs(self) -> dict[str, float]:
-        """Values of the USER amplitudes now; what has been set for the next instant is not among them."""
+        """Present values of the USER amplitudes, without those set for the next instant."""
         return {name: live.value for name, live in self._run.live.items()}
 
     def __getitem__(self, name: str) -> float:
         return self._input(name).value
 
     def __setitem__(self, name: str, value: float | tuple[float, float]) -> None:
-        """The value at the end of the next interval, along a straight line; with a rate, along a cubic (Hermite).
+        """Set the value at the end of the next interval, reached along a straight line; with a rate, along a cubic.
 
-        KeyError: no such USER amplitude. CommandError: a number is not finite, the run is over.
+        KeyError: no such USER amplitude. CommandError: a number is not finite, or the run has ended.
         """
         name = self._input(name).name
         given = tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
@@ -208,8 +209,8 @@ class Stepper:
         self._values[name] = given[0], given[1] if len(given) > 1 else None
 
     def jump(self, name: str, value: float) -> None:
-        """Another value at once, now. What is read belongs to the moment before, until the next advance. Errors as of
-        an input that is set.
+        """Change an input immediately. Until the next advance, results are those before the jump. Errors as for
+        ``sim[name] = value``.
         """
         self._check(self._input(name).name, (float(value),), (1,))
         self._run.jump(self._input(name).name, float(value))
@@ -227,7 +228,7 @@ class Stepper:
             raise CommandError(f"{name} is set to {given}: expected a finite value, or a finite value and its rate")
 
     def _refuse(self) -> None:
-        """CommandError where the run cannot go on."""
+        """CommandError: the run cannot continue."""
         if not self._is_open:
             raise CommandError(f"the run {'has ended' if self.is_finished else 'was closed'} at time {self.time:g}")
         if self._error is not None:
@@ -237,26 +238,26 @@ class Stepper:
     # Outputs
 
     def u(self, where: int | str) -> Floats:
-        """(3,) displacement of a node, by its label; of a set (k, 3). Arrays stay as they are when time goes on.
+        """Displacement (3,) of a node, given by its label; (k, 3) of a set. Later advances do not change the array.
 
         KeyError: no such node or set.
         """
         return self._of_nodes("U", where)
 
     def v(self, where: int | str) -> Floats:
-        """Velocity, likewise."""
+        """Velocity, with the arguments and shapes of ``u``."""
         return self._of_nodes("V", where)
 
     def a(self, where: int | str) -> Floats:
-        """Acceleration, likewise; with ENERGY MOMENTUM and MOREAU the mean of the last increment."""
+        """Acceleration, as ``u``; with ENERGY MOMENTUM and MOREAU the mean over the last increment."""
         return self._of_nodes("A", where)
 
     def reaction(self, where: int | str) -> Floats:
-        """Force of a support on its node, likewise; of a reference node that of its rigid body. As A a mean."""
+        """Force of a support on its node, as ``u``; of a reference node that of its rigid body. A mean, like ``a``."""
         return self._of_nodes("RF", where)
 
     def tension(self, where: int | str) -> Any:
-        """T of an element, by its label, as a number; of a set (k,). KeyError: no such element or set."""
+        """T of an element, given by its label, as a number; (k,) of a set. KeyError: no such element or set."""
         found = self._motion()[1][self._place("EL", where), TENSION]
         return found if isinstance(where, str) else float(found)
 
@@ -268,7 +269,7 @@ class Stepper:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Remarks of the reader and of the run so far."""
+        """Notices of the reader and of the run so far."""
         told = (what[0] for method, what in self._log.messages() if method == "notice")
         return tuple(dict.fromkeys((*self.model.notices, *told)))
 
@@ -308,14 +309,17 @@ class Stepper:
     # States
 
     def save(self) -> Kept:
-        """The state, to go back to with ``restore``, any number of times. Files take in what comes after it when it is
-        forgotten (``del``), or when the run is closed.
+        """Save the state; ``restore`` returns to it, any number of times. Later results are written to the files when
+        the state is deleted (``del``) or the run is closed.
         """
         self._refuse()
         return Kept(self._log, self._run.state(), dict(self._values))
 
     def restore(self, kept: Kept) -> None:
-        """Be in a state that this run has saved, also after an error. CommandError: it is another run's, or closed."""
+        """Return to a state that this run has saved, also after an error.
+
+        CommandError: the state belongs to another run, or the run is closed.
+        """
         if not self._is_open or kept not in self._log.kept:
             raise CommandError("the state belongs to another run, or this run was closed")
         self._run.restore(kept.state)
@@ -325,7 +329,7 @@ class Stepper:
     # The end
 
     def close(self) -> None:
-        """End the run here: its files are complete up to now."""
+        """End the run here. Its files are complete up to this time."""
         if not self._is_open:
             return
         self._is_open, files, error, is_complete = False, self._files, self._error, False
@@ -374,25 +378,24 @@ def stepper(
     goes_on: bool = False,
     earlier: str | Path | None = None,
 ) -> Stepper:
-    """A run that waits for your program: set inputs, advance, read. Inputs are amplitudes with ``DEFINITION=USER``.
+    """Begin a run that your program drives: it sets inputs (amplitudes with ``DEFINITION=USER``), advances, and reads.
 
-    step     from this one on it is advanced (1, 2, ...; None: the last); steps before it are run at once
-    history  False: the motion is not kept (``history()``), for runs without end
-    goes_on  from the last checkpoint in ``output``
+    step     the step in which your program takes over (1, 2, ...; None: the last); earlier steps are run immediately
+    history  False: the motion is not stored (no ``history()``), for very long runs
+    goes_on  continue from the last checkpoint in ``output``
     deck, parameters, output, solver, force, earlier: as in ``fem.run``
 
-    Between two instants of your program, the end of the last interval and that of the next:
+    From the end of the last interval to the end of the next, an input is:
 
-    set so                  the input
-    ``sim[name] = x``       goes straight to x, which it has at the end of the next interval; supports move at the slope
-    ``sim[name] = x, rate`` is a cubic between values and rates at both ends (Hermite)
-    ``sim.jump(name, x)``   is x at once, at the end of the last interval; nodes and loads jump there
-    nothing                 stays what it was at the end of the last interval
+    ``sim[name] = x``        a straight line to x at the end of the next interval; supports move with its slope
+    ``sim[name] = x, rate``  a cubic between values and rates at both ends (Hermite)
+    ``sim.jump(name, x)``    x from the end of the last interval on; nodes and loads jump there
+    if nothing is set        constant, with its value at the end of the last interval
 
-    All that is read belongs to the end of the last interval (``sim.time``), before a jump there; before the first
-    advance to the end of the step before.
+    Results belong to the end of the last interval (``sim.time``), before a jump there; before the first advance, to
+    the end of the preceding step.
 
-    Raises what ``fem.run`` raises.
+    Raises the errors of ``fem.run``.
 
     >>> mast = fem.Builder("A mass on a bar, pulled by a program")
     >>> ends = mast.nodes([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])

@@ -82,9 +82,9 @@ def run(
 
 
 class Prepared:
-    """A deck that is run again and again with other values of its ``*PARAMETER``; ``fem.prepare`` makes it.
+    """A deck to run many times with other values of its ``*PARAMETER``, created by ``fem.prepare``.
 
-    Its text is read once, as by ``fem.sweep``: where only numbers of the model change, these are put in their places.
+    Its text is read once, as in ``fem.sweep``, as long as parameters change only numbers of the model.
     """
 
     def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
@@ -96,23 +96,23 @@ class Prepared:
         self._read = deck_reader(deck, read_model(deck, self._fixed).parameters)
 
     def model(self, parameters: Mapping[str, float] | None = None) -> Model:
-        """The model with these values; parameters that are not named have those of ``prepare``, else of the deck.
+        """The model with these values; other parameters have those given to ``prepare``, otherwise those of the deck.
 
         DeckError, CommandError: as ``read_deck``.
         """
         return self._read({**self._fixed, **{name.upper(): value for name, value in (parameters or {}).items()}})
 
     def run(self, parameters: Mapping[str, float] | None = None, **options: Any) -> History:
-        """The motion with these values: that of ``fem.run``, whose options it takes, to the last bit."""
+        """Run the deck with these values. The motion and the options are exactly those of ``fem.run``."""
         return run(self.model(parameters), **options)
 
 
 def prepare(deck: str | Path, *, parameters: Mapping[str, float] | None = None) -> Prepared:
-    """Read a deck once, to run it with many values of its parameters; for a ``Model`` of one of them: ``model``.
+    """Read a deck once, to run it with many values of its parameters; ``model`` returns the ``Model`` for some values.
 
     parameters  values that override the deck's ``*PARAMETER`` in all runs
 
-    Raises what ``read_deck`` raises.
+    Raises the errors of ``read_deck``.
 
     >>> prepared = fem.prepare("inputs/pendulum_lumped.inp")
     >>> [len(prepared.run({"duration": duration})) for duration in (0.5, 1.0)]
@@ -164,7 +164,7 @@ def run_to_files(
                 drive(model, requests, files, timing, guard, *([console] if console else []))
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.is_open and (files.folder / NAME).exists():
-                    error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
+                    error.add_note(f"the same command with --continue continues from {files.folder / NAME}")
                 raise
             finally:
                 if plot and files.is_open and not isinstance(sys.exception(), UNPLOTTED):

@@ -85,7 +85,7 @@ def test_counts_extent_and_mass():
     assert "elements    2: 2 T3D2" in text
     assert "extent      x 0 .. 2, y 0 .. 0, z -1 .. 0" in text
     assert f"mass        {2 * 0.8 * np.sqrt(2):.6g}: bars LUMPED" in text
-    assert "1: STATIC, dt 1, period 1, 1 automatic increments, NLGEOM" in text
+    assert "1: STATIC, dt 1, period 1, 1 automatic increment, NLGEOM" in text
 
 
 def test_point_masses_are_counted():

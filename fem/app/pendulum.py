@@ -105,7 +105,9 @@ class PendulumPlace:
             self._offset.input.bind_visibility_from(self._two, "value")
             self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
             self._exponent.bind_visibility_from(self._two, "value")
-            hint = "time over which the exponent is averaged: a longer one gives a more accurate result, later"
+            hint = (
+                "time over which the exponent is averaged: a longer time gives a more accurate result but takes longer"
+            )
             self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
             self._over.input.bind_visibility_from(self._two, "value")
             self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")

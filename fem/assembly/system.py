@@ -446,9 +446,9 @@ class _Builder:
                 elements = self.mesh.elements_of(condition.target)
                 chosen = self.family[elements, 1]
                 for wrong, why in (
-                    (self.ruled[elements], "has a rope law: in place of an initial stress give it a *REST LENGTH"),
+                    (self.ruled[elements], "has a rope law: give it a *REST LENGTH instead of an initial stress"),
                     (self.kinds[chosen, 1] == RIGID, "is inextensible: it takes no initial stress"),
-                    (self.kinds[chosen, 1] > RIGID, "has a law that takes no initial stress: give it a *REST LENGTH"),
+                    (self.kinds[chosen, 1] > RIGID, "has a law that allows no initial stress: give it a *REST LENGTH"),
                 ):
                     if wrong.any() and condition.value != 0.0:
                         raise ModelError(f"{self._name(int(chosen[wrong][0]))} {why}")

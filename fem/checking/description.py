@@ -115,7 +115,9 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
         force = constant * speed**2
         if np.all(constant > 0.0):
             terminal = np.sign(weight) * np.sqrt(np.abs(weight) / constant)
-            fall = f"; {'falls' if is_wind else 'sinks'} broadside at {_range(terminal)}"
+            rises = bool(np.all(terminal < 0.0))
+            fall = f"; {'falls' if is_wind else 'rises' if rises else 'sinks'} broadside at "
+            fall += _range(-terminal if rises else terminal)
     text += f"; drag per length up to {np.max(force):.4g}{fall}"
     if np.all(weight != 0.0):
         text += f"; drag over weight up to {np.max(force / np.abs(weight)):.4g}"
@@ -243,9 +245,10 @@ def describe_step(number: int, step: Step, bars: Bars) -> str:
         return f"{name}: STEADY STATE DYNAMICS, {how}, {count} from {found[0]:g} to {found[-1]:g}, {geometry}"
     kind = "STATIC" if isinstance(procedure, Static) else f"DYNAMIC {procedure.integrator}"
     control = "equal" if procedure.direct else "automatic"
-    count = f"{procedure.period / procedure.dt:.6g} " if procedure.dt > 0 else ""
+    number_of = f"{procedure.period / procedure.dt:.6g}" if procedure.dt > 0 else ""
+    count = f"{number_of} {control} increment{'s' * (number_of != '1')}".lstrip()
     dt = f"{procedure.dt:g}" if procedure.dt > 0 else "0.9 of the critical one"
-    text = f"{name}: {kind}, dt {dt}, period {procedure.period:g}, {count}{control} increments, {geometry}"
+    text = f"{name}: {kind}, dt {dt}, period {procedure.period:g}, {count}, {geometry}"
     stiffest = stiffest_bar(bars)
     if isinstance(procedure, Dynamic) and stiffest is not None and procedure.dt > 0:
         text += f"; dt is {procedure.dt / bars.period[stiffest]:.3g} periods of the stiffest bar"

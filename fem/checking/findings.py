@@ -331,13 +331,13 @@ def ringing(model: Model, bars: Bars) -> list[str]:
 
 
 PART_OF_LINE = 0.05
-"""Of a line between two supports: branches beyond it are told."""
+"""Fraction of a line between two supports above which a straight branch is reported."""
 
 
 STRAIGHT = (
-    "element {0} over node {1}: its branch to node {2} is a straight line of {3:.4g}, part of a line of {4:.4g}, with "
-    "half of its weight at each end: it does not sag, and the tension passed over the pulley is that at its middle, up "
-    "to {5:.4g} less than at the pulley; move node {2} closer to the pulley and add bars beyond it"
+    "element {0} over node {1}: its branch to node {2} is a straight line of length {3:.4g} (the whole line: {4:.4g}), "
+    "with half of its weight at each end: it does not sag, and the pulley transmits the tension at its middle, up to "
+    "{5:.4g} less than that at the pulley; move node {2} closer to the pulley and add bars beyond it"
 )
 
 
@@ -391,10 +391,13 @@ def vessels(model: Model, bars: Bars) -> list[str]:
     for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
         turn, motion, heading, first, last = model.raos[name].steepest()
         if turn > STEEP:
-            periods = f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}"
+            periods, rest = (
+                f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}",
+                np.cos(np.radians(turn / 2)),
+            )
             found.append(
                 f"RAO {name}: the phase of {motion} turns by {turn:.3g} degrees between {periods} at heading "
-                f"{heading:g}: there {np.cos(np.radians(turn / 2.0)):.2g} of the amplitude is left, give more rows"
+                f"{heading:g}: interpolation leaves {rest:.2g} of the amplitude; give more rows"
             )
         if any(wave.ramp == 0.0 for wave in model.waves):
             found.append(f"RAO {name}: waves without RAMP= are at full height when the vessel begins to move: it jumps")

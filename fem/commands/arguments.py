@@ -82,7 +82,7 @@ def add_output(command: argparse.ArgumentParser, where: str, what: str = "DIR") 
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
-    text = "overwrite files with the program's names also among other files; input files are never overwritten"
+    text = "write into a folder that has other files, too, and replace those named like results; never an input file"
     command.add_argument("--force", action="store_true", help=text)
 
 

@@ -237,11 +237,11 @@ def modulus_of(given: dict[str, object]) -> float | None:
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:
-    """What has been found, and what would undo it. lying: natural length on the bottom."""
+    """Notices: what was found, and what would change it. lying: natural length on the seabed."""
     first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
     found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
-    slack = f"; {lying:.6g} of it lie on the bottom" if lying else ""
-    slack += f"; {shape.slack:.6g} of it are slack" if shape.slack else ""
+    slack = f"; {lying:.6g} of it lies on the seabed" if lying else ""
+    slack += f"; {shape.slack:.6g} of it is slack" if shape.slack else ""
     draft.notice(
         f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
         f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "

@@ -226,9 +226,9 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     check_waves(draft)
     tide = draft.amplitudes.get((draft.water.amplitude if draft.water else None) or "")
     if tide is not None and draft.tide is not None and (tide.definition == "USER" or tide.time != "TOTAL TIME"):
-        what, hint = "runs in step time", "a current goes on from step to step: TIME=TOTAL TIME of *AMPLITUDE"
+        what, hint = "runs in step time", "a current continues from step to step: TIME=TOTAL TIME of *AMPLITUDE"
         if tide.definition == "USER":
-            what, hint = "is set while the run goes on", "name it in *DLOAD FDD and FDT: FV does not know it"
+            what, hint = "is set while the run goes on", "name it in *DLOAD FDD and FDT: FV does not include it"
         draft.report(Mistake(draft.tide, f"amplitude {tide.name} of *AQUA {what}", hint))
     grown = np.zeros(len(is_bar), np.bool_)
     for growth, place in draft.growths:

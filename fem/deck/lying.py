@@ -37,7 +37,7 @@ class Ground(NamedTuple):
         bottom = self.bottom._replace(stiffness=np.where(holds, stiffness, np.inf))
         shape = lay(line, span, rise, bottom)
         if (shape.load[1:-1][~holds[1:-1]] > 0.0).any():
-            raise LineError("it lies on the bottom with bars that have no *SEABED below them")
+            raise LineError("it touches the seabed with bars that have no *SEABED below them")
         return shape
 
     def lying(self, line: Line, shape: Shape) -> float:
@@ -74,14 +74,14 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     one = beds[0]
     planes = [(each.elevation, *each.normal(up)) for each in beds]
     if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
-        raise card.mistake("the line lies on several planes", "SEABED=NO ignores the bottom")
+        raise card.mistake("the line lies on several planes", "SEABED=NO ignores the seabed")
     if abs(axes[1][up] - 1.0) > PARALLEL:
-        raise card.mistake(f"a line that may touch the bottom needs gravity against {'xyz'[up]}")
+        raise card.mistake(f"a line that may touch the seabed needs gravity against {'xyz'[up]}")
     bottom, slip = bottom_of(one, start, axes, up), 0.0
     if catenary.is_held:
         bottom, slip = with_friction(draft, catenary, beds, bottom)
     if abs(one.normal(up) @ np.cross(*axes)) > PARALLEL:
-        what = f"{card.place}: the bottom slopes perpendicular to the line, which is ignored in laying it"
+        what = f"{card.place}: the seabed slopes perpendicular to the line; this is ignored when the line is laid"
         draft.notice(f"{what}: a step must bring it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
     modulus = np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0)
@@ -108,7 +108,7 @@ def with_friction(draft: Draft, catenary: Catenary, beds: list[Seabed], bottom: 
     """The friction that holds a line towards its first node, and its slip."""
     card, one = catenary.card, beds[0]
     if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
-        raise card.mistake("FRICTION=YES, but the line lies on bottoms with different friction")
+        raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
     if one.axial == 0.0:
         raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
     is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)

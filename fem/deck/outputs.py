@@ -28,7 +28,9 @@ PRINT_NOISE = words("""
     TOTALS, TOTAL, GLOBAL, SUMMARY, POSITION, OUTPUT, CONTACT ELEMENTS, SECTION FORCES, 2D, 3D, LAST ITERATIONS,
     LAST ITERATION, FREQUENCYF, DIRECTIONS, ELEMENT OUTPUT, NODE OUTPUT
 """)
-OF_CONTACT = "CF is the concentrated load of *CLOAD, as in Abaqus; the force of bottoms and cylinders is CFORCE"
+OF_CONTACT = (
+    "CF is the concentrated load of *CLOAD, as in Abaqus; the contact force of the seabed and of cylinders is CFORCE"
+)
 OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 

@@ -222,7 +222,7 @@ def elevated(draft: Draft, bed: Seabed, card: Card) -> Seabed:
         return bed
     if draft.water is None:
         hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
-        raise card.mistake("the elevation of the bottom is missing", hint)
+        raise card.mistake("the elevation of the seabed is missing", hint)
     return replace(bed, elevation=draft.water.seabed)
 
 
@@ -246,7 +246,7 @@ def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar:
     """They are bars, above one bottom each."""
     labels = mesh.element_labels
     nothing = f"is not a bar: only T3D2 and T2D2 can touch a *{card.keyword}"
-    for wrong, what in ((~is_bar, nothing), (taken, "has two bottoms")):
+    for wrong, what in ((~is_bar, nothing), (taken, "has two seabeds")):
         if wrong[elements].any():
             label = draft.as_written(int(labels[elements[wrong[elements]][0]]))
             raise card.mistake(f"element {label} {what}")
@@ -264,6 +264,6 @@ def check_depth(card: Card, draft: Draft, bed: Seabed | RigidCylinder, mesh: Mes
         most, what = 0.5 * bed.radius, "half of the radius"
     if depth[deepest] > most:
         label = draft.as_written(mesh.node_labels[nodes[deepest]])
-        where = "inside the cylinder" if isinstance(bed, RigidCylinder) else "below the bottom"
+        where = "inside the cylinder" if isinstance(bed, RigidCylinder) else "below the seabed"
         hint = f"it may be at most {what} ({most:g}) deep"
         raise card.mistake(f"node {label} begins {depth[deepest]:.6g} {where}", hint)

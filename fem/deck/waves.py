@@ -238,12 +238,13 @@ def recorded(card: Card, draft: Draft) -> Any:
     off = float(np.sqrt(np.mean((eta[some] - mean - sums) ** 2)) / eta.std())
     periods = f"{2.0 * np.pi / omega[-1]:.4g} to {2.0 * np.pi / omega[0]:.4g}"
     if off > given["tolerance"]:
-        message = f"waves of {periods} are off the record by {off:.3g} of its standard deviation"
+        message = f"waves with periods of {periods} differ from the record by {off:.3g} of its standard deviation"
         raise Mistake(where, message, f"wider cut-offs, or TOLERANCE= above {given['tolerance']:g}")
+    height = 4.0 * np.sqrt(0.5 * size @ size)
     draft.notice(
-        f"*WAVE, TYPE=ELEVATION: {count_kept} waves of {periods}, Hs {4.0 * np.sqrt(0.5 * size @ size):.4g}, off the "
-        f"record by {off:.2g} of its standard deviation; its mean, {mean:.3g}, is left out; it repeats itself after "
-        f"{count * dt:.6g}"
+        f"*WAVE, TYPE=ELEVATION: {count_kept} waves with periods of {periods}, Hs {height:.4g}; their sum differs from "
+        f"the record by {off:.2g} of its standard deviation; its mean, {mean:.3g}, is left out; the sea repeats itself "
+        f"after {count * dt:.6g}"
     )
     b = np.radians(np.full(count_kept, given["heading"]))
     rows = np.column_stack([size, 2.0 * np.pi / omega, np.degrees(phase), np.cos(b), np.sin(b)])

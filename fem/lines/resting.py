@@ -55,7 +55,7 @@ def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     ends = bottom.height(np.array([[0.0, 0.0], [span, rise]]))
     for height, name in zip(ends.tolist(), ("first", "last"), strict=True):
         if height < -near:
-            raise LineError(f"its {name} node lies {-height:.6g} below the bottom")
+            raise LineError(f"its {name} node lies {-height:.6g} below the seabed")
     shape = _hanging(line, span, rise, bottom, near)
     if shape is None and (line.weight[1:-1] < 0.0).any():
         return _anywhere(line, span, rise, bottom)
@@ -145,7 +145,7 @@ def _touching(resting: _Resting) -> Shape:
         high += 2.0
     found = resting.shape(root(lambda log_t: resting.reach(log_t) - span, low, high))
     if found is None or abs(found.vectors[:, 0].sum() - span) > 1e-6 * span + resting.near:
-        raise LineError("no equilibrium was found on the bottom")
+        raise LineError("no equilibrium was found on the seabed")
     return found
 
 
@@ -301,4 +301,4 @@ def _plumb(line: Line, height: float, slope: float, sunk: Floats) -> _Plumb:
             low, steep = float(up[0] + sunk[first]), math.tan(slope)
             inside = math.sqrt(max((1.0 + steep**2) * float(line.length[first]) ** 2 - low**2, 0.0))
             return _Plumb(up, tension, max((inside - steep * low) / (1.0 + steep**2), 0.0))
-    raise LineError("no equilibrium was found: it does not reach the bottom")
+    raise LineError("no equilibrium was found: it does not reach the seabed")

@@ -12,28 +12,30 @@ blocks = checked(whole, lambda count: count > 1, "a number of at least 2")
 
 
 def add_commands(commands: Any, late: Callable[..., Any]) -> None:
-    """The three questions. ``late``: makes a command of the place of its function."""
-    post = commands.add_parser("post", help="fatigue cycles, statistics and ranges from the tables of a run")
-    questions = post.add_subparsers(metavar="QUESTION", required=True)
-    text = "rainflow cycles (ASTM E1049) of time series, and their fatigue damage"
+    """The three analyses. ``late`` makes a command of the place of its function."""
+    post = commands.add_parser("post", help="analyse the tables of a run: fatigue cycles, statistics, ranges")
+    questions = post.add_subparsers(metavar="ANALYSIS", required=True)
+    text = "count the rainflow cycles (ASTM E1049) of time series, and compute their fatigue damage"
     rainflow = questions.add_parser("rainflow", help=text)
     add_curve(rainflow)
     text = "sort the cycles of the table into this number of equal ranges"
     rainflow.add_argument("--bins", metavar="N", type=positive_count, help=text)
     rainflow.set_defaults(command=late("fem.show.series:rainflow", is_told=True))
-    stats = questions.add_parser("stats", help="mean, std, extremes, zero-crossing period and expected extremes")
+    stats = questions.add_parser(
+        "stats", help="print mean, std, extremes, zero-crossing period and expected extremes of time series"
+    )
     text = "also print the largest value expected in a duration D"
     stats.add_argument("--duration", metavar="D", type=positive, help=text)
     text = "also fit a Gumbel distribution to the largest values of this number of equal parts of the time"
     stats.add_argument("--blocks", metavar="N", type=blocks, help=text)
     stats.set_defaults(command=late("fem.show.series:stats", is_told=True))
-    line = questions.add_parser("range", help="minimum, mean and maximum along a line: table and figure")
+    line = questions.add_parser("range", help="write minimum, mean and maximum along a line as a table and a figure")
     text = "set of the elements that form the line"
     line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
     line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
     for question, what in ((rainflow, "T_e12[,U3_n5]"), (stats, "T_e12[,U3_n5]"), (line, "T")):
         question.add_argument("folder", metavar="DIR", type=folder_name, help="folder with the results of a run")
-        text = "quantity, T" if question is line else "series from the tables: T of element 12, U3 of node 5"
+        text = "quantity (only T)" if question is line else "series from the tables: T of element 12, U3 of node 5"
         question.add_argument("--what", metavar=what, required=True, help=text)
         add_window(question)
 

@@ -103,7 +103,7 @@ def page_of(folder: Path, strength: Mapping[str, float]) -> Page:
     if kind == "run":
         return page_of_run(folder, strength)
     if strength:
-        raise CommandError(f"{folder} holds no run: a breaking load (strength) belongs to the bars of one")
+        raise CommandError(f"{folder} contains no run: a breaking load (strength) belongs to the bars of one")
     if kind == "sweep":
         return page_of_sweep(folder)
     return page_of_validation(folder) if kind == "validation" else page_of_one(folder, kind)

@@ -398,7 +398,7 @@ def touchdown(results: Results) -> Figure:
     for place, name in enumerate(chosen):
         for (panel,), column in zip(rows, (1, 2), strict=True):
             style.curve(panel, found[name][:, 0], found[name][:, column], place, name)
-    for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the bottom"), strict=True):
+    for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the seabed"), strict=True):
         panel.set_ylabel(style.labelled(results, what, "length"))
     style.finish(results, rows)
     return figure

@@ -186,7 +186,7 @@ def soft_bottom_notice(stage: StepSystem) -> str:
         sunk = float((-weight[nodes] @ bed.normal(up) / (bed.stiffness * area[nodes])).max(initial=0.0))
         if sunk > SOFT * bed.width:
             return (
-                f"the bottom is soft: lines resting on it sink in by up to {sunk:.3g}, {sunk / bed.width:.2g} of the "
+                f"the seabed is soft: lines resting on it sink in by up to {sunk:.3g}, {sunk / bed.width:.2g} of the "
                 "contact width, which moves their touchdown points; increase K of *SEABED"
             )
     return ""

@@ -28,15 +28,15 @@ REMARKS = {
         "some increments converged only to round-off: the residual stopped falling above the given tolerance, which "
         "cannot be reached with bars of this stiffness"
     ),
-    groups.LOADS_VANISHED: ("loads vanish in some increments: the last converged absolute residual counts there"),
+    groups.LOADS_VANISHED: ("loads vanish in some increments: the last converged absolute residual is the limit there"),
     groups.UNRESOLVED: (
         "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was "
         "accepted; a smaller dtmin resolves them"
     ),
     groups.RINGS: (
         "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the largest displacement: "
-        "that is left to the numerical damping and not counted in TIME ERROR; ALPHA=0, or a first increment of a "
-        "twentieth of their period, resolves it"
+        "numerical damping removes these vibrations, and TIME ERROR does not include them; ALPHA=0, or a first "
+        "increment of a twentieth of their period, resolves them"
     ),
     groups.SNAPPED: (
         "lines snap taut in increments that are too long to resolve it: peaks of tension are wrong there (see the "

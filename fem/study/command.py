@@ -35,7 +35,9 @@ def add_commands(commands: Any) -> None:
 
 
 def add_sweep_command(commands: Any) -> None:
-    sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
+    sweep = commands.add_parser(
+        "sweep", help="solve a deck for many parameter sets and collect the results in one table"
+    )
     where = "folder of the table (default: results/<deck name>_sweep); an interrupted sweep is continued there"
     add_sweep(sweep, where)
     text = "parameter sets, one per line, below a line of *PARAMETER names (or initial values); instead of --vary"
@@ -50,7 +52,7 @@ def add_sweep_command(commands: Any) -> None:
 
 
 def add_chaos_commands(commands: Any) -> None:
-    chaos = commands.add_parser("lyapunov", help="Lyapunov exponents of the motion in the last step of a deck")
+    chaos = commands.add_parser("lyapunov", help="compute Lyapunov exponents of the motion in the last step of a deck")
     chaos.add_argument("--time", type=positive, metavar="T", help="length of the last step (default: the deck's)")
     what = "number of exponents, the largest first (default: 1)"
     chaos.add_argument("--exponents", type=positive_count, metavar="K", default=1, help=what)
@@ -69,7 +71,9 @@ def add_chaos_commands(commands: Any) -> None:
     )
     chaos.add_argument("--error", choices=("sample", "dt", "none"), default="sample", help=what)
     chaos.set_defaults(command=lyapunov_command)
-    poincare = commands.add_parser("sections", help="stroboscopic sections, period of the motion, bifurcation diagram")
+    poincare = commands.add_parser(
+        "sections", help="compute stroboscopic sections, the period of the motion, bifurcation diagrams"
+    )
     of_section = "period of the section, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
     poincare.add_argument("--period", type=time_or_name, metavar="T", help=of_section)
     what = "number of periods (default: 400)"
@@ -84,7 +88,9 @@ def add_chaos_commands(commands: Any) -> None:
     poincare.set_defaults(command=sections_command)
     for command in (chaos, poincare):
         add_sweep(command, "folder of tables and figures")
-    starts = commands.add_parser("basins", help="basins of attraction: the attractor that each start leads to")
+    starts = commands.add_parser(
+        "basins", help="find the attractor that each initial state leads to (basins of attraction)"
+    )
     starts.add_argument("--period", type=time_or_name, metavar="T", help=of_section)
     what = "periods before the first check whether the motion has settled (default: 20)"
     starts.add_argument("--transient", type=positive_count, metavar="N", default=20, help=what)
@@ -109,7 +115,9 @@ def add_branch_commands(commands: Any) -> None:
     what = "method for the exponent: the tangent map, two motions (for ropes and stops), or none (default: tangent)"
     follow.add_argument("--method", choices=("tangent", "two", "none"), default="tangent", help=what)
     follow.set_defaults(command=continue_command)
-    search = commands.add_parser("orbits", help="stable and unstable periodic orbits, their branches and bifurcations")
+    search = commands.add_parser(
+        "orbits", help="find stable and unstable periodic orbits, their branches and bifurcations"
+    )
     add_common(search, required=False)
     what = "period of the orbits, in periods of the excitation (default: 1)"
     search.add_argument("--multiple", type=positive_count, metavar="K", default=1, help=what)

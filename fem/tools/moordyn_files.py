@@ -564,19 +564,19 @@ def bottom_of(moorings: Moorings) -> Bottom:
         depth = moorings.option("WtrDpth", "depth", default=0.0)
         deepest = max(depth, *(-end.place[2] for end in moorings.points.values()))
         return Bottom(deepest, deepest)
-    found = rows_of(moorings.file.with_name(row.words[0].strip("\"'")), f"{row.words[1]} takes the bottom")
+    found = rows_of(moorings.file.with_name(row.words[0].strip("\"'")), f"{row.words[1]} takes the seabed")
     points = grid(found, row)
     z0, rise, across = np.linalg.lstsq(np.column_stack([np.ones(len(points)), points[:, :2]]), points[:, 2])[0].tolist()
     off = np.abs(points[:, 2] - z0 - points[:, :2] @ [rise, across]).max()
     size = np.abs(points[:, 2]).max()
     if off > FLAT * size:
         hint = "a plane is imported as *SEABED with SLOPE"
-        raise row.error(f"the bottom of {row.words[0]} is no plane: points lie up to {off:.4g} off it", 0, hint)
+        raise row.error(f"the seabed of {row.words[0]} is not a plane: points lie up to {off:.4g} off it", 0, hint)
     for end in moorings.points.values():
         beyond = [axis for axis in (0, 1) if not points[:, axis].min() <= end.place[axis] <= points[:, axis].max()]
         if beyond and math.hypot(rise, across) > FLAT:
             raise end.row.error(
-                f"point {end.label} lies beyond the grid of {row.words[0]}, where MoorDyn's bottom is level",
+                f"point {end.label} lies beyond the grid of {row.words[0]}, where MoorDyn's seabed is level",
                 2 + beyond[0],
             )
     is_level = math.hypot(rise, across) * float(np.ptp(points[:, :2], axis=0).max()) <= FLAT * size

@@ -305,7 +305,7 @@ def body_of(text: str) -> tuple[str, float | None]:
 
 BODY = (
     "bar: rigid slender bars (default); point: masses on massless rods; centre: masses at their centres; "
-    "elastic:EA, point:EA, centre:EA: the same, elastic"
+    "elastic:EA, point:EA, centre:EA: the same with elastic links of stiffness EA"
 )
 ANGLES = "initial angles [degrees]: the first from the vertical, each other from the previous link (default: 30)"
 SPEEDS = "initial rates of these angles [degrees per second] (default: 0)"

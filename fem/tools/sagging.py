@@ -127,7 +127,7 @@ class SagTension:
         return state_of(self.conductor, self.length0, self.span, self.rise, load, memory)
 
     def knee(self, is_final: bool = True, low: float = -50.0, high: float = 250.0) -> float | None:
-        """Temperature [C] from which on the wires carry nothing; None: there is none between low and high."""
+        """Temperature [C] above which the wires carry no load; None: there is none between low and high."""
         wires, point = self.conductor.materials[-1], (self.final[-1] if is_final else None)
 
         def carries(temperature: float) -> bool:
@@ -409,7 +409,7 @@ ALONE = ("first", "last", "section", "gravity", "spans")
 def sag_tension_as_asked(cases: Path, **given: Any) -> SagTension:
     """``fem line --sag-tension``. CommandError: an option that says nothing here."""
     if lost := sorted(given.keys() - set(ALONE)):
-        raise CommandError(f"--sag-tension takes no {', '.join('--' + name.replace('_', '-') for name in lost)}")
+        raise CommandError(f"--sag-tension does not accept {', '.join('--' + name.replace('_', '-') for name in lost)}")
     if "section" not in given:
         raise CommandError(f"--sag-tension needs --section NAME, a conductor of the catalogue: {which()}")
     return sag_tension(cases, **given)
@@ -422,8 +422,12 @@ def told_lines(line: SagTension) -> list[str]:
     creep, knee = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor", line.knee()
     lines = [
         f"{line.section.name}, {many}{span:.6g} {of['length']}, strung by the {line.governing}",
-        f"final is after {creep}; wires carry nothing from "
-        + (f"{shown(knee, 'temperature', of):.3g} {of['temperature']} on" if knee is not None else "no temperature on"),
+        f"final is after {creep}; the wires carry "
+        + (
+            "load throughout"
+            if knee is None
+            else f"no load above {shown(knee, 'temperature', of):.3g} {of['temperature']}"
+        ),
         f"{'':24}{'temp.':>7} {'weight':>8} | {'initial':>8} {'':>9} {'':>9} | {'final':>8}",
         f"{'':24}{of['temperature']:>7} {of['load']:>8}"
         + 2 * f" | {'sag ' + of['length']:>8} {'H ' + of['force']:>9} {'T ' + of['force']:>9}",

@@ -70,7 +70,7 @@ class Span:
             f"a line needs at least 2 bars, got {self.bars}": self.bars < 2,
             "a motion needs amplitudes and a period": any(self.motion) != (self.period > 0.0),
             "the end moves as a cosine or by a record: give one of them": any(self.motion) and self.record is not None,
-            "friction needs a bottom: give the depth of the water": bool(self.friction) and not self.is_wet,
+            "friction needs a seabed: give the depth of the water": bool(self.friction) and not self.is_wet,
             "wind acts above z = 0: give the ends positive heights": self.is_streaming and not self.is_wet and is_low,
         }
         for message in (message for message, is_so in wrong.items() if is_so):
@@ -494,34 +494,38 @@ def temperatures(text: str) -> tuple[float, ...]:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    add_list(command, "--last", "X,Y,Z", "fairlead, the end that may move; z up, surface at 0 [m]")
-    add_list(command, "--first", "X,Y,Z", "first end, the anchor [m] (default: 0,0,-depth)")
+    add_list(command, "--last", "X,Y,Z", "last end, which may move (the fairlead); z up, water surface at 0 [m]")
+    add_list(command, "--first", "X,Y,Z", "first end (the anchor) [m] (default: 0,0,-depth)")
     made = command.add_argument_group("properties of the line")
     made.add_argument("--section", metavar="NAME", help=SECTION)
     for option, name, text in PROPERTIES:
         made.add_argument(option, dest=name, metavar="NUMBER", type=positive, help=text)
     shape = command.add_mutually_exclusive_group(required=True)
     shape.add_argument("--length", metavar="L", type=positive, help="natural length [m]")
-    shape.add_argument("--tension", metavar="T", type=positive, help="or: tension at the fairlead [N]")
+    shape.add_argument("--tension", metavar="T", type=positive, help="or: tension at the last end [N]")
     shape.add_argument("--sag", metavar="S", type=positive, help="or: sag at mid-span [m]")
-    text = "no deck: sag and tension of a conductor, new and after creep, for the conditions of a table"
+    text = "write no deck, but sag and tension of a conductor, new and after creep, for the conditions of a table"
     shape.add_argument("--sag-tension", metavar="CASES.csv", type=Path, help=text)
     text = "with --sag-tension: spans of a section, instead of --first and --last; 250,300 [m] or 800ft,1000ft"
     command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
     text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
     command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
-    command.add_argument("--depth", metavar="D", type=positive, help="water depth, with a bottom [m] (default: in air)")
-    command.add_argument("--friction", metavar="MU", type=positive, help="friction of the bottom (default: 0)")
+    command.add_argument("--depth", metavar="D", type=positive, help="water depth, with a seabed [m] (default: in air)")
+    command.add_argument("--friction", metavar="MU", type=positive, help="friction of the seabed (default: 0)")
     add_list(command, "--stream", "VX,VY", "velocity of the current; in air, of the wind at z = 10 [m/s]")
-    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the motion of the fairlead, a cosine [m]")
-    text = "or: CSV table of that motion, with columns time and surge, sway or heave"
+    add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the motion of the last end, a cosine [m]")
+    text = "or: CSV table of this motion, with columns time and surge, sway or heave"
     command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
     command.add_argument("--period", metavar="P", type=positive, help="period of the motion [s]")
-    text = "internal damping during the motion, fraction of the critical one of a bar (default: 0.3; 0: none)"
+    text = "internal damping during the motion, as a fraction of the critical damping of a bar (default: 0.3)"
     command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
-    command.add_argument("--time", metavar="T", type=positive, help="duration of the motion (default: 10 periods)")
-    command.add_argument("--dt", metavar="DT", type=positive, help="increment (default: period/200)")
+    command.add_argument(
+        "--time", metavar="T", type=positive, help="duration of the motion [s] (default: 10 periods, or the record)"
+    )
+    command.add_argument(
+        "--dt", metavar="DT", type=positive, help="largest increment [s] (default: period/200, or 0.05)"
+    )
     command.add_argument("--output", metavar="FILE.inp", type=Path, help="deck to write (default: line.inp)")
     add_force(command)
     text = "run the deck, too (results in results/<deck name>), and draw the tensions"

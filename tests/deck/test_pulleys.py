@@ -219,4 +219,7 @@ def test_heavy_branches_do_not_sag(place: float, span: float, is_told: bool) -> 
     assert len(found) == is_told
     if is_told:
         weight = 0.5 * 0.5 * 9.81 * place  # half of rho A g l
-        assert f"line of {place:g}, part of a line of {span:g}," in found[0] and f"up to {weight:.4g} less" in found[0]
+        assert (
+            f"line of length {place:g} (the whole line: {span:g})," in found[0]
+            and f"up to {weight:.4g} less" in found[0]
+        )

@@ -203,7 +203,7 @@ def test_lines_are_laid_at_rest_with_their_friction(slope):
     """Statics moves nothing by more than the line has sunk, in a few solves; mu N pulls at what rests."""
     uphill = math.degrees(math.atan2(18.0, 62.0))
     model = parse_deck(SLOPED.format(options=", FRICTION=YES", slope=slope, uphill=uphill))
-    assert "of it lie on the bottom" in model.notices[0]
+    assert "of it lies on the seabed" in model.notices[0]
     assert parse_deck(write_deck(model)) == model
     history = fem.run(model)
     assert history.iterations[-1] <= 6

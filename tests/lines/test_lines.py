@@ -184,7 +184,7 @@ def test_resting_nodes_sink_by_their_weight_over_the_stiffness():
 
 
 def test_ends_below_the_bottom_are_refused():
-    with pytest.raises(LineError, match="its first node lies 1 below the bottom"):
+    with pytest.raises(LineError, match="its first node lies 1 below the seabed"):
         lay(line_of(10, 30.0, 1e6, 1.0), 10.0, 5.0, Bottom(-1.0))
 
 

@@ -144,7 +144,7 @@ def test_a_record_of_the_surface_is_its_fourier_components(tmp_path: Path) -> No
         ("gone.dat WaterKin", "gone.dat, which does not exist"),
         ("hybrid.dat WaterKin", "waves and currents of OpenFAST's SeaState are not in MoorDyn's files"),
         ("7 WaveKin", "wave_frequencies.txt, which does not exist"),
-        ("hilly.txt SeafloorFile", "the bottom of hilly.txt is no plane"),
+        ("hilly.txt SeafloorFile", "the seabed of hilly.txt is not a plane"),
         ("small.txt SeafloorFile", "point 1 lies beyond the grid of small.txt"),
     ],
 )

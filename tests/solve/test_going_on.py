@@ -181,7 +181,7 @@ def test_a_full_disk_takes_nothing_but_time(
 
     monkeypatch.setattr(GrowingFile, "add", add)
     assert main(["run", "deck.inp", "--output", "cut", "--quiet"]) == 4
-    assert "No space left on device; the same command with --continue goes on from" in capsys.readouterr().err
+    assert "No space left on device; the same command with --continue continues from" in capsys.readouterr().err
     monkeypatch.setattr(GrowingFile, "add", real)
     assert main(["run", "deck.inp", "--output", "cut", "--quiet", "--continue"]) == 0
     assert contents("cut") == contents("whole")
@@ -282,7 +282,7 @@ def test_signals_keep_the_state(
     write(DECKS["ropes at rest"])
     run_to_files("deck.inp", "whole", quiet=True)
     assert interrupted(monkeypatch, number, after=9) == code
-    assert "the same command with --continue goes on from cut/checkpoint.npz" in capsys.readouterr().err
+    assert "the same command with --continue continues from cut/checkpoint.npz" in capsys.readouterr().err
     assert 0 < len(Path("cut/increments.csv").read_bytes()) < len(Path("whole/increments.csv").read_bytes())
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
     assert "continuing after 9 increments, from time 0.375" in capsys.readouterr().out

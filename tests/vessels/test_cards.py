@@ -173,7 +173,7 @@ def test_check_tells_how_a_vessel_moves_and_what_is_coarse():
     report = str(check(model_of(text, "")))
     assert f"heave {0.5 / math.sqrt(2):.4g}, roll {3 / math.sqrt(2):.4g}, pitch 0" in report
     assert "the phase of heave turns by 120 degrees between periods 4 and 8 at heading 0" in report
-    assert "0.5 of the amplitude is left" in report
+    assert "leaves 0.5 of the amplitude" in report
     assert "without RAMP=" not in report
     model = parse_deck(write_deck(model_of(text, "")).replace("RAMP=9.0", "RAMP=0"))
     assert "without RAMP= are at full height" in str(check(model))

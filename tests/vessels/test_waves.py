@@ -111,7 +111,8 @@ def test_a_record_of_the_surface_comes_out_again(tmp_path, count):
     assert parse_deck(write_deck(model)) == model
     (notice,) = (text for text in model.notices if "ELEVATION" in text)
     assert (
-        f"{(count - 1) // 2 + (count + 1) % 2} waves of" in notice and f"repeats itself after {count * 0.5:g}" in notice
+        f"{(count - 1) // 2 + (count + 1) % 2} waves with periods of" in notice
+        and f"repeats itself after {count * 0.5:g}" in notice
     )
     report = str(check(model))
     assert f"regular waves, Hs {4 * (eta - eta.mean()).std():.4f}"[:22] in report
@@ -127,7 +128,9 @@ def test_cut_offs_leave_out_what_they_say(tmp_path):
     off = np.sqrt(np.mean((found - eta - noise + np.mean(eta + noise)) ** 2))
     assert off / (eta + noise).std() < 0.05
     assert 2 * np.pi / model.sea[:, 0].max() >= 1.5
-    with pytest.raises(DeckError, match=r"off the record by .* of its standard deviation.*TOLERANCE= above 0\.001"):
+    with pytest.raises(
+        DeckError, match=r"differ from the record by .* of its standard deviation.*TOLERANCE= above 0\.001"
+    ):
         model_of(card.format(", TOLERANCE=0.001"), tmp_path)
 
 

@@ -114,9 +114,8 @@ class Explicit(Marcher):
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         trouble = trouble_of(self.stage.system, self.stage.work.u, self.stage.work.state)
         if trouble and reason == NOT_FINITE:
-            return (
-                f"step {step.number} stopped after t = {step.progress.time:.9g}: {trouble} Everything so far is written"
-            )
+            where = f"step {step.number} stopped after t = {step.progress.time:.9g}"
+            return f"{where}: {trouble} Everything computed so far is written"
         if reason == UNTIED:
             what = f"lengths of rods cannot be kept with the increment {dt:.6g}, or their constraints depend on "
             what += "each other."
