@@ -28,7 +28,7 @@ def heave() -> None:
     figure = Figure(figsize=(7.0, 3.0), layout="constrained")
     axes = figure.add_subplot(xlabel="t [s]", ylabel="U3 [m]")
     tip, still = motion(False).T
-    time = 1.0 + 0.02 * np.arange(1, len(tip) + 1)
+    time = 1.0 + 0.1 * np.arange(1, len(tip) + 1)
     axes.plot(time, tip, color=GREY, label="tip of the crane")
     axes.plot(time, still, color=ORANGE, label="load, winch at rest")
     axes.plot(time, motion(True)[:, 1], color=BLUE, label="load, compensated")
