@@ -107,8 +107,9 @@ def open_streams() -> None:
 class Described(argparse._SubParsersAction):  # type: ignore[type-arg]
     """Commands whose own help begins with the line that describes them in the list."""
 
-    def add_parser(self, name: str, *, help: str, **kwargs: Any) -> Any:
-        return super().add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.", **kwargs)
+    def add_parser(self, name: str, **kwargs: Any) -> Any:
+        text = kwargs["help"]
+        return super().add_parser(name, description=f"{text[0].upper()}{text[1:]}.", **kwargs)
 
 
 class Parser(argparse.ArgumentParser):
