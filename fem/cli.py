@@ -108,7 +108,7 @@ class Described(argparse._SubParsersAction):  # type: ignore[type-arg]
     """Commands whose own help begins with the line that describes them in the list."""
 
     def add_parser(self, name: str, **kwargs: Any) -> Any:
-        text = str(kwargs["help"])
+        text = kwargs["help"]
         return super().add_parser(name, description=f"{text[0].upper()}{text[1:]}.", **kwargs)
 
 
