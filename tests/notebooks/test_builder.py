@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_chain_is_that_of_the_deck():
     """``inputs/chain_modes.inp``, piece by piece."""
-    chain = fem.Builder("Small vibrations of a plumb chain")
+    chain = fem.Builder("Small vibrations of a vertical chain")
     nodes = chain.nodes([(0.0, 0.0, -k / 190) for k in range(191)])
     chain.bars(nodes, area=1.0, modulus=1e8, density=1.0, mass="ONE POINT", strain="ENGINEERING", tangent_tension=1.0)
     chain.support(nodes[0])
