@@ -54,7 +54,7 @@ def run(
 
     Raises
     ------
-    CommandError   the folder holds files of others, or another run writes there.
+    CommandError   the folder contains other files, or another run writes there.
     DeckError      errors in the deck; the message shows file, line and card.
     ModelError     the deck is correct, but the model cannot be solved.
     NoConvergence  an increment did not converge; ``error.history`` holds the motion so far.

@@ -121,7 +121,7 @@ def validate(cases: Sequence[str], output: Path | None = None, force: bool = Fal
 
     cases   names; none: all that are not long; ``all``: all
     output  folder of ``report.md``, ``report.csv`` and figures; None: ``results/validation/``
-    force   replace files of our names in a folder that is not ours, too
+    force   replace files of our names in any folder
 
     Raises
     ------

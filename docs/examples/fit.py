@@ -1,4 +1,4 @@
-"""Length and weight of a line from three tensions that were measured: least squares over a deck."""
+"""Length and weight of a line from three measured tensions: least squares, with a deck as the model."""
 
 from scipy.optimize import least_squares
 

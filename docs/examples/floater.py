@@ -16,7 +16,7 @@ def rate(time, state, line):
 
 
 def advance(time, state, interval, first, last):
-    """State after an interval (Runge-Kutta), in which the line's force goes from ``first`` to ``last``."""
+    """State after an interval (Runge-Kutta), in which the force of the line changes from ``first`` to ``last``."""
     k1, half = rate(time, state, first), (first + last) / 2
     k2 = rate(time + interval / 2, state + interval / 2 * k1, half)
     k3 = rate(time + interval / 2, state + interval / 2 * k2, half)

@@ -1,4 +1,4 @@
-"""Active heave compensation: a winch keeps a load still by the measured tension alone."""
+"""Active heave compensation: a winch keeps a load still, using only the measured tension."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A chain led by hand, from a notebook: run a cell, look, decide, run the next one."""
+"""A chain steered from a notebook: run a cell, look at the result, decide, run the next one."""
 
 import fem
 
@@ -8,7 +8,7 @@ along = mesh.node_labels.argsort()  # nodes are in the order of the deck, the ri
 
 
 def lead(x, z, seconds):
-    """Lead the right end to a place, from rest to rest; the shape (n, 2) then."""
+    """Move the right end to a position, from rest to rest. Returns the shape (n, 2) at the end."""
     sim["X"], sim["Z"] = (x - 2.0, 0.0), (z, 0.0)
     sim.advance(seconds)
     place = (mesh.coordinates + sim.u("CHAIN"))[along]

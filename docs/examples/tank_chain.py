@@ -1,4 +1,4 @@
-"""Bergdahl's chain, its end led round the circle by this program: value and rate of both coordinates."""
+"""Bergdahl's chain, whose end this program moves in a circle: value and rate of both coordinates."""
 
 import re
 from pathlib import Path

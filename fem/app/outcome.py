@@ -200,7 +200,7 @@ def scene(number: str) -> Response:
 
 
 LEAST_PAUSE = 1.5
-"""Seconds between two looks at the tables of a run that goes on; five times as long as a look takes, at least."""
+"""Seconds between two looks at the tables of a run in progress; five times as long as a look takes, at least."""
 BEGINNING = "reading the deck"
 
 

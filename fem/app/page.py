@@ -84,7 +84,7 @@ class ResultsPlace:
         self._outcome.show([folder], [run], deck)
 
     def _found(self, folder: Path) -> tuple[Solver | None, Path | None]:
-        """The run of this program that goes on there, and the deck, where it still is. CommandError: no results."""
+        """The run in progress there, if this program started it, and the deck, if any. CommandError: no results."""
         run = self._workplace.of_folder(folder)
         deck = run.deck if run else open_results(folder).deck
         return run, deck if deck is not None and deck.is_file() else None

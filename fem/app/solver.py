@@ -65,7 +65,7 @@ class Workplace:
         return self.runs[-1]
 
     def of_folder(self, folder: Path) -> Solver | None:
-        """The process that writes into a folder, if it is one of these and goes on."""
+        """The process that writes into a folder, if it is one of these and still runs."""
         same = [run for run in self.runs if run.folder and run.folder.resolve() == folder.resolve()]
         return same[-1] if same and same[-1].is_running else None
 

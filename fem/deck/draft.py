@@ -335,7 +335,7 @@ class Draft:
                 self.raise_problems()
 
     def guard(self) -> Guard:
-        """A mistake inside is reported; the reading goes on after the block."""
+        """A mistake inside is reported; reading continues after the block."""
         return Guard(self.report)
 
     def has_failed(self, *keywords: str) -> bool:

@@ -228,7 +228,7 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     if tide is not None and draft.tide is not None and (tide.definition == "USER" or tide.time != "TOTAL TIME"):
         what, hint = "runs in step time", "a current continues from step to step: TIME=TOTAL TIME of *AMPLITUDE"
         if tide.definition == "USER":
-            what, hint = "is set while the run goes on", "name it in *DLOAD FDD and FDT: FV does not include it"
+            what, hint = "is set during the run", "name it in *DLOAD FDD and FDT: FV does not include it"
         draft.report(Mistake(draft.tide, f"amplitude {tide.name} of *AQUA {what}", hint))
     grown = np.zeros(len(is_bar), np.bool_)
     for growth, place in draft.growths:

@@ -285,7 +285,7 @@ ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 
 
 class Scanner:
-    """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning goes on.
+    """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning continues.
 
     overrides  values of parameters by name in upper case, traced ones of ``course`` among them
     keywords   all that has an answer, by name without blanks: after one asterisk and a blank anything else is a comment

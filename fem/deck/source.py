@@ -116,7 +116,7 @@ class Mistake(Exception):
 
 
 class Guard:
-    """Of a block: a mistake inside is reported, and what follows the block goes on."""
+    """Of a block: a mistake inside is reported, and reading continues after the block."""
 
     def __init__(self, report: Callable[[Mistake], None]) -> None:
         self.report = report

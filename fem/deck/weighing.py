@@ -38,7 +38,7 @@ class Bars(NamedTuple):
 
 
 def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
-    """Of the first step; of a deck that goes on with the model of another one, those of that one."""
+    """Of the first step; of a deck that continues with the model of another one, those of that one."""
     if not draft.earlier_loads:
         step = draft.steps[0] if draft.steps else None
         return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
@@ -128,7 +128,7 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
 
 
 def nodal_loads(draft: Draft) -> list[NodalLoad]:
-    """``*CLOAD`` of the first step; of a deck that goes on with the model of another one, none."""
+    """``*CLOAD`` of the first step; of a deck that continues with the model of another one, none."""
     step = draft.steps[0] if draft.steps and not draft.earlier_loads else None
     return [load for load in step.nodal_loads if not load.is_imaginary] if step else []
 

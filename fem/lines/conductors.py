@@ -63,7 +63,7 @@ Memory = tuple[Point | None, ...]
 
 
 def polynomial(curves: Curves, coefficients: Sequence[float], strain: float) -> float:
-    """Stress of a curve at a strain, not below zero; beyond its end it goes on with the modulus, so that roots are
+    """Stress of a curve at a strain, not below zero; beyond its end it continues with the modulus, so that roots are
     found, which are refused then."""
     if strain <= 0.0:
         return 0.0

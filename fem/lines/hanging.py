@@ -107,7 +107,7 @@ def green_stretch(load: Floats) -> Floats:
 
 
 def log_stretch(load: Floats) -> Floats:
-    """s of ln(s)/s = T/EA, from below; beyond its largest value a line that goes on."""
+    """s of ln(s)/s = T/EA, from below; beyond its largest value a line that continues it."""
     inside, s = np.minimum(load, MOST_LOG), np.ones_like(load)
     for _ in range(MOST_TURNS):
         slope = 1.0 / s - inside

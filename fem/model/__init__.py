@@ -160,7 +160,7 @@ class Failure:
 def part(card: str, otherwise: Any = ()) -> Any:
     """A field of ``Model`` that cards of one kind fill, and what it is without them.
 
-    A run that goes on from another one refuses a model in which it has changed, by the name of the card.
+    A run that continues from another one refuses a model in which it has changed, by the name of the card.
     """
     if isinstance(otherwise, dict):
         return field(default_factory=dict, metadata={"card": card})
@@ -189,7 +189,7 @@ class Model:
                  None: not requested
     earlier      the state of another run with which this one begins (``*RESTART, READ``)
     inherited    what the steps of that run act on
-    driven       amplitudes that a program sets while the run goes on, in place of those of ``amplitudes``
+    driven       amplitudes that a program sets during the run, in place of those of ``amplitudes``
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
@@ -295,7 +295,7 @@ class Model:
 
 
 PARTS = {each.name: each.metadata["card"] for each in fields(Model) if each.metadata}
-"""Fields that say what does not change in a run that goes on from another one, and the cards that fill them."""
+"""Fields that say what does not change in a run that continues from another one, and the cards that fill them."""
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]

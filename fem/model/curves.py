@@ -1,7 +1,7 @@
 """Amplitudes: functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
 
 An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC), a wave of changing
-frequency (SWEEP), or set by a program while the run goes on (USER, ``Live``). ``order`` 0 is the value, 1 and 2 its
+frequency (SWEEP), or set by a program during the run (USER, ``Live``). ``order`` 0 is the value, 1 and 2 its
 derivatives, -1 and -2 its integrals from ``since`` (SWEEP has none). At a break the derivative is that of the segment
 before (end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one, and at
 both ends of a SWEEP.

@@ -23,7 +23,7 @@ class Uniaxial:
 
     kind         TYPE of ``*LOADING DATA``: ELASTIC, DAMAGE, PERMANENT DEFORMATION
     definition   of ``*UNLOADING DATA``: SHIFTED CURVE, INTERPOLATED CURVE; empty without
-    is_extended  the last slope goes on beyond the table (EXTRAPOLATION=LINEAR); False: flat
+    is_extended  the last slope continues beyond the table (EXTRAPOLATION=LINEAR); False: flat
     largest      stress that the bars have borne before the run
     """
 

@@ -1,4 +1,4 @@
-"""What a run goes on from, in one file, and whether it fits the run that takes it up.
+"""What a run continues from, in one file, and whether it fits the run that takes it up.
 
 Arrays are kept as NumPy's ``.npz`` has them, everything else as one JSON text. Nothing in such a file is executed:
 arrays are numbers, and of objects only their fields are kept, under names that the reader maps to types of its own. A
@@ -137,7 +137,7 @@ SET = "set "
 
 
 def parts_of(model: Model) -> dict[str, Any]:
-    """What may not change between a run and one that goes on from its state, under names for messages.
+    """What may not change between a run and one that continues from its state, under names for messages.
 
     Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from.
     """

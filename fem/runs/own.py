@@ -130,7 +130,7 @@ class OwnFolder:
     record  name of the record
     names   what will be written
     owned   what a record says is ours
-    force   replace files of these names in a folder that is not ours, too; inputs of the deck never
+    force   replace files of these names in any folder; inputs of the deck never
     """
 
     path: Path
@@ -159,7 +159,7 @@ class OwnFolder:
         if found is not None and not self.origin.is_of(found, self.path):
             raise CommandError(f"{self.path} contains the results of another deck: {ELSEWHERE}, or {REPLACE}")
         if strangers := sorted(planned - ours - {self.record}):
-            raise CommandError(f"{self.path} contains files of others ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
+            raise CommandError(f"{self.path} contains other files ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
 
     def _check_kinds(self, planned: set[str]) -> None:
         """No folder where a file is to be, and the other way round."""

@@ -229,7 +229,7 @@ class Table:
     """One CSV file; the fourth column of ``nodes.csv`` and ``elements.csv`` is a label.
 
     A last line without an end (a run that was killed) is left out; a missing or empty file is a table without columns.
-    What a run that goes on adds later is left out, too: it may write faster than anybody reads.
+    What a run in progress adds later is left out, too: it may write faster than anybody reads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -545,7 +545,7 @@ def filled(table: Table, item: str, known: Floats, labels: Ints, quantities: Seq
     row_of = {tuple(pair): row for row, pair in enumerate(known.tolist())}
     pairs, which = np.unique(lines[:, :2], axis=0, return_inverse=True)
     rows = np.array([row_of.get(pair, -1) for pair in map(tuple, pairs.tolist())])[which.ravel()]
-    is_known = rows >= 0  # of a run that goes on the tables may be a frequency apart
+    is_known = rows >= 0  # the tables of a run in progress may be a frequency apart
     amplitude, phase = lines[:, 3::2], np.radians(lines[:, 4::2])
     numbers, column = amplitude * np.exp(1j * phase), 0
     for place, columns in written:

@@ -3,7 +3,7 @@
 The loop calls, for every step: ``begin``, then ``rows`` and ``frame`` as they come (increment 0 first), ``event``
 and ``notice`` when there is one, ``modes`` in a frequency step. ``close`` comes once, also after a failure.
 ``keep`` comes between chunks: everybody adds to a checkpoint what a later ``resume`` with it needs, which comes first,
-before anything else but notices; with the step that goes on, if one does.
+before anything else but notices; with the step in progress, if there is one.
 
 ``Acting`` is what acts on a model in one step, bars apart, as ``run.json`` keeps it: with the motion in the tables it
 gives every force that a tree of bars passes on, whatever the law of the bars.
@@ -315,7 +315,7 @@ class Requests:
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
     earlier     the run whose state the first step begins with
-    is_driven   a program sets amplitudes while the run goes on
+    is_driven   a program sets amplitudes during the run
     """
 
     solver: str = "AUTO"

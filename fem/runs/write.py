@@ -1,7 +1,7 @@
 """The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
 
-A run that goes on takes up the folder of the one before: files are cut back to its checkpoint, and grow from there.
-The console is written to at once, files through a thread of their own, while the solver goes on.
+A continued run takes over the folder of the one before: files are cut back to its checkpoint, and grow from there.
+The console is written to at once, files through a thread of their own, while the solver continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSi
 from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
 
 RECORD_EVERY = 2.0
-"""Seconds between two records of a run that goes on."""
+"""Seconds between two records of a run in progress."""
 TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
 TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
@@ -50,7 +50,7 @@ class RunFiles:
         force: bool,
         kinds: Mapping[str, type] | None = None,
     ) -> None:
-        """kinds: it goes on from the checkpoint in the folder, if there is one, whose objects are of these types.
+        """kinds: it continues from the checkpoint in the folder, if there is one, whose objects are of these types.
 
         CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
         """

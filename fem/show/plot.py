@@ -65,12 +65,12 @@ def plot(
     output  folder of the figures; None: that of the run
     scale   factor on displacements in the figures of shapes and modes; None: 1, for displacements of shapes that are
             too small to be seen as much as shows them
-    force   write into a folder with files of others, and over them
+    force   write into a folder with other files, and overwrite those of the same names
     say     function that receives messages: what is written, what is not, and why
 
     Raises
     ------
-    CommandError  there are no results, no requested figure can be drawn, or it would replace files of others.
+    CommandError  there are no results, no requested figure can be drawn, or it would overwrite other files.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/plotted")
     >>> [path.name for path in plot("results/plotted", "energy")]

@@ -56,14 +56,14 @@ def report(
 
     folder    results folder
     output    file of the page; None: ``report.html`` in the folder
-    title, author, note, date  of the title block; title: else the heading of the deck; date: else that of today
+    title, author, note, date  of the title block; defaults: the heading of the deck, today
     strength  of a run: element set (empty: all bars) -> breaking load, for the utilisation beside that of *FAILURE
     force     overwrite a file that the program did not write
     say       function that receives messages: what is written
 
     Raises
     ------
-    CommandError  no results, no such element set, or a file that is not ours is in the way.
+    CommandError  there are no results or no such element set, or the file exists and was not written by the program.
 
     >>> _ = fem.run("inputs/sdnl100.inp", output="results/told")
     >>> fem.report("results/told").name
@@ -114,7 +114,7 @@ FRAMES, FPS = 72, 12.0
 
 
 def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
-    """What ``fem report`` shows of a run, also of one that goes on or has failed."""
+    """What ``fem report`` shows of a run, even if it is in progress or has failed."""
     results = open_results(folder)
     record, settings = results.record, results.settings
     verdict = str(record.get("verdict", RUNNING))

@@ -16,7 +16,7 @@ POINTS = 80
 
 
 def save_sags(line: Any, path: Path, force: bool) -> Path:
-    """Write the figure of a ``SagTension``. CommandError: a file that is not ours is in the way."""
+    """Write the figure of a ``SagTension``. CommandError: the file exists and was not written by the program."""
     mark = mark_of("sag_tension")
     check_file(path, (), force, is_marked(path, mark))
     style.save(sags(line), path, mark)

@@ -1,9 +1,9 @@
-"""What lives through a run, in one place that is written and read: a run that was stopped goes on from there.
+"""What lives through a run, in one place that is written and read: a run that was stopped continues from there.
 
-It is taken between two chunks, where the state is smallest. With it goes how the step began: a run that goes on begins
+It is taken between two chunks, where the state is smallest. With it goes how the step began: a continued run begins
 the step once more from there, in silence, so that all that follows from that (supports, solvers, held directions) is as
 it was; then everything that ``StepRun.parts`` names gets back the values it had. Each of these lists in ``changing``
-which of its attributes change while a step goes on.
+which of its attributes change during a step.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ State: TypeAlias = Mapping[str, Any] | None
 
 
 class Checkpoints:
-    """When a run keeps its state, and the state it goes on from.
+    """When a run keeps its state, and the state it continues from.
 
     every    increments of a step between two checkpoints (as the deck asks); 0: by wall time
     at_ends  every step ends with one (as the deck asks), not only those that take a while
-    before   what the run goes on from; None: it starts anew
+    before   what the run continues from; None: it starts anew
     earlier  what an earlier run hands on to the first step (``handed_on``)
     guard    None: nobody keeps anything
     """
@@ -117,7 +117,7 @@ class Checkpoints:
             self.start["motion"] = copied(now.motion)
 
     def opened(self, step_run: StepRun) -> None:
-        """A step is ready for its first increment, or for the one it goes on with."""
+        """A step is ready for its first increment, or for the one with which it continues."""
         self._seen = time.monotonic()
         if self.before is None:
             return

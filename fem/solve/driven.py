@@ -44,7 +44,7 @@ class Driven(Run):
         self.leaps = False
 
     def start(self) -> None:
-        """Up to the first step that waits, or to where the checkpoint was taken that the run goes on from."""
+        """Up to the first step that waits, or to where the checkpoint was taken that the run continues from."""
         before = self.checkpoints.before
         driven, begun = (before["driven"], before["step"] is not None) if before else (None, False)
         number = self.checkpoints.take_up(self)

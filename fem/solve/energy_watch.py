@@ -5,7 +5,8 @@ energy: a loss is what it has taken by these numbers (``newton/balance.py``), an
 trapezoidal rule for the work of forces over such increments. Both are reported as that at the end. A loss of the second
 kind stops nothing: where cables go slack within increments it is as large as what was taken, and only increments that
 follow what the scheme is asked to damp would avoid it. Where it leaves the band by itself, a notice of its
-own says so. A gain stops the run, counted from where it last took. ENERGY DRIFT=OFF goes on, but not in silence.
+own says so. A gain stops the run, counted from where it last took. With
+ENERGY DRIFT=OFF the run continues, with a notice.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ LARGE = 500
 def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
-    checkpoints  when the state is kept, and what state the run goes on from; None: never, and none
+    checkpoints  when the state is kept, and what state the run continues from; None: never, and none
 
     Raises
     ------

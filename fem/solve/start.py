@@ -284,7 +284,7 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     """Reactions and energies at the start of a step, the step's loads acting.
 
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
-    outside, so the energy error goes on from where it was. ModelError where forces do not go on in that state.
+    outside, so the energy error continues from where it was. ModelError where forces do not go on in that state.
     """
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought

@@ -1,7 +1,7 @@
-"""All that lives while a run goes on, as data: what its steps share, and a step on its way.
+"""All that lives during a run, as data: what its steps share, and a step on its way.
 
 Marches, searches for events, active sets, checkpoints and studies look at these; ``StepRun`` and ``Run`` go on with
-them. Each part says in ``changing`` which of its attributes change while a step goes on.
+them. Each part says in ``changing`` which of its attributes change during a step.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class Marcher:
 
     notice   for the user, or nothing
     can_cut  an increment that failed may be tried again as a shorter one
-    changing names of what changes while the step goes on
+    changing names of what changes during the step
     """
 
     notice: str = ""

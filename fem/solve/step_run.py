@@ -190,7 +190,7 @@ class StepRun(StepState):
         self.take(*ready)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
-        """What the step goes on with."""
+        """What the step continues with."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
         self.watch.stage, self.is_compiled = stage, False
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)

@@ -158,7 +158,7 @@ def sweep(
     Raises
     ------
     DeckError     the deck has errors with its own parameter values
-    CommandError  the folder holds files of others, or another sweep writes there; a name is no
+    CommandError  the folder contains other files, or another sweep writes there; a name is no
                   ``*PARAMETER`` of the deck, a value is not a number, or the scheduler does not answer
 
     >>> found = sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0]})

@@ -312,16 +312,16 @@ def sag_tension(
     last: Sequence[float] | None = None,
     gravity: float = GRAVITY,
 ) -> SagTension:
-    """Sag and tension of a conductor in all conditions of a table, new and after years.
+    """Sag and tension of a conductor in all conditions of a table, when new and after years.
 
     cases    CSV table, or a sequence of mappings with its headings: name, temperature [C|F], ice [mm|in], ice density
              [kg/m3|lb/ft3], wind [Pa|psf], K [N/m|lb/ft], or in place of these a district (NESC HEAVY, CSA MEDIUM A);
              limits: horizontal tension limit, tension limit [N|kN|lb|% RTS], sag limit, clearance limit [m|ft]; state
-             in which they hold (initial, final); creep (yes where ten years pass). Answers are in US units where a
-             temperature is in F.
+             in which they hold (initial, final); creep (yes: the ten years pass at this condition). Results are in US
+             units if a temperature is in F.
     section  name of a conductor of the catalogue, or a ``Section`` with that name
-    spans    level spans of a section [m], which hang as their ruling span does; or, of one span,
-    first, last  (x, y, z) of its ends [m], z over the ground
+    spans    level spans of a section [m], computed as their ruling span; or, for one span,
+    first, last  (x, y, z) of its ends [m], z above the ground
 
     Raises
     ------
