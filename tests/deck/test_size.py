@@ -117,7 +117,7 @@ def test_parameters_are_known_from_their_line_on():
 
 def test_a_set_that_is_defined_too_late_is_said_to_be():
     text = deck(mesh="*NSET, NSET=A\nB\n*NSET, NSET=B\n1\n")
-    with pytest.raises(DeckError, match="there is no node set B so far; it is defined further down"):
+    with pytest.raises(DeckError, match="there is no node set B above this line; it is defined further down"):
         parse_deck(text)
 
 

@@ -163,5 +163,5 @@ def test_models_that_ask_for_explicit_ropes_are_refused():
     model = fem.parse_deck(hung(0.0))
     step = model.steps[0]
     explicit = replace(step, procedure=replace(step.procedure, integrator="CENTRAL DIFFERENCE"))
-    with pytest.raises(ModelError, match="element 1 is a rope, which EXPLICIT does not follow"):
+    with pytest.raises(ModelError, match="element 1 is a rope, which EXPLICIT does not support"):
         fem.run(replace(model, steps=(explicit,)))

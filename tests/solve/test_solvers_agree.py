@@ -204,7 +204,7 @@ def history_of(path, solver):
     text = re.sub(r", INC=\d+", "", path.read_text(encoding="utf-8"))
     text = text.replace("*STEP", f"*STEP, INC={SOME_INCREMENTS}")
     try:
-        return run_text(text, solver=solver)
+        return fem.run(fem.parse_deck(text, folder=path.parent), solver=solver)
     except fem.NoConvergence as error:
         assert isinstance(error, fem.EnergyDrift) or "INC=" in str(error)
         return error.history
