@@ -44,7 +44,7 @@ def example(
     folder = Path() if output is None else output
     written = []
     for name in chosen:
-        for path in (known[name], *known[name].parent.glob(f"{name}.csv")):  # and the table that it reads
+        for path in (known[name], *sorted(known[name].parent.glob(f"{name}*.csv"))):  # and its tables
             written.append(write_new(folder / path.name, path.read_bytes(), force))
             say(f"wrote {written[-1]}")
     return written
