@@ -1,4 +1,4 @@
-"""Compile everything ahead: ``python -m fem warmup``, and the first run after an installation or update."""
+"""Compile the solver in advance: ``python -m fem warmup``; otherwise the first runs after an installation do it."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ def turn_of(one: Point, other: Point) -> float:
 
 
 def switched(family: Family, point: Point, step: float) -> Iterator[tuple[Family, Orbit, Direction]]:
-    """First orbits of the branches that begin at a bifurcation, a step away from it, and where they lead to.
+    """First orbits, one step away, of the branches that start at a bifurcation, and their directions.
 
     Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides.
     """
@@ -375,7 +375,7 @@ class Search(Study):
     multiple   periods of the drive after which orbits come back
     transient  periods from the deck's own start to the first guess
     what       column of the section whose range the table has; empty: the displacement that moves most
-    depth      how many times branches are left for those that begin on them (period doublings, branch points)
+    depth      follow branches that start at bifurcations, and branches of these, to this depth
     """
 
     period: float | str | None = None
