@@ -101,7 +101,7 @@ def test_sizes_and_speeds_are_parameters(tmp_path):
         ("--last 1,0,0 --section drake --mass 2 --sag 1", "has its own numbers: leave out mass"),
         ("--last 0,0,0 --section drake --sag 1", "both ends of the line are at the same point"),
         (f"{CHAIN} --motion 1,0,0", "a motion needs amplitudes and a period"),
-        (f"{SPAN} --sag 1 --friction 1", "friction needs a bottom"),
+        (f"{SPAN} --sag 1 --friction 1", "friction needs a seabed"),
         ("--last 9,0,0 --section drake --sag 1 --stream 9,0", "wind acts above z = 0"),
     ],
 )

@@ -173,7 +173,7 @@ def test_a_current_follows_its_amplitude():
     with pytest.raises(DeckError, match="amplitude TIDE of \\*AQUA runs in step time"):
         model_of("", tide=", AMPLITUDE=TIDE", time="STEP TIME")
     text = DECK.format(waves="", time="TOTAL TIME", tide=", AMPLITUDE=WHIM")
-    with pytest.raises(DeckError, match="amplitude WHIM of \\*AQUA is set while the run goes on"):
+    with pytest.raises(DeckError, match="amplitude WHIM of \\*AQUA is set during the run"):
         parse_deck(text.replace("*AQUA", "*AMPLITUDE, NAME=WHIM, DEFINITION=USER\n1.\n*AQUA"))
 
 
