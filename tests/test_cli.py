@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -165,12 +166,19 @@ def test_check(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_warmup_says_when_there_is_nothing_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from fem import warmup
     from fem.compiled import folder
 
     calls: list[str] = []
+    shipped = tmp_path_factory.mktemp("shipped") / "inputs"  # one of the decks, whose beginnings take 10 s together
+    shipped.mkdir()
+    shutil.copy(ROOT / "inputs" / "sdnl100.inp", shipped)
+    monkeypatch.setattr(warmup, "shipped", lambda: shipped.parent)
     for module in (folder, warmup):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "kernels-new")
     monkeypatch.setattr(warmup, "build_all", lambda wanted: not calls.extend(name for name, _ in wanted))

@@ -92,6 +92,7 @@ def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     assert found["U1_2_end"].tolist() == expected["U1_2_end"].tolist()
 
 
+@pytest.mark.long  # it waits for two time-outs
 @pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
 @pytest.mark.parametrize(("victims", "message"), [("workers", "has had no workers for"), ("scheduler", "is gone")])
 def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
