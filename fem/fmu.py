@@ -176,6 +176,7 @@ class Unit:
         self.given = {**about["parameters"], **about["inputs"]}
         self.parameters, self.inputs = list(about["parameters"]), about["inputs"]
         self.changed: set[str] = set()
+        self.readers: dict[str, Callable[[Stepper], float]] = {}
         self.sim: Stepper | None = None
         self.start = self.first = 0.0
         of = importlib.import_module(self.library)
@@ -204,7 +205,9 @@ class Unit:
 
     def read(self, name: str) -> float:
         sim = self.begun()
-        return read_as(sim.model, name)(sim)
+        if name not in self.readers:
+            self.readers[name] = read_as(sim.model, name)
+        return self.readers[name](sim)
 
     @property
     def time(self) -> float:
@@ -246,9 +249,7 @@ class Unit:
         now = self.first + current_time - self.start
         try:
             if abs(now - sim.time) > 1e-9 * max(step_size, abs(now)):
-                raise CommandError(
-                    f"a step from {current_time:g}: the unit is at {sim.time - self.first + self.start:g}"
-                )
+                raise CommandError(f"a step from {current_time:g}: the unit is at {self.time:g}")
             for name in self.changed:
                 sim[name] = self.given[name]
             self.changed.clear()
