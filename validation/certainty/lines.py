@@ -129,8 +129,11 @@ def catenary(random: Generator) -> Question:
     deck += "*STEP, NLGEOM, AMPLITUDE=STEP\n*STATIC, DIRECT\n1., 1.\n" if laid else "*STEP, NLGEOM\n*STATIC\n1., 1.\n"
     deck += f"{controls(random)}\n*DLOAD\nLINE, GRAV, 9.81, 0., 0., -1.\n"
     deck += f"*CLOAD\n{bars // 2 + 1}, 3, {-load:.17g}\n" if load else ""
-    deck += REQUESTS.replace("U, RF", "U, RF, COORD")
-    truths = {"RF1_n1": -level, "RF3_n1": -first, f"RF3_n{bars + 1}": last, f"COOR3_n{bars // 2 + 1}": float(middle[1])}
+    deck += REQUESTS
+    truths = {"RF1_n1": -level, "RF3_n1": -first, f"RF3_n{bars + 1}": last}
+    if not laid:
+        truths[f"U3_n{bars // 2 + 1}"] = float(middle[1]) - 0.5 * rise
+        truths[f"U1_n{bars // 2 + 1}"] = float(middle[0]) - 0.5 * span
     return Question(f"{bars} bars{', laid' if laid else ''}{', load' if load else ''}", deck, True, truths)
 
 
@@ -260,5 +263,5 @@ LINE, FDD, 1., 0.03, 1.2
 {REQUESTS}"""
     slope = float(np.arctan(np.sinh(half * push / tension)))
     truths = {"RF2_n1": -tension * float(np.cos(slope)), "RF1_n1": -tension * float(np.sin(slope))}
-    truths[f"COOR1_n{leg + 1}"] = water.towed_rope(2.0 * reach, 2.0 * half, push)[1]
-    return Question(f"{2 * leg} bars", deck.replace("U, RF", "U, RF, COORD"), True, truths)
+    truths[f"U1_n{leg + 1}"] = water.towed_rope(2.0 * reach, 2.0 * half, push)[1] - side
+    return Question(f"{2 * leg} bars", deck, True, truths)

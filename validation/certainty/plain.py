@@ -67,11 +67,10 @@ def number(history: Any, name: str) -> float:
 
 
 def series(history: Any, what: str) -> np.ndarray:
-    """(k,) of U1_n5, T_e2, COOR3_n4, or an energy."""
+    """(k,) of U1_n5, T_e2, or an energy."""
     if "_" not in what:
         return np.asarray(history.of_energy(what))
     column, item = what.split("_")
     if item[0] == "e":
         return np.asarray(history.of_element(int(item[1:]), column))
-    quantity = "COORD" if column.startswith("COOR") else column[:-1]
-    return np.asarray(history.of_node(int(item[1:]), quantity)[:, int(column[-1]) - 1])
+    return np.asarray(history.of_node(int(item[1:]), column[:-1])[:, int(column[-1]) - 1])
