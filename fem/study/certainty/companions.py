@@ -88,7 +88,7 @@ def divided_step(step: Step, parts: int, dt: float) -> Step:
     smaller: dict[str, Any] = {name: value / parts for name, value in given.items() if value is not None}
     error = step.controls.time_error
     controls = replace(step.controls, time_error=error and error / parts**LOCAL_ORDER)
-    most = step.max_increments and step.max_increments * parts**LOCAL_ORDER
+    most = step.max_increments and step.max_increments * int(parts**LOCAL_ORDER)
     return replace(step, procedure=replace(procedure, **smaller), controls=controls, max_increments=most)
 
 
