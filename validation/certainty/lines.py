@@ -39,7 +39,7 @@ T
 
 def _bars(random: Generator, fewest: int = 6, most: int = 48) -> int:
     """An even number."""
-    return 2 * round(np.exp(random.uniform(np.log(fewest / 2), np.log(most / 2))))
+    return 2 * round(float(np.exp(random.uniform(np.log(fewest / 2), np.log(most / 2)))))
 
 
 def string_modes(random: Generator) -> Question:

@@ -236,8 +236,7 @@ def net(random: Generator) -> Question:
     turn = 2.0 * np.pi * np.arange(corners) / corners
     held = [_at(3.0 * np.cos(a), 0.0, 3.0 * np.sin(a)) for a in turn]
     inner = [
-        _at(*np.round(random.uniform(-1.2, 1.2, 2) * [1.0, 0.3] - [0.0, 0.6], 2), round(random.uniform(-1.2, 1.2), 2))
-        for _ in range(count)
+        _at(*row) for row in np.round(random.uniform(-1.2, 1.2, (count, 3)) * [1.0, 0.3, 1.0] - [0.0, 0.6, 0.0], 2)
     ]
     places, measure, m = [*held, *inner], str(random.choice(MEASURES)), rounded(random, 0.5, 4.0)
     stiffness, cables = m * 9.81 * rounded(random, 20.0, 200.0), random.uniform() < 0.4

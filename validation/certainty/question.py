@@ -76,7 +76,7 @@ def mass_deck(masses: Masses, step: str, springs: bool = False, beneath: Iterabl
                 f"{mass:.17g}",
             ]
     lines += _grounds(masses)
-    for n in np.flatnonzero(np.array(masses.mass) == 0.0) + 1:
+    for n in (np.flatnonzero(np.array(masses.mass) == 0.0) + 1).tolist():
         moving = {each.axis for each in masses.motions if each.node == n - 1}
         lines += ["*BOUNDARY", *(f"{n}, {axis + 1}" for axis in range(3) if axis not in moving)]
     if np.any(masses.velocities):
@@ -108,7 +108,7 @@ def _links(masses: Masses, springs: bool) -> list[str]:
         ends = f"{link.first + 1}, {link.second + 1}"
         if springs or link.table:
             if (
-                abs(np.linalg.norm(np.subtract(*(masses.places[n] for n in (link.first, link.second)))) - link.length)
+                abs(np.linalg.norm(np.subtract(masses.places[link.second], masses.places[link.first])) - link.length)
                 > 1e-12
             ):
                 raise ValueError("springs have the distance of their nodes as their length")

@@ -3,7 +3,9 @@
 A bar *holds* where |value - truth| <= bar. It is *wide* where it is more than ten times the true error, and more than
 ``NEGLIGIBLE`` of the number: nobody minds a bar in the tenth digit.
 
-    python -m validation.certainty.study [plain] [GROUP ...]
+    python -m validation.certainty.study [plain] [aside] [afresh] [GROUP ...]
+
+``plain``: by the plain recipe; ``aside``: shows misses among questions kept aside, too; ``afresh``: other questions.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,8 @@ KEPT_ASIDE = 4
 """One question in so many was never looked at while the bars were made."""
 WIDE, NEGLIGIBLE, ROUND_OFF = 10.0, 1e-7, 1e-12
 SEED = 31
+AFRESH = 1000
+"""Numbers of questions that were drawn for the first time when all was done begin there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +130,16 @@ def judge(group: str, number: int, recipe: str) -> list[Judged]:
 
 
 def carry_out(
-    recipe: str = "real", groups: Iterable[str] = GROUPS, count: int | None = None, workers: int | None = None
+    recipe: str = "real",
+    groups: Iterable[str] = GROUPS,
+    count: int | None = None,
+    workers: int | None = None,
+    first: int = 0,
 ) -> list[Judged]:
-    """Judge ``count`` questions (all) of some groups, in processes side by side."""
-    asked = [(group, n, recipe) for group in groups for n in range(GROUPS[group][1] if count is None else count)]
+    """Judge ``count`` questions (all) of some groups from number ``first`` on, in processes side by side."""
+    asked = [
+        (group, first + n, recipe) for group in groups for n in range(GROUPS[group][1] if count is None else count)
+    ]
     if workers == 1:
         return [row for each in asked for row in judge(*each)]
     with ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn")) as pool:
@@ -163,20 +172,14 @@ def listed(row: Judged) -> str:
 
 
 def main(words: Sequence[str]) -> None:
-    recipe = "plain" if "plain" in words else "real"
-    groups = [word for word in words if word in GROUPS] or list(GROUPS)
+    recipe, first = "plain" if "plain" in words else "real", AFRESH if "afresh" in words else 0
     start = time.perf_counter()
-    rows = carry_out(recipe, groups)
-    open_rows = [row for row in rows if not row.is_aside or "aside" in words]
+    rows = carry_out(recipe, [word for word in words if word in GROUPS] or GROUPS, first=first)
+    shown = [row for row in rows if not row.is_aside or "aside" in words]
     print("\n".join(table(rows)))
-    print("\nmisses\n" + "\n".join(listed(row) for row in open_rows if not row.is_held))
-    print("\nwide\n" + "\n".join(listed(row) for row in open_rows if row.is_wide))
+    print("\nmisses", *(listed(row) for row in shown if not row.is_held), sep="\n")
+    print("\nwide", *(listed(row) for row in shown if row.is_wide), sep="\n")
     print(f"{time.perf_counter() - start:.0f} s")
-
-
-def shown(rows: Sequence[Judged]) -> Any:
-    """For notebooks."""
-    return table(rows)
 
 
 if __name__ == "__main__":

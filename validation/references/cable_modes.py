@@ -71,14 +71,14 @@ def driven_end(
     size, w, kind = pushed
 
     def pull(s: float) -> float:
-        return 0.0 if s <= 0.0 else size * {"STEP": 1.0, "SINE": np.sin(w * s), "SOFT": 1.0 - np.cos(w * s)}[kind]
+        pulls = {"STEP": 1.0, "SINE": np.sin(w * s), "SOFT": 1.0 - np.cos(w * s)}
+        return 0.0 if s <= 0.0 else float(size * pulls[kind])
 
     def total(s: float) -> float:
         if s <= 0.0:
             return 0.0
-        return (
-            size * {"STEP": s, "SINE": (1.0 - np.cos(w * s)) / (w or 1.0), "SOFT": s - np.sin(w * s) / (w or 1.0)}[kind]
-        )
+        sums = {"STEP": s, "SINE": (1.0 - np.cos(w * s)) / (w or 1.0), "SOFT": s - np.sin(w * s) / (w or 1.0)}
+        return float(size * sums[kind])
 
     u, force = 0.0, 0.0
     for j in range(int(speed * t / length) + 2):

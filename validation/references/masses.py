@@ -127,7 +127,7 @@ class Masses:
     water: Water | None = None
 
     @property
-    def free(self) -> Array:
+    def free(self) -> NDArray[np.intp]:
         """Indices of nodes that have mass."""
         return np.flatnonzero(np.array(self.mass))
 

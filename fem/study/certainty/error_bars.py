@@ -16,7 +16,7 @@ from fem.model import Model
 from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
-from fem.study.certainty.companions import FINE, HALF, QUARTER, TIGHT, Companions, halves_of
+from fem.study.certainty.companions import FINE, Companions, halves_of
 from fem.study.certainty.numbers import Curves, Peaks, aligned, curves_of, event_times, frequencies_of, peaks_of
 from fem.study.certainty.richardson import Estimate, estimate
 
@@ -63,7 +63,11 @@ def error_bars(
 def bars_of(history: History, companions: Companions, processes: int | None = None) -> ErrorBars:
     """Error bars of a run that has been made, by companions that are run now."""
     answers = companions.run(history, processes)
-    found = {name: answer.history for name, answer in answers.items() if answer.history is not None}
+    found = {
+        name: each.history
+        for name, each in answers.items()
+        if each.history is not None and (len(each.history) or each.history.modes)
+    }
     missing = dict(companions.missing)
     missing |= {name: answer.verdict for name, answer in answers.items() if answer.verdict != COMPLETED}
     return ErrorBars(history, found, missing, companions)
@@ -105,7 +109,7 @@ class ErrorBars:
         window = max(LEAST_WINDOW, len(curves.time) // WINDOWS)
         none = np.full_like(curves.values, np.nan)
         there = {name: aligned(its, curves) for name, its in self._others.items()}
-        given = [there.get(name, none) for name in (TIGHT, HALF, QUARTER, FINE)]
+        given = [there.get(name, none) for name in self._companions.compared]
         return estimate(curves.values, given, scale=curves.scale, window=window)
 
     @cached_property
@@ -247,7 +251,7 @@ class ErrorBars:
             for is_instant in (False, True):
                 what = "peak_instant" if is_instant else "peak"
                 own = peaks[""]
-                given = [getattr(peaks[each], what) if each in peaks else none for each in (TIGHT, HALF, QUARTER, FINE)]
+                given = [getattr(peaks[each], what) if each in peaks else none for each in self._companions.compared]
                 scale = np.full_like(none, np.ptp(curves.time)) if is_instant else curves.scale
                 rows = np.abs(own.instant - own.peak_instant) if is_instant else np.abs(own.row - own.peak)
                 made = estimate(getattr(own, what)[None], [each[None] for each in given], scale=scale, rows=rows[None])
@@ -259,7 +263,7 @@ class ErrorBars:
         every = {"": self._curves, **self._others}
         means = {key: np.array([[mean_of(its, column)]]) for key, its in every.items()}
         none = np.full((1, 1), np.nan)
-        given = [means.get(each, none) for each in (TIGHT, HALF, QUARTER, FINE)]
+        given = [means.get(each, none) for each in self._companions.compared]
         found = estimate(means[""], given, scale=self._curves.scale[[column]])
         return float(means[""][0, 0]), found.at(0, 0)
 
@@ -275,9 +279,9 @@ class ErrorBars:
         """Numbers that a run has once, with their estimates. Frequencies do not depend on dt."""
         found = {}
         for name, value in tables[""].items():
-            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in (TIGHT, HALF, QUARTER, FINE)]
+            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in self._companions.compared]
             if is_modal:
-                given[1] = given[2] = given[0]
+                given[1] = given[2] = given[4] = given[0]
             made = estimate(np.array([[value]]), given, scale=np.array([abs(value)]))
             found[name] = value, made.at(0, 0)
         return found
