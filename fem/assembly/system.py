@@ -275,8 +275,7 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
     for point in model.masses:
         builder.add_mass(model.mesh.element_sets[point.element_set], point.mass, point.alpha)
     builder.add_initial_stress()
-    for body in model.free_bodies:
-        builder.add_free_body(body)
+    builder.add_free_bodies()
     return builder.system()
 
 
@@ -458,8 +457,15 @@ class _Builder:
                         raise ModelError(f"{self._name(int(chosen[wrong][0]))} {why}")
                 self.constants[bar.STRESS0, chosen] = condition.value
 
-    def add_free_body(self, body: RigidBody) -> None:
-        """Its rotary inertia, between its points; bars and springs within it carry loads and mass, but no force."""
+    def add_free_bodies(self) -> None:
+        """Their rotary inertia; bars and springs within them have no force."""
+        for body in self.model.free_bodies:
+            self._add_rotary_inertia(body)
+        members = self.family[self.model.members, 1]
+        self.constants[np.ix_(np.array(NOTHING), members)], self.kinds[members] = 0.0, (GREEN, BILINEAR)
+
+    def _add_rotary_inertia(self, body: RigidBody) -> None:
+        """Its rotary inertia, between its points."""
         mesh, model = self.mesh, self.model
         (element,) = np.flatnonzero(mesh.is_of("ROTARYI") & (self.nodes[:, 0] == mesh.nodes_of(body.node)[0]))
         (moments,) = (each.moments for each in model.inertias if element in mesh.element_sets[each.element_set])
@@ -471,9 +477,6 @@ class _Builder:
             ends = {int(corners[i]), int(corners[j])}
             (link,) = (at for at, pair in enumerate(model.links) if set(pair) == ends)
             self.off_mass[len(self.axial) + link] += mass[i, j]
-        within = np.isin(self.ends[: len(self.axial)], [*mesh.nodes_of(body.pinned), *mesh.nodes_of(body.node)])
-        members = np.flatnonzero(within.all(axis=1))
-        self.constants[np.ix_(np.array(NOTHING), members)], self.kinds[members] = 0.0, (GREEN, BILINEAR)
 
     def _refuse_overflow(self) -> None:
         """ModelError where a stiffness or a mass is no usable number."""

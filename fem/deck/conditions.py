@@ -145,11 +145,17 @@ def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
     if card.has("HEADING") and not card.has("RAO"):
         raise Mistake(card.field("HEADING").place, "HEADING is for RAO=")
-    if len(named := [name for name in TIED if card.has(name)]) != 1:
+    if sum(map(card.has, TIED)) != 1:
         raise card.mistake(f"*RIGID BODY needs one of {listing([f'{name}=' for name in TIED], 'and')}")
-    given = RIGID_BODY.read(card, draft) | {"pinned": draft.named(card, named[0], "node")}
+    field = tied_field(card)
+    given = RIGID_BODY.read(card, draft) | {"pinned": Name("node").read(field, f"{field.text}=", draft)}
     draft.bodies.append((RigidBody(**given), card))
     draft.no_rows(card)
+
+
+def tied_field(card: Card) -> Field:
+    """The name of the nodes that move with a body."""
+    return next(card.field(name) for name in TIED if card.has(name))
 
 
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
@@ -167,7 +173,8 @@ def initial_conditions(card: Card, draft: Draft) -> None:
         draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
     for row in draft.rows(card):
         with draft.guard():
-            draft.initial_conditions.append((read_condition(row, kind, draft), row.place))
+            condition = read_condition(row, kind, draft)
+            draft.initial_conditions.append((condition, row.field(1).place if condition.dof > 3 else row.place))
 
 
 @keyword("model", needs=("NSET",), takes=("TYPE",))
@@ -308,7 +315,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                 for other in pinned:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
-                        raise Mistake(card.place, what)
+                        raise Mistake(tied_field(card).place, what)
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:

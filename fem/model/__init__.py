@@ -22,7 +22,7 @@ from fem.model.loads import (
     Winch,
 )
 from fem.model.materials import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
-from fem.model.mesh import ElementBlock, Mesh
+from fem.model.mesh import AXIAL, ElementBlock, Mesh
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -267,6 +267,15 @@ class Model:
     def pinned(self) -> Ints:
         """Nodes that move with rigid bodies."""
         return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
+
+    @property
+    def members(self) -> Ints:
+        """Bars and springs within a free body: their loads and masses act on it, and they have no force."""
+        axial, inside = self.mesh.is_of(*AXIAL), np.zeros(len(self.mesh.element_labels), np.bool_)
+        for body in self.free_bodies:
+            own = [*self.mesh.nodes_of(body.pinned), *self.mesh.nodes_of(body.node)]
+            inside |= axial & np.isin(self.mesh.element_nodes, own).all(axis=1)
+        return np.flatnonzero(inside)
 
     @property
     def runs(self) -> bool:
