@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, distinct
+from fem.deck.beams import Clamps
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
 from fem.deck.kinds import ANY, Name, Reference, Target, word_of
@@ -301,9 +302,10 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
                         raise Mistake(card.field("PIN NSET").place, what)
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
-    parts: list[Draft | StepDraft] = [draft, *draft.steps]
+    parts, clamps = list[Draft | StepDraft]([draft, *draft.steps]), Clamps(draft, mesh)
     for part in parts:
-        split_supports(draft, part, mesh, nodes, given, owner)
+        split_supports(draft, part, mesh, nodes, given, owner, clamps)
+    clamps.finish()
     led = {int(nodes.members(body.node)[0]) for body in bodies if body.rao}
     for node, dofs in given.items():
         if node not in led and (missing := sorted({1, 2, 3, 4, 5, 6} - dofs)):
@@ -330,13 +332,18 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
 
 
 def split_supports(
-    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str]
-) -> None:
+    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str],
+    clamps: Clamps,
+) -> None:  # fmt: skip
     """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
 
     given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
     """
-    kept: list[tuple[Boundary, Place]] = []
+    kept, held = list[tuple[Boundary, Place]](), set[int]()
+    for entry, place in part.turned:
+        stiff = clamps.beams.keys() & set(nodes.members(entry.target).tolist())
+        clamps.take(part, stiff, entry, place)
+        held |= stiff
     for entry, place in part.boundaries:
         if entry.dof <= 3 and not given:
             kept.append((entry, place))
@@ -352,11 +359,16 @@ def split_supports(
             kept.append((entry, place))
             continue
         part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
-        if len(moving) < len(named) and not draft.has_failed("RIGID BODY"):
+        stiff = clamps.beams.keys() & set(named) - owner.keys()
+        clamps.take(part, stiff, entry, place)
+        held |= stiff
+        if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):
             if entry.value != 0.0:
                 draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))
             draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
     part.boundaries[:] = kept
+    if not isinstance(part, Draft) and "BOUNDARY" in part.replaced:
+        clamps.replaced(part, held)
 
 
 def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:
