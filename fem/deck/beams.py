@@ -150,7 +150,7 @@ def written_beam(section: BarSection) -> list[str]:
 
 def check_beams(draft: Draft, mesh: Mesh) -> None:
     """Materials, joints and shapes of lines that bend."""
-    beams = beams_at(mesh)
+    beams = {} if draft.mistakes else beams_at(mesh)  # of a mesh that is not whole nothing is known
     if not beams:
         return
     for entry in draft.properties:
@@ -201,7 +201,7 @@ class Clamps:
     """
 
     def __init__(self, draft: Draft, mesh: Mesh) -> None:
-        self.draft, self.mesh, self.beams = draft, mesh, beams_at(mesh)
+        self.draft, self.mesh, self.beams = draft, mesh, {} if draft.mistakes else beams_at(mesh)
         self.given: dict[int, dict[int, Place]] = {}
 
     def take(self, part: Draft | StepDraft, nodes: Iterable[int], entry: Boundary, place: Place) -> None:

@@ -214,7 +214,7 @@ def test_beta_damps_a_mode_as_it_says():
     history = fem.run(model)
     omega = 2.0 * np.pi * fem.frequencies(model, 1).frequency[0]
     total = history.of_energy("kinetic") + history.of_energy("strain")
-    first, last = 100, -1  # the higher modes have died by then
+    first, last = 89, 180  # a period; the higher modes have died by then
     rate = np.log(total[first] / total[last]) / (history.time[last] - history.time[first])
     assert rate == pytest.approx(beta * omega**2, rel=0.05)
 
