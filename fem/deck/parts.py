@@ -23,7 +23,8 @@ from fem.model import BarSection, Model, Static
 from fem.model import mesh as model_mesh
 
 INSIDE = words("""
-    NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE
+    NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, BEAM SECTION, BEAM GENERAL SECTION, SPRING,
+    DASHPOT, MASS, EQUATION, MPC, INCLUDE
 """)
 """What may stand in a part or an instance."""
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")

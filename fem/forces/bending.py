@@ -4,7 +4,7 @@ With the vectors d1, d2 of two bars that meet at a node, or at a held end the di
 
     z = cos phi = d1.d2/(|d1| |d2|),    E = k phi^2/2,    force dE/dd = - k S(phi) dz/dd,    S(x) = x/sin x
 
-are regular at phi = 0, where S and S'/x are sums of their series, and k = EI/l is that of ``model/bending.py``. Errors
+are regular at phi = 0, where S and S'/x are sums of their series, and k = EI/l is that of ``model/beams.py``. Errors
 of a clamped beam fall as the square of the length of bars.
 
 An increment has the discrete gradient of E: d1.d2 and 1/|d| are differences of products, so that dz is exactly
@@ -277,7 +277,7 @@ def bent(group: Bends, u: Floats) -> Floats:
     place, (before, node, after) = u.reshape(-1, 3), group.nodes.T
     first = group.vectors[:, :3] + np.where(before[:, None] < 0, 0.0, place[node] - place[before])
     second = group.vectors[:, 3:] + place[after] - place[node]
-    return np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1))
+    return np.asarray(np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1)))
 
 
 def released(group: Bends, after: Bends, u: Floats) -> float:

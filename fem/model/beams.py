@@ -32,6 +32,11 @@ class Angles(NamedTuple):
     softness: Floats
     viscosity: Floats
 
+    def among(self, nodes: Ints) -> Angles:
+        """Those whose nodes are all among some."""
+        known = ((self.nodes < 0) | np.isin(self.nodes, nodes)).all(axis=1)
+        return Angles(self.nodes[known], self.bars[known], *(each[known] for each in self[2:]))
+
     def bent(self, start: Floats, place: Floats) -> Floats:
         """phi (..., k) where all nodes are at place (..., n, 3); start (n, 3): in the deck."""
         before, node, after = self.nodes.T

@@ -139,15 +139,13 @@ def moments(of: Values) -> Floats:
 def bent(of: Values) -> Floats:
     """(2, ..., p) curvature and moment where lines bend, at a clamp within a line the larger; zero at other nodes."""
     model, indices = of.model, of.indices
-    angles = angles_of(model)
+    angles = angles_of(model).among(indices)
     place = np.zeros((*of["COORD"].shape[:-2], len(model.mesh.node_labels), 3))
     place[..., indices, :] = of["COORD"]
-    known = ((angles.nodes < 0) | np.isin(angles.nodes, indices)).all(axis=1)
-    angles = Angles(*(each[known] for each in angles))
     phi, at = angles.bent(model.mesh.coordinates, place), indices.searchsorted(angles.nodes[:, 1])
     found = np.zeros((2, *of["U"].shape[:-1]))
     for one, over in zip(found, (angles.length, angles.softness), strict=True):
-        np.maximum.at(one, (..., at), phi / over)
+        np.maximum.at(one.T, at, (phi / over).T)
     return found
 
 

@@ -84,7 +84,8 @@ def released(before: Groups, after: Groups, u: Floats) -> float:
     """Energy that families no longer store between elements, some of which have just broken."""
     if before is None or after is None:
         return 0.0
-    return sum(family.released(*groups, u) for family, *groups in zip(FAMILIES, before, after, strict=True))
+    groups = zip(FAMILIES, before, after, strict=True)
+    return float(sum(family.released(group, left, u) for family, group, left in groups))
 
 
 def kinetic(system: System, bars: Bars, element: int, motion: Motion) -> float:

@@ -238,3 +238,18 @@ END, 3, 0.
     assert balance[-1] == pytest.approx(balance[1], abs=1e-9)
     group = assemble(model).families[FAMILIES.index(BENDING)]
     assert bent(group, history.u[-1].ravel())[-1] == pytest.approx(0.0, abs=1e-9) or history.u[-1, -1].any()
+
+
+def test_a_line_that_bends_is_written_as_it_was_read():
+    model = fem.parse_deck(line(3, STATIC.format(load="")))
+    assert fem.parse_deck(fem.write_deck(model)) == model
+
+
+def test_parts_bring_their_sections_with_them():
+    head, rest = line(3, STATIC.format(load="*CLOAD\nA.END, 3, -1.")).split("*BOUNDARY\n1, ENCASTRE")
+    rest = rest.replace(", NSET=ALL", ", NSET=A.ALL")
+    instance = "*END PART\n*ASSEMBLY, NAME=WHOLE\n*INSTANCE, NAME=A, PART=LINE\n*END INSTANCE\n*END ASSEMBLY\n"
+    deck = f"*PART, NAME=LINE\n{head}{instance}*BOUNDARY\nA.1, ENCASTRE{rest}"
+    flat = tip(3, "*CLOAD\nEND, 3, -1.")
+    history = fem.run(fem.parse_deck(deck))
+    assert -history.u[-1].reshape(-1, 3)[-1, 2] == pytest.approx(flat[0], rel=1e-12)
