@@ -209,7 +209,7 @@ class Clamps:
         nodes = list(nodes)
         if nodes and entry.value != 0.0:
             what = "rotations of lines are held at zero only"
-            self.draft.report(Mistake(place, what, "TIE NSET of *RIGID BODY turns the ends of lines"))
+            self.draft.report(Mistake(place, what))
             return
         is_late = part is not self.draft and part is not self.draft.steps[0]
         for node in nodes:

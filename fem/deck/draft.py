@@ -39,6 +39,7 @@ from fem.model import (
     Rao,
     RestLength,
     RigidBody,
+    RotaryInertia,
     StopPlane,
     Temperature,
     Winch,
@@ -228,7 +229,7 @@ class Property(NamedTuple):
 
     element_set: str
     card: Card
-    value: BarSection | PointMass | None = None
+    value: BarSection | PointMass | RotaryInertia | None = None
 
 
 class Use(NamedTuple):
@@ -286,6 +287,7 @@ class Draft:
     rotations: list[Boundary]
     turned: list[tuple[Boundary, Place]]
     bodies: list[tuple[RigidBody, Card]]
+    free_bodies: list[tuple[RigidBody, Card]]
     planes: list[tuple[StopPlane, Card]]
     restart_every: int | None
     earlier: EarlierState | None

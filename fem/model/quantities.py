@@ -18,6 +18,7 @@ from fem.model import Model
 from fem.model.beams import Angles
 from fem.model.curves import Constant, Follow, evaluate
 from fem.model.facts import natural_lengths
+from fem.model.free_bodies import rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
 
 
@@ -85,6 +86,8 @@ NODAL = (
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
     Quantity("SK", "curvature", "1/length", derived=lambda of: bent(of)[0]),
     Quantity("SM", "bending moment", "force length", derived=lambda of: bent(of)[1]),
+    vector("UR", "rotation", "", derived=lambda of: rotations(of)[0], figure="rotations"),
+    vector("VR", "angular velocity", "1/time", derived=lambda of: rotations(of)[1]),
 )
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, aliases=("E11",)),
@@ -157,6 +160,20 @@ def angles_of(model: Model) -> Angles:
     if not _angles or _angles[0][0] is not model:
         _angles[:] = [(model, model.angles(natural_lengths(model.mesh, model.rest_lengths)))]
     return _angles[0][1]
+
+
+def rotations(of: Values) -> tuple[Floats, Floats]:
+    """Rotation vectors and angular velocities of free bodies at their reference nodes; zero at other nodes."""
+    turns, rates = np.zeros_like(of["U"]), np.zeros_like(of["U"])
+    for body in of.model.free_bodies:
+        (node,) = np.isin(of.indices, of.model.mesh.nodes_of(body.node)).nonzero()
+        if node.size:
+            points = of.model.mesh.node_sets[body.corners or ""]
+            start, at = of.model.mesh.coordinates[points], of.indices.searchsorted(points)
+            places, corners = start + of["U"][..., at, :], start - start.mean(axis=0)
+            turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
+            rates[..., node, :] = spin(corners, places, of["V"][..., at, :])[..., None, :]
+    return turns, rates
 
 
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
