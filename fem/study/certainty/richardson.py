@@ -23,13 +23,16 @@ from fem.arrays import Floats
 
 LEAST, MOST = 0.7, 4.5
 """Orders that count as seen."""
-ORDERS = (1.0, 2.0, 4.0)
+ORDERS = (1.0, 2.0)
 """Of schemes: an order near one of them is that."""
 NEAR = 0.35
-SAFE, UNSEEN = 0.5, 3.0
-"""Uncertainty over the distance of two extrapolations; error over the largest difference where no order is seen."""
+SAFE, ROUGH, UNSEEN = 0.5, 2.0, 3.0
+"""Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the largest
+difference where no order is seen."""
 MESH = 1.5
 """Error of a mesh over its distance from one with twice the bars: 4/3 at second order, 2 at first."""
+RESIDUAL = 1.2
+"""Error of a run over its distance from one with a residual a thousand times smaller."""
 MARGIN = 1.02
 ROUND_OFF = 1e-12
 
@@ -93,20 +96,24 @@ def estimate(
     wide = around(d1, window), around(d2, window)
     order = orders(*wide)
     seen = np.isfinite(order)
-    factor = 1.0 / (2.0 ** np.where(seen, order, 1.0) - 1.0)
+    factor = 1.0 / (2.0 ** np.where(seen, np.minimum(order, ORDERS[-1]), 1.0) - 1.0)
     x1, x2 = half - factor * d1, quarter - factor * d2
-    apart = around(x2 - x1, max(window // 4, min(window, 2)))
+    apart = around(x2 - x1, window)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rough = np.where(apart > 0.0, np.minimum(apart / (factor * wide[0]), 1.0), 0.0)
     error = np.where(seen, tight - x2, tight - quarter)
-    own = np.where(seen, SAFE * apart, UNSEEN * np.maximum(*wide))
+    own = np.where(seen, (SAFE + ROUGH * rough) * apart, UNSEEN * np.maximum(*wide))
     alone = ~np.isfinite(d2) & np.isfinite(d1)  # no quarter
     error, own = np.where(alone, d1 * 4.0 / 3.0, error), np.where(alone, UNSEEN * wide[0], own)
+    if window:  # all runs begin with one state
+        own[0] = np.where((d1[0] == 0.0) & (d2[0] == 0.0), 0.0, own[0])
     known = np.isfinite(d1)
     return Estimate(
         error=np.where(known, error, np.nan),
         own=np.where(known, own, np.nan),
         dt=np.where(known, np.abs(error) + own, np.nan),
         mesh=MESH * np.abs(fine - tight),
-        residual=np.abs(run - tight),
+        residual=RESIDUAL * np.abs(run - tight),
         rows=np.zeros_like(run) if rows is None else rows,
         order=np.where(seen & known, order, np.nan),
         scale=scale,
