@@ -118,7 +118,7 @@ class ErrorBars:
         window = max(LEAST_WINDOW, len(curves.time) // WINDOWS)
         none = np.full_like(curves.values, np.nan)
         there = {name: aligned(its, curves) for name, its in self._others.items()}
-        given = [there.get(name, none) for name in self._companions.compared]
+        given = [there.get(name, none) for name in self.companions.compared]
         return estimate(curves.values, given, scale=curves.scale, window=window)
 
     @cached_property
@@ -285,7 +285,7 @@ class ErrorBars:
             for is_instant in (False, True):
                 what = "peak_instant" if is_instant else "peak"
                 own = peaks[""]
-                given = [getattr(peaks[each], what) if each in peaks else none for each in self._companions.compared]
+                given = [getattr(peaks[each], what) if each in peaks else none for each in self.companions.compared]
                 scale = np.full_like(none, np.ptp(curves.time)) if is_instant else curves.scale
                 rows = np.abs(own.instant - own.peak_instant) if is_instant else np.abs(own.row - own.peak)
                 made = estimate(getattr(own, what)[None], [each[None] for each in given], scale=scale, rows=rows[None])
@@ -297,7 +297,7 @@ class ErrorBars:
         every = {"": self._curves, **self._others}
         means = {key: np.array([[mean_of(its, column)]]) for key, its in every.items()}
         none = np.full((1, 1), np.nan)
-        given = [means.get(each, none) for each in self._companions.compared]
+        given = [means.get(each, none) for each in self.companions.compared]
         found = estimate(means[""], given, scale=self._curves.scale[[column]])
         return float(means[""][0, 0]), found.at(0, 0)
 
@@ -313,7 +313,7 @@ class ErrorBars:
         """Numbers that a run has once, with their estimates. Frequencies do not depend on dt."""
         found = {}
         for name, value in tables[""].items():
-            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in self._companions.compared]
+            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in self.companions.compared]
             if is_modal:
                 given[1] = given[2] = given[4] = given[0]
             made = estimate(np.array([[value]]), given, scale=np.array([abs(value)]))
