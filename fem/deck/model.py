@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fem.deck.beams import check_beams
 from fem.deck.conditions import (
     build_bodies,
     build_equations,
@@ -64,6 +65,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
     bodies = build_bodies(draft, mesh)
+    check_beams(draft, mesh)
     check_bars(draft, mesh)
     check_pulleys(draft, mesh)
     check_winches(draft, mesh, materials)

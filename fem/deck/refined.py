@@ -26,7 +26,7 @@ from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, Res
 from fem.model.facts import carried_by, natural_lengths, of_sections
 from fem.model.mesh import BARS
 
-FEWEST = 8
+FEWEST = 6
 """Bars in a row that are a line."""
 ALIKE = 2.0
 """Ratio of the lengths of neighbours in a line, at most."""

@@ -22,7 +22,7 @@ from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
 from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import NEVER, Schedule
-from fem.solve.breaks import Breaks, energies_of
+from fem.solve.breaks import Breaks, energies_of, released
 from fem.solve.clock import Clock, Progress
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
@@ -89,10 +89,12 @@ class RunState:
         motion, now = self.progress.motion, np.array([self.progress.time])
         bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
         lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
+        before = self.system.families
         self.gone = self.gone.copy()
         self.gone[elements] = True
         self.take_out()
+        whole = lost.sum() + released(before, self.system.families, motion.u)
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += whole  # of the work from outside, all leaves again
         return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
     def take_out(self) -> None:
