@@ -311,6 +311,7 @@ class Draft:
         self.nodes = NodeTable()
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
+        self.laid: list[Any] = []
         self.earlier_loads: list[Card] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()

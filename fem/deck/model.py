@@ -95,6 +95,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         "bodies": bodies,
         "planes": planes,
         "steps": tuple(map(build_step, draft.steps)),
+        "laid": tuple(draft.laid),
     }
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}

@@ -198,6 +198,7 @@ class Model:
     earlier      the state of another run with which this one begins (``*RESTART, READ``)
     inherited    what the steps of that run act on
     driven       amplitudes that a program sets during the run, in place of those of ``amplitudes``
+    laid         lines that the reader laid in equilibrium (``deck/catenary.py``), for laying them again with finer bars
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
@@ -249,6 +250,7 @@ class Model:
     extensions: tuple[str, ...] = field(default=(), compare=False)
     inherited: Reach = field(default_factory=Reach, compare=False)
     driven: dict[str, Live] = field(default_factory=dict, compare=False)
+    laid: tuple[Any, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)

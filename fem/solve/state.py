@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import is_
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,19 +37,11 @@ HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started")
 """What steps hand on to the next one besides motion and time."""
 
 
-class Reached(NamedTuple):
-    """The last increment, as it was recorded: its ``ROW``, nodes (r, p, 3), elements (q, s). Later ones write to it."""
-
-    increment: Floats
-    nodes: Floats
-    elements: Floats
-
-
 class RunState:
     """What steps share: the model and its arrays, where the motion is, what acts, and who hears of it.
 
     linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
-    reached      None: no step has begun
+    reached      in driven runs record and row of the last increment, which later ones write to; None: there is none
     keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
     fallen       labels and energies of elements that the step now beginning has removed
     """
@@ -67,7 +59,7 @@ class RunState:
     has_started: bool
     fallen: list[tuple[int, float]]
     keeps_every: int
-    reached: Reached | None = None
+    reached: tuple[Record, int] | None = None
 
     def next_checkpoint(self, increment: int) -> int:
         """The next increment after this one at which the deck wants a checkpoint."""
