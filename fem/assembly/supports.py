@@ -10,7 +10,7 @@ rigid body follow its six dofs (``assembly/bodies.py``), of which the three rota
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from fem.assembly.bodies import Body
 from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
 from fem.model import Boundary, Dynamic, Model, Step
-from fem.model.curves import Constant, Curve, Ramp, evaluate
+from fem.model.curves import Constant, Curve, Ramp, derivatives, evaluate
 
 FREE, IMPLICIT, PINNED = -1, 0, 1
 """Groups of dofs that nothing prescribes, of those that are held because no element moves them, and, in models with
@@ -65,38 +65,65 @@ class Supports:
         arrived = u == (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
         for body in self.bodies:
             arrived[body.dofs] = False
-            if self.at_sea and body.waves.size:
+            if self.at_sea and len(body.ramps):
                 arrived[body.driven[:3]] = False
         moving: Ints = (self.supported & ~arrived).nonzero()[0]
         return moving
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
-        u, v, a = self.prescribed(dofs, time, after)
-        for body in self.bodies:
-            led, pinned = (np.isin(dofs, own).nonzero()[0] for own in (body.driven, body.dofs))
-            if not (led.size or pinned.size):
-                continue
-            whole = self.prescribed(body.driven, time, after)
-            if self.at_sea and body.waves.size:
-                whole = body.swung(*whole, time, after)
-            for columns, own, moved in ((led, body.driven, whole), (pinned, body.dofs, body.moved(*whole))):
-                place = own.searchsorted(dofs[columns])
-                u[:, columns], v[:, columns], a[:, columns] = (each[:, place] for each in moved)
+        u, v, a = self._motion(dofs, time, after, (0, 1, 2))
         return u, v, a
-
-    def prescribed(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
-        """The same without rigid bodies and waves: what ``*BOUNDARY`` says."""
-        levels, rate = self._levels(dofs, time, after, range(3))
-        return self.base[dofs] + rate * (time - self.start)[:, None] + levels[0], rate + levels[1], levels[2]
 
     def velocity_after(self, dofs: Ints, time: Floats) -> Floats:
         """v (k, c) of given supported dofs just after given times: that of ``motion``."""
-        if self.bodies:
-            return self.motion(dofs, time, after=True)[1]
-        levels, rate = self._levels(dofs, time, True, (1,))
-        v: Floats = rate + levels[0]
+        v: Floats = self._motion(dofs, time, True, (0, 1) if self.bodies else (1,))[-1]
         return v
+
+    def _motion(self, dofs: Ints, time: Floats, after: bool, levels: tuple[int, ...]) -> Floats:
+        """(level, k, c) u, v, a of given supported dofs."""
+        if not self.bodies:
+            return self.prescribed(dofs, time, after, levels)
+        count, place = len(dofs), np.full(len(self.group), -1, np.int64)
+        place[dofs] = np.arange(count)
+        # the motions of reference nodes are asked for together with those of dofs
+        found = self.prescribed(np.concatenate([dofs, *(body.driven for body in self.bodies)]), time, after, levels)
+        moved, ways = found[:, :, :count].copy(), np.zeros((3, len(time), 6))
+        for number, body in enumerate(self.bodies):
+            first = count + 6 * number
+            ways[: len(levels)] = found[:, :, first : first + 6]
+            ways[len(levels) :] = 0.0
+            pinned = body.moved(ways, time, after, self.at_sea)
+            for own, its in ((body.driven, ways), (body.dofs, pinned)):
+                at = place[own]
+                if (asked := at >= 0).all():
+                    moved[:, :, at] = its[: len(levels)]
+                else:
+                    moved[:, :, at[asked]] = its[: len(levels), :, asked.nonzero()[0]]
+        return moved
+
+    def prescribed(self, dofs: Ints, time: Floats, after: bool = False, levels: tuple[int, ...] = (0, 1, 2)) -> Floats:
+        """(level, k, c) what ``*BOUNDARY`` says of given dofs: without rigid bodies and waves."""
+        group, count = self.group[dofs], len(levels)
+        curves, counts = np.zeros((count, len(time), len(self.groups))), np.zeros(len(self.groups))
+        for k in set(group.tolist()):
+            order, curve = self.groups[k]
+            counts[k] = order == 2
+            if order > levels[0]:
+                curves[:, :, k] = [evaluate(curve, time, level - order, after, self.start) for level in levels]
+            elif not isinstance(curve, Constant):
+                curves[:, :, k] = derivatives(curve, time, [level - order for level in levels], after)
+            elif levels[0] == order:
+                curves[0, :, k] = curve.value
+        found: Floats = curves.take(group, axis=2)
+        found *= self.value[dofs]
+        rate = self.rate[dofs] * counts[group]
+        for place, level in enumerate(levels):
+            if level == 0:
+                found[place] += self.base[dofs] + rate * (time - self.start)[:, None]
+            elif level == 1:
+                found[place] += rate
+        return found
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
         """u and v (3n + 3b,): those of nodes (3n,), and the rotations of the bodies at a time, without waves."""
@@ -104,21 +131,10 @@ class Supports:
             return u, v
         u, v = (np.concatenate([each, np.zeros(len(self.group) - self.size)]) for each in (u, v))
         for body in self.bodies:
-            led = body.driven if self.at_sea and body.waves.size else body.driven[3:]
+            led = body.driven if self.at_sea and len(body.ramps) else body.driven[3:]
             place, rates, _ = self.prescribed(led, np.array([time]))
             u[led], v[led] = place[0], rates[0]
         return u, v
-
-    def _levels(self, dofs: Ints, time: Floats, after: bool, levels: Iterable[int]) -> tuple[Floats, Floats]:
-        """(level, k, c) value times the curves of given dofs, their derivatives of u, v, a; (c,) rates that count."""
-        group, levels = self.group[dofs], tuple(levels)
-        curves, counts = np.zeros((len(levels), len(time), len(self.groups))), np.zeros(len(self.groups))
-        for k in set(group.tolist()):
-            order, curve = self.groups[k]
-            counts[k] = order == 2
-            for place, level in enumerate(levels):
-                curves[place, :, k] = evaluate(curve, time, level - order, after, self.start)
-        return curves.take(group, axis=2) * self.value[dofs], self.rate[dofs] * counts[group]
 
 
 def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:

@@ -10,7 +10,7 @@ both ends of a SWEEP.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -254,36 +254,71 @@ Curve: TypeAlias = Constant | Ramp | Follow | Live
 
 def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
     """(k,) values of a curve, its derivative (order > 0) or its integral from ``since`` (order < 0)."""
-    if isinstance(curve, Live) and order >= 0:
-        return curve.at(time, order, after)
-    time = np.asarray(time, float)
-    if isinstance(curve, Constant) and order >= 0:
-        return np.full(len(time), curve.value if order == 0 else 0.0)
+    if order >= 0:
+        return derivatives(curve, time, (order,), after)[0]
+    local, base = np.asarray(time, float), since
     if isinstance(curve, Follow):
-        local, base = time - curve.origin, since - curve.origin
+        local, base = local - curve.origin, since - curve.origin
         if curve.amplitude.definition == "SWEEP":
             return _sweep(curve.amplitude, local, order, after)
         if curve.amplitude.definition == "PERIODIC":
-            return _periodic(curve.amplitude, local, order, base, after)
-        breaks, coefficients = _segments(curve.amplitude, max(-order, 0))
+            return _periodic_integral(curve.amplitude, local, order, base)
+        breaks, coefficients = _segments(curve.amplitude, -order)
     elif isinstance(curve, Live):
-        local, base = time, since
-        breaks, coefficients = curve.pieces(max(-order, 0))
+        breaks, coefficients = curve.pieces(-order)
     else:
-        local, base = time, since
         breaks, coefficients, *_ = curve.table()
         for _ in range(-order):
             coefficients = _antiderivative(breaks, coefficients)
-    value = _polynomial(breaks, coefficients, local, max(order, 0), after)
-    if isinstance(curve, Live) and order < 0:  # the start of the step may lie before its pieces
+    value = _polynomial(breaks, coefficients, local, 0, after)
+    if isinstance(curve, Live):  # the start of the step may lie before its pieces
         one, two, slope = curve.numbers[START:]
-        value -= one if order == -1 else two + slope * (local - base)
-    elif order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
-        origin = np.array([base])
-        value -= _polynomial(breaks, coefficients, origin)
-        if order == -2:
-            value -= _polynomial(breaks, coefficients, origin, 1) * (local - base)
+        return value - (one if order == -1 else two + slope * (local - base))
+    # the integral from ``since``: a primitive less the Taylor polynomial it has there
+    origin = np.array([base])
+    value -= _polynomial(breaks, coefficients, origin)
+    if order == -2:
+        value -= _polynomial(breaks, coefficients, origin, 1) * (local - base)
     return value
+
+
+def derivatives(curve: Curve, time: Floats, orders: Sequence[int], after: bool = False) -> list[Floats]:
+    """(k,) of each order >= 0 what ``evaluate`` has; pieces of a table are looked up once."""
+    if isinstance(curve, Live):
+        return [curve.at(time, order, after) for order in orders]
+    time = np.asarray(time, float)
+    if isinstance(curve, Constant):
+        return [np.full(len(time), curve.value if order == 0 else 0.0) for order in orders]
+    if isinstance(curve, Follow):
+        time = time - curve.origin
+        if curve.amplitude.definition in ("SWEEP", "PERIODIC"):
+            rule = _sweep if curve.amplitude.definition == "SWEEP" else _periodic
+            return [rule(curve.amplitude, time, order, after) for order in orders]
+        breaks, coefficients = _segments(curve.amplitude)
+    else:
+        breaks, coefficients, *_ = curve.table()
+    if len(time) <= SHORT:
+        rows = [_derivatives_at(breaks, coefficients, each, orders, after) for each in time.tolist()]
+        return list(np.array(rows).reshape(-1, len(orders)).T)
+    local, chosen = _pieces(breaks, coefficients, time, after)
+    return [_sum(chosen, local, order) for order in orders]
+
+
+def _derivatives_at(
+    breaks: Floats, coefficients: Floats, time: float, orders: Sequence[int], after: bool
+) -> list[float]:
+    """``derivatives`` at one time, to the last bit, in Python's own numbers."""
+    near = NEAR * (abs(time) + abs(float(breaks[-1])) + abs(float(breaks[0])))
+    segment = int(breaks.searchsorted(time + near, "right") if after else breaks.searchsorted(time - near))
+    local, row, found = time - float(breaks[max(segment - 1, 0)]), coefficients[segment].tolist(), []
+    for order in orders:
+        factors, value = row, 0.0
+        for _ in range(order):
+            factors = [power * each for power, each in enumerate(factors)][1:]
+        for each in reversed(factors):
+            value = value * local + each
+        found.append(value)
+    return found
 
 
 def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[int, ...]) -> Floats:
@@ -320,15 +355,24 @@ def _segments(amplitude: Amplitude, integrals: int = 0) -> tuple[Floats, Floats]
 
 
 def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, order: int = 0, after: bool = False) -> Floats:
+    local, chosen = _pieces(breaks, coefficients, time, after)
+    return _sum(chosen, local, order)
+
+
+def _pieces(breaks: Floats, coefficients: Floats, time: Floats, after: bool) -> tuple[Floats, Floats]:
+    """(k,) times from the break before, (k, d) coefficients that hold there."""
     near = NEAR * (np.abs(time) + np.abs(breaks[-1]) + np.abs(breaks[0]))
     segment = np.searchsorted(breaks, time + near if after else time - near, side="right" if after else "left")
-    local = time - breaks[np.maximum(segment - 1, 0)]
-    chosen = coefficients[segment]
+    return time - breaks[np.maximum(segment - 1, 0)], coefficients[segment]
+
+
+def _sum(coefficients: Floats, local: Floats, order: int) -> Floats:
+    """(k,) polynomials, or a derivative of them."""
     for _ in range(order):
-        chosen = chosen[:, 1:] * np.arange(1, chosen.shape[1])
-    value = np.zeros_like(time)
-    for power in range(chosen.shape[1] - 1, -1, -1):
-        value = value * local + chosen[:, power]
+        coefficients = coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
+    value = np.zeros_like(local)
+    for power in range(coefficients.shape[1] - 1, -1, -1):
+        value = value * local + coefficients[:, power]
     return value
 
 
@@ -368,14 +412,16 @@ def _sweep(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Float
     return np.where(has_begun, found, 0.0) + (amplitude.mean if order == 0 else 0.0)
 
 
-def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float, after: bool) -> Floats:
-    if order < 0:
-        primitive = _periodic_primitive(amplitude, time, -order)
-        base = np.array([since])
-        change = primitive - _periodic_primitive(amplitude, base, -order)
-        if order == -2:
-            change -= _periodic_primitive(amplitude, base, 1) * (time - since)
-        return np.asarray(change)
+def _periodic_integral(amplitude: Amplitude, time: Floats, order: int, since: float) -> Floats:
+    primitive = _periodic_primitive(amplitude, time, -order)
+    base = np.array([since])
+    change = primitive - _periodic_primitive(amplitude, base, -order)
+    if order == -2:
+        change -= _periodic_primitive(amplitude, base, 1) * (time - since)
+    return np.asarray(change)
+
+
+def _periodic(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Floats:
     phase = time - amplitude.start
     total = np.zeros_like(time)
     for n, (a, b) in enumerate(amplitude.fourier, start=1):

@@ -53,6 +53,17 @@ def test_derivatives_and_integrals(curve, time):
     assert evaluate(curve, at, -2, since=since)[0] == pytest.approx(twice, abs=1e-9)
 
 
+@pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
+@pytest.mark.parametrize("after", [False, True])
+def test_instants_alone_are_those_of_many(curve, after):
+    """To the last bit, at breaks, beside them and between them: runs that are driven ask for one instant at a time."""
+    points = np.array([0.2, 0.3, 0.5, 0.9, 1.2, 1.9, 2.7, 3.1])
+    times = np.sort(np.concatenate([points * (1.0 + part) for part in (-1e-9, -1e-14, 0.0, 1e-14, 1e-9, 0.05)]))
+    for order in (-2, -1, 0, 1, 2):
+        alone = [evaluate(curve, times[[k]], order, after)[0] for k in range(len(times))]
+        assert evaluate(curve, times, order, after).tolist() == alone
+
+
 @pytest.mark.parametrize("curve", SWEEPS, ids=["linear", "logarithmic"])
 @given(time=st.floats(-1.0, 4.0))
 @settings(max_examples=40, deadline=None)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.assembly.bodies import Body, risen
+from fem.assembly.bodies import Body
 from fem.assembly.system import assemble
 from fem.deck import parse_deck, write_deck
 from fem.model import Rao
@@ -133,13 +133,18 @@ def test_irregular_sea():
 def test_rates_are_derivatives(seed, ramp, after):
     """Of a vessel that drifts through waves, before, in and behind their ramp; fourth-order differences."""
     chance = np.random.default_rng(seed)
-    waves = np.vstack([chance.uniform(0.3, 2.0, 4), chance.normal(0, 0.2, (4, 4)), np.full((1, 4), ramp)])
-    body = Body(np.arange(6), np.arange(3), np.zeros((1, 3)), True, waves, chance.normal(0, 1, (2, 6, 4)))
+    trains, swings = chance.uniform(-0.05, 0.05, (5, 4)), chance.normal(0, 1, (2, 6, 4))
+    trains[3] += 0.2
+    swings[:, 3:] *= 0.1
+    body = rocking(trains, swings, [0.0, ramp] if ramp else [0.0])
     way = chance.normal(0, 1, (3, 6))
+    way[:, 3:] *= 0.1
 
     def motion(t):
-        return body.swung(way[0] + np.outer(t, way[1]) + np.outer(t**2, way[2]), way[1] + 2 * np.outer(t, way[2]),
-                          np.tile(2 * way[2], (len(t), 1)), t, after)  # fmt: skip
+        """Of a pinned node."""
+        t = t[:, None]
+        ways = np.stack([way[0] + t * way[1] + t**2 * way[2], way[1] + 2 * t * way[2], 2 * way[2] + 0.0 * t])
+        return body.moved(ways, t[:, 0], after, at_sea=True)
 
     for t in (1.0, 3.3, 9.0):
         h = 1e-3
@@ -149,10 +154,19 @@ def test_rates_are_derivatives(seed, ramp, after):
             assert rate[2] == pytest.approx(slope, abs=1e-7 * (1.0 + np.abs(a).max()))
 
 
+def rocking(trains, swings, ramps):
+    """A body in waves (c,), as many for each ramp, with a node 1, 2, 3 off."""
+    size = trains.shape[1] // len(ramps)
+    spans = np.array([[size * k, size * (k + 1)] for k in range(len(ramps))])
+    return Body(np.arange(6), np.arange(3), np.array([[1.0, 2.0, 3.0]]), True, trains, swings, spans, np.array(ramps))
+
+
 def test_one_sided_rates_at_the_ends_of_a_ramp():
-    """Acceleration jumps there: before, that of the waves at rest or rising; after, the other."""
-    now = np.array([0.0, 7.0])
-    before, after = (risen(now, np.array([7.0]), side)[2][:, 0] for side in (False, True))
+    """Acceleration jumps there: before, that of the waves at rest or rising; after, the other. Here a wave is 1."""
+    swings = np.zeros((2, 6, 1))
+    swings[0, 0] = 1.0
+    body, now = rocking(np.zeros((5, 1)), swings, [7.0]), np.array([0.0, 7.0])
+    before, after = (body.moved(np.zeros((3, 2, 6)), now, side, at_sea=True)[2, :, 0] for side in (False, True))
     steep = 0.5 * (np.pi / 7.0) ** 2
     assert before == pytest.approx([0.0, -steep], abs=1e-15)
     assert after == pytest.approx([steep, 0.0], abs=1e-15)
@@ -243,6 +257,6 @@ def test_books_close():
 
 def test_arrays_of_a_model_without_vessels_are_empty():
     model = model_of(towards(0.0), more="")
-    assert assemble(model).bodies[0].waves.shape == (6, 1)
+    assert assemble(model).bodies[0].trains.shape == (5, 1)
     plain = parse_deck(write_deck(model).replace(", RAO=BOX", ""))
-    assert assemble(plain).bodies[0].waves.shape == (6, 0)
+    assert assemble(plain).bodies[0].trains.shape == (5, 0)

@@ -177,10 +177,9 @@ class Acting:
             part[dofs] = value.real
         place, _ = supports.with_rotations(self.u, np.zeros_like(self.u), self.time)
         for body in system.bodies:
-            at, still = place[None, body.driven], np.zeros((1, 6))
-            rates = (part[None, body.driven] for part in (found.real, found.imag))
-            real, imaginary = (body.moved(at, rate, still)[1][0] for rate in rates)
-            found[body.dofs] = real + 1j * imaginary
+            ways = np.zeros((3, 2, 6))
+            ways[0], ways[1] = place[body.driven], (found.real[body.driven], found.imag[body.driven])
+            found[body.dofs] = [1.0, 1j] @ body.moved(ways, np.zeros(2))[1]
         return found[: system.size]
 
 

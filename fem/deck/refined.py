@@ -1,0 +1,259 @@
+"""The model with every bar of its lines split in two: what tells how much the mesh limits the accuracy.
+
+A bar is split where it is a piece of a line: of at least ``FEWEST`` bars in a row, of about one length, that carry mass
+of their own. Other bars are members, not pieces: a bar between two joints of a mechanism, a wire of a net, or the rod
+of a pendulum would get a joint in its middle, which is another structure. What is split, and why others are not, is
+part of the answer.
+
+Nodes keep their indices and labels; the first half of a bar keeps its label, the second one gets a new one. Middles are
+halfway between the nodes; those of lines that ``*NGEN, LINE=CATENARY`` laid are where the line hangs with twice the
+bars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Static, Step, Temperature
+from fem.model.facts import carried_by, natural_lengths, of_sections
+from fem.model.mesh import BARS
+
+FEWEST = 8
+"""Bars in a row that are a line."""
+ALIKE = 2.0
+"""Ratio of the lengths of neighbours in a line, at most."""
+
+
+class Refined(NamedTuple):
+    """The finer model. ``halves`` (k, 2): for each element of the model the indices, in the finer one, of its halves,
+    twice the same where it is not split; ``split``: labels of bars that are; ``kept``: reason -> labels of other bars.
+    """
+
+    model: Model
+    halves: Ints
+    split: Ints
+    kept: dict[str, Ints]
+
+
+def refined(model: Model) -> Refined:
+    """Every bar of a line split in two. Sets, sections, natural lengths, loads, supports, initial conditions, contacts
+    and requests are those of the model; a nodal load stays with its node.
+
+    >>> fine = refined(fem.read_deck("inputs/ssnl114a.inp"))
+    >>> len(fine.split), len(fine.model.mesh.element_labels)
+    (20, 40)
+    """
+    reason = reasons(model)
+    labels = model.mesh.element_labels
+    kept = {name: labels[reason == name] for name in sorted({*reason.tolist()} - {"", OTHER})}
+    split = reason == ""
+    if not split.any():
+        return Refined(model, np.column_stack([np.arange(len(labels))] * 2), labels[:0], kept)
+    cut = Cut(model, split)
+    changes: dict[str, Any] = {
+        "rest_lengths": cut.rest_lengths(),
+        "initial_conditions": (*cut.elements(model.initial_conditions), *cut.of_middles()),
+        "boundaries": cut.supports(model.boundaries),
+        "failures": cut.elements(model.failures),
+        "bodies": tuple(replace(body, pinned=cut.with_middles(body.pinned)) for body in model.bodies),
+        "planes": tuple(replace(plane, node_set=cut.with_middles(plane.node_set)) for plane in model.planes),
+        "steps": tuple(map(cut.step, model.steps)),
+    }
+    return Refined(replace(model, mesh=cut.mesh(), **changes), cut.halves, labels[split], kept)
+
+
+OTHER = "other"
+"""What is no bar."""
+
+
+def reasons(model: Model) -> NDArray[Any]:
+    """(k,) of each element: empty where it is split, else why it is not."""
+    mesh = model.mesh
+    kinds = np.repeat([block.kind for block in mesh.blocks], [len(block.labels) for block in mesh.blocks])
+    bars = np.flatnonzero(np.isin(kinds, BARS))
+    found = np.full(len(kinds), OTHER, object)
+    found[bars] = f"fewer than {FEWEST} bars in a row"
+    length = natural_lengths(mesh, model.rest_lengths)
+    pairs, pair_of = np.unique(np.sort(mesh.element_nodes[bars], axis=1), axis=0, return_inverse=True)
+    size = np.zeros(len(pairs))
+    np.maximum.at(size, pair_of.reshape(-1), length[bars])
+    row_of = rows_of(pairs, size, len(mesh.node_labels))
+    found[bars[(np.bincount(row_of)[row_of] >= FEWEST)[pair_of.reshape(-1)]]] = ""
+    mass = of_sections(model, lambda section, material: section.area * material.density)
+    mass += carried_by(model.nonstructural, mesh.element_sets.__getitem__, np.where(length > 0.0, length, 1.0))
+    if any(not isinstance(step.procedure, Static) for step in model.steps):
+        found[(found == "") & (mass <= 0.0)] = "no mass of its own"
+    beads = [block.connectivity[:, 0] for block in mesh.blocks if block.kind == "MASS"]
+    if beads:
+        found[(found == "") & np.isin(mesh.element_nodes, np.concatenate(beads)).all(axis=1)] = (
+            "a point mass at each end"
+        )
+    wound = model.reach.wound
+    found[wound[found[wound] == ""]] = "a winch changes its length"
+    if model.earlier is not None:
+        found[found == ""] = "the run continues another one"
+    return found
+
+
+def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
+    """(p,) number of the row to which the bars between pairs of nodes (p, 2) belong: bars that are joined at nodes
+    with two neighbours and differ by no more than ``ALIKE`` in their lengths (p,).
+    """
+    joined: list[list[int]] = [[] for _ in range(nodes)]
+    for place, pair in enumerate(pairs.tolist()):
+        for node in pair:
+            joined[node].append(place)
+    both = np.array([places for places in joined if len(places) == 2], np.int64).reshape(-1, 2)
+    both = both[size[both].max(axis=1) <= ALIKE * size[both].min(axis=1)]
+    graph = coo_array((np.ones(len(both)), tuple(both.T)), (len(pairs), len(pairs)))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+
+
+class Cut:
+    """How a model is cut: ``pairs`` (p, 2) nodes with a new one in their middle, nodes n, n+1, ...; bars side by side
+    share it.
+    """
+
+    def __init__(self, model: Model, split: Flags) -> None:
+        self._model, mesh = model, model.mesh
+        count = len(mesh.node_labels)
+        ends = np.sort(mesh.element_nodes[split], axis=1)
+        self.pairs, place = np.unique(ends, axis=0, return_inverse=True)
+        self._middle = np.full(len(split), -1)
+        self._middle[split] = count + place.reshape(-1)
+        self._labels = mesh.node_labels.max() + 1 + np.arange(len(self.pairs))
+        self._second = np.zeros(len(split), np.int64)
+        self._second[split] = mesh.element_labels.max() + 1 + np.arange(np.count_nonzero(split))
+        self._sets = dict(mesh.node_sets)
+        starts, before, more = [], 0, 0
+        self.halves = np.zeros((len(split), 2), np.int64)
+        for block in mesh.blocks:
+            its = slice(before, before + len(block.labels))
+            extra = np.flatnonzero(split[its])
+            first = before + more + np.arange(len(block.labels))
+            self.halves[its] = first[:, None]
+            self.halves[before + extra, 1] = first[0] + len(block.labels) + np.arange(len(extra))
+            starts.append((its, extra))
+            before, more = its.stop, more + len(extra)
+        self._blocks = starts
+
+    def mesh(self) -> Mesh:
+        mesh = self._model.mesh
+        blocks = []
+        for block, (its, extra) in zip(mesh.blocks, self._blocks, strict=True):
+            nodes = block.connectivity.copy()
+            far = nodes[extra, -1].copy()
+            nodes[extra, -1] = self._middle[its][extra]
+            more = np.column_stack([self._middle[its][extra], far]) if len(extra) else nodes[:0]
+            labels = np.concatenate([block.labels, self._second[its][extra]])
+            blocks.append(ElementBlock(block.kind, labels, np.concatenate([nodes, more])))
+        return replace(
+            mesh,
+            node_labels=np.concatenate([mesh.node_labels, self._labels]),
+            coordinates=np.concatenate([mesh.coordinates, mesh.coordinates[self.pairs].mean(axis=1)]),
+            blocks=tuple(blocks),
+            node_sets=self._sets,
+            element_sets={name: np.unique(self.halves[its]) for name, its in mesh.element_sets.items()},
+        )
+
+    def elements(self, given: Iterable[Any]) -> tuple[Any, ...]:
+        """What acts on elements: on the second half of a bar, too, where it names its label."""
+        second = dict(zip(self._model.mesh.element_labels.tolist(), self._second.tolist(), strict=True))
+        found = []
+        for each in given:
+            found.append(each)
+            if (
+                getattr(each, "kind", "") not in NODAL_KINDS
+                and isinstance(each.target, int)
+                and second.get(each.target)
+            ):
+                found.append(replace(each, target=second[each.target]))
+        return tuple(found)
+
+    def rest_lengths(self) -> tuple[RestLength, ...]:
+        mesh, last = self._model.mesh, dict[int, RestLength]()
+        for rest in self._model.rest_lengths:
+            last |= dict.fromkeys(mesh.elements_of(rest.target).tolist(), rest)
+        found = []
+        for element, rest in last.items():
+            label, second = int(mesh.element_labels[element]), int(self._second[element])
+            parts = [(label, 0.5 * rest.length), (second, 0.5 * rest.length)] if second else [(label, rest.length)]
+            found += [RestLength(each, length, rest.second) for each, length in parts]
+        return tuple(found)
+
+    def of_middles(self) -> list[InitialCondition]:
+        """Initial conditions of middles: the means of those of their neighbours."""
+        given: dict[tuple[str, int], Floats] = {}
+        for each in self._model.initial_conditions:
+            if each.kind in NODAL_KINDS:
+                values = given.setdefault((each.kind, each.dof), np.zeros(len(self._model.mesh.node_labels)))
+                values[self._model.mesh.nodes_of(each.target)] = each.value
+        return [
+            InitialCondition(kind, label, value, dof)
+            for (kind, dof), values in given.items()
+            for label, value in zip(self._labels.tolist(), values[self.pairs].mean(axis=1).tolist(), strict=True)
+            if value
+        ]
+
+    def supports(self, given: tuple[Boundary, ...]) -> tuple[Boundary, ...]:
+        """Middles are held, or moved, as both of their neighbours are where these are so alike."""
+        alike: dict[Boundary, list[Ints]] = {}
+        for each in given:
+            alike.setdefault(replace(each, target=""), []).append(self._model.mesh.nodes_of(each.target))
+        more = []
+        for each, nodes in alike.items():
+            between = self._between(np.concatenate(nodes))
+            if len(between):
+                name = f"_MIDDLES_{len(self._sets)}"
+                self._sets[name] = between
+                more.append(replace(each, target=name))
+        return (*given, *more)
+
+    def with_middles(self, name: str) -> str:
+        """A set of nodes with the middles between them; the same one where there are none."""
+        nodes = self._model.mesh.node_sets[name]
+        between = self._between(nodes)
+        if not len(between):
+            return name
+        self._sets[f"_MIDDLES_{name}"] = np.concatenate([nodes, between])
+        return f"_MIDDLES_{name}"
+
+    def _between(self, nodes: Ints) -> Ints:
+        return len(self._model.mesh.node_labels) + np.flatnonzero(np.isin(self.pairs, nodes).all(axis=1))
+
+    def temperatures(self, given: tuple[Temperature, ...]) -> tuple[Temperature, ...]:
+        """Of middles, too: the mean of two neighbours whose temperatures follow the same amplitude."""
+        by_amplitude: dict[str | None, Floats] = {}
+        for each in given:
+            values = by_amplitude.setdefault(each.amplitude, np.full(len(self._model.mesh.node_labels), np.nan))
+            values[self._model.mesh.nodes_of(each.target)] = each.value
+        return given + tuple(
+            Temperature(label, value, amplitude)
+            for amplitude, values in by_amplitude.items()
+            for label, value in zip(self._labels.tolist(), values[self.pairs].mean(axis=1).tolist(), strict=True)
+            if np.isfinite(value)
+        )
+
+    def step(self, step: Step) -> Step:
+        second = dict(zip(self._model.mesh.element_labels.tolist(), self._second.tolist(), strict=True))
+        more = [second[each] for each in step.removals if isinstance(each, int) and second.get(each)]
+        return replace(
+            step,
+            boundaries=self.supports(step.boundaries),
+            distributed_loads=self.elements(step.distributed_loads),
+            fluid_loads=self.elements(step.fluid_loads),
+            temperatures=self.temperatures(step.temperatures),
+            removals=(*step.removals, *more),
+        )
+
+
+NODAL_KINDS = ("DISPLACEMENT", "VELOCITY", "TEMPERATURE", "ANCHOR")
+"""Of initial conditions."""

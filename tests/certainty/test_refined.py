@@ -1,0 +1,97 @@
+"""Bars split in two: the same structure, finer."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fem
+from fem.deck.refined import refined
+from fem.model.facts import natural_lengths, of_sections
+
+LINE = """*NODE
+1, 0., 0., 0.
+11, 10., 0., 0.
+*NGEN, NSET=LINE
+1, 11
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+*ELGEN, ELSET=BARS
+1, 10
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
+2.
+*MATERIAL, NAME=M
+*ELASTIC
+1.E4
+*DENSITY
+3.
+*BOUNDARY
+1, 1, 3
+LINE, 2, 3
+"""
+
+
+def mass(model):
+    length = natural_lengths(model.mesh, model.rest_lengths)
+    return float(of_sections(model, lambda section, material: section.area * material.density) @ length)
+
+
+@pytest.mark.parametrize("deck", ["ssnl114a", "slack_chain", "hanging_chain", "sdnl138", "sdll135e", "bergdahl"])
+def test_mass_and_length_stay(deck):
+    model = fem.read_deck(f"inputs/{deck}.inp")
+    fine = refined(model)
+    assert len(fine.split) == len(fine.model.mesh.element_labels) - len(model.mesh.element_labels) > 0
+    assert mass(fine.model) == pytest.approx(mass(model), rel=1e-13)
+    lengths = [natural_lengths(each.mesh, each.rest_lengths) for each in (model, fine.model)]
+    of_halves = np.where(
+        np.diff(fine.halves)[:, 0] > 0, lengths[1][fine.halves].sum(axis=1), lengths[1][fine.halves[:, 0]]
+    )
+    np.testing.assert_allclose(of_halves, lengths[0], rtol=1e-13)
+    for name, its in model.mesh.element_sets.items():
+        assert set(fine.model.mesh.element_sets[name]) == set(fine.halves[its].ravel())
+    np.testing.assert_array_equal(fine.model.mesh.node_labels[: len(model.mesh.node_labels)], model.mesh.node_labels)
+
+
+def test_a_straight_bar_pulls_alike_in_statics():
+    """Weight along a bar with linear strain: u of the nodes is exact, whatever the mesh (rho g (L x - x^2/2) / E)."""
+    text = LINE + "*STEP\n*STATIC, DIRECT\n1., 1.\n*DLOAD\nBARS, GRAV, 9.81, 1., 0., 0.\n*END STEP\n"
+    model = fem.parse_deck(text)
+    coarse, fine = fem.run(model), fem.run(refined(model).model)
+    x = model.mesh.coordinates[:, 0]
+    exact = 3.0 * 9.81 * (10.0 * x - 0.5 * x**2) / 1e4
+    for found in (coarse, fine):
+        np.testing.assert_allclose(found.motion[-1, 0, :11, 0], exact, rtol=1e-9)
+    assert fine.reactions[-1].reshape(-1, 3)[:11].sum(axis=0)[0] == pytest.approx(-3.0 * 9.81 * 20.0)
+
+
+def test_members_are_not_pieces():
+    """A bar between joints keeps its length in one piece: a pendulum, a net, bars with a point mass at each end."""
+    for deck, why in (("sdnl100", "fewer than 8"), ("cable_net", "fewer than 8")):
+        fine = refined(fem.read_deck(f"inputs/{deck}.inp"))
+        assert not len(fine.split)
+        (reason,) = fine.kept
+        assert reason.startswith(why)
+    beads = "*ELEMENT, TYPE=MASS, ELSET=BEADS\n" + "".join(f"{100 + n}, {n}\n" for n in range(1, 12))
+    step = "*MASS, ELSET=BEADS\n1.\n*STEP\n*DYNAMIC, DIRECT\n0.1, 1.\n*END STEP\n"
+    fine = refined(fem.parse_deck(LINE + beads + step))
+    assert list(fine.kept) == ["a point mass at each end"]
+    assert len(fine.kept["a point mass at each end"]) == 10
+
+
+def test_initial_velocities_and_supports_of_middles():
+    step = "*INITIAL CONDITIONS, TYPE=VELOCITY\n3, 1, 2.\n4, 1, 4.\n*STEP\n*DYNAMIC, DIRECT\n0.01, 0.1\n*END STEP\n"
+    fine = refined(fem.parse_deck(LINE + step)).model
+    start = fem.run(fine)
+    velocity = start.v[0].reshape(-1, 3)[:, 0]
+    middles = fine.mesh.coordinates[:, 0]
+    np.testing.assert_allclose(velocity[np.argsort(middles)][2:8], [0.0, 1.0, 2.0, 3.0, 4.0, 2.0], atol=1e-12)
+    assert not start.u.reshape(len(start), -1, 3)[:, :, 1:].any()
+
+
+def test_loads_by_label_act_on_both_halves():
+    step = "*STEP\n*STATIC, DIRECT\n1., 1.\n*DLOAD\n5, BX, 7.\n*END STEP\n"
+    model = fem.parse_deck(LINE + step)
+    forces = [fem.run(each).reactions[-1].reshape(-1, 3)[0, 0] for each in (model, refined(model).model)]
+    assert forces[0] == pytest.approx(-7.0 * 2.0 * 1.0)
+    assert forces[1] == pytest.approx(forces[0], rel=1e-9)
+    assert refined(replace(model, steps=())).split.tolist() == list(range(1, 11))
