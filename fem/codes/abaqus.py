@@ -8,21 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 
 from fem.codes.features import FEATURES, Writing
-from fem.codes.twin import spectral_radius
 from fem.deck.kinds import number
 from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model
 
 REFUSED = {
     *("mass of bars: CONSISTENT", "mass of bars: ONE POINT", "rest lengths, laid lines", "initial displacements"),
-    *("weight in water, drag, added mass", "current", "seabed", "slope of the seabed, friction by direction", "waves", "wind"),
-    *("drag laws, marine growth", "rods and ropes (INEXTENSIBLE)", "rope laws (UNIAXIAL, VISCOELASTIC)", "stops, cylinders"),
-    *("nonstructural mass", "rope over pulleys, winches", "failure, removal of elements", "rigid bodies, RAO"),
-    *("continued runs (RESTART, READ)", "explicit steps", "amplitudes set during the run (USER)", "arc length (RIKS), VISCO"),
-}  # fmt: skip
+    *("weight in water, drag, added mass", "current", "seabed", "slope of the seabed, friction by direction"),
+    *("waves, wind", "drag laws, growth, nonstructural mass", "rods and ropes (INEXTENSIBLE)", "explicit steps"),
+    *("rope laws (UNIAXIAL, VISCOELASTIC)", "rigid bodies, stops, cylinders", "ropes over pulleys, winches"),
+    *("failure, removal of elements", "continued runs (RESTART, READ)", "amplitudes set during the run (USER)"),
+    *("arc length (RIKS), VISCO", "damping ALPHA"),
+}
 OWN = {"bars (T3D2, T2D2)": "T3D2 (T3D2H where very stiff), logarithmic strain", "dynamic steps": "DYNAMIC, ALPHA"}
 CAN = {one.name: OWN.get(one.name, "the same") for one in FEATURES if one.name not in REFUSED}
 PAIRS = 4
@@ -47,16 +46,12 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     writing.close()
     sections = tuple(replace(one, mass_rule="LUMPED", strain="GREEN", starting_tension=0.0) for one in model.sections)
     if sections:
-        used = " and ".join(sorted({one.strain for one in model.sections}))
-        writing.note(
-            f"strain: {used} in the deck, logarithmic in Abaqus, with an area that shrinks; they agree to the first order"
-        )
-    text = "\n".join(
-        chain.from_iterable(
-            translated(card, model, writing) for card in cards_of(write_deck(replace(model, sections=sections)))
-        )
-    )
-    return {"_abaqus.inp": f"** written by fem export; units are those of the deck\n{text}\n"}, writing.notes
+        writing.note("strain: logarithmic in Abaqus, with an area that shrinks; equal to ours in the first order")
+    cards = cards_of(write_deck(replace(model, sections=sections)))
+    lines = ["** written by fem export; units are those of the deck"]
+    for card in cards:
+        lines += translated(card, model, writing)
+    return {"_abaqus.inp": "\n".join(lines) + "\n"}, writing.notes
 
 
 def cards_of(text: str) -> Iterator[list[str]]:
@@ -88,10 +83,8 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
         limit = model.steps[int(place)].controls.residual_relative
         return ["*CONTROLS, PARAMETERS=FIELD, FIELD=DISPLACEMENT", f"{number(limit)},"] if limit else []
     if keyword == "*AMPLITUDE" and "PERIODIC" not in head:
-        return [
-            re.sub(r", DEFINITION=TABULAR", "", head),
-            *(", ".join(lines[k : k + PAIRS]) for k in range(0, len(lines), PAIRS)),
-        ]
+        head = head.replace(", DEFINITION=TABULAR", "")
+        return [head, *(", ".join(lines[k : k + PAIRS]) for k in range(0, len(lines), PAIRS))]
     if keyword == "*ENERGY PRINT":
         return [head]
     if keyword == "*EL PRINT":
@@ -103,8 +96,9 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
 
 
 def dynamic_line(procedure: Dynamic, writing: Writing) -> str:
-    rho = spectral_radius(procedure)
-    alpha = max(-0.5, (rho - 1.0) / (rho + 1.0))
+    """HHT, of which the trapezoidal rule is ALPHA=0."""
+    rho = {"GENERALIZED ALPHA": procedure.rho, "BACKWARD EULER": 0.0}.get(procedure.integrator, 1.0)
+    alpha = procedure.alpha if procedure.integrator == "HHT" else max(-1.0 / 3.0, (rho - 1.0) / (rho + 1.0))
     if procedure.integrator not in ("NEWMARK", "HHT"):
         writing.note(f"scheme: {procedure.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
     flags = [*(["DIRECT"] if procedure.direct else []), f"ALPHA={number(alpha)}"]

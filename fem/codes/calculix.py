@@ -6,18 +6,16 @@ MASS have no such freedom; their deck is one of ours, too, so that it is read ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
+from fem.arrays import Floats
 from fem.codes.features import Writing
-from fem.codes.twin import Member, Series, Stage, Twin, printed, spectral_radius, twin_of
-from fem.deck.kinds import quoted
+from fem.codes.twin import Series, Stage, Twin, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model
-from fem.model.mesh import Mesh
 
 CAN = {
     "bars (T3D2, T2D2)": "SPRINGA",
@@ -29,13 +27,13 @@ CAN = {
     "point masses (MASS)": "MASS",
     "rest lengths, laid lines": "SPRINGA, NONLINEAR",
     "initial stress": "SPRINGA, NONLINEAR",
-    "initial displacements": "INITIAL CONDITIONS",
-    "initial velocities": "INITIAL CONDITIONS",
+    "initial displacements": "the same",
+    "initial velocities": "the same",
     "damping BETA": "DASHPOTA",
-    "axial springs (SPRINGA)": "SPRINGA",
+    "axial springs (SPRINGA)": "the same",
     "springs of dofs (SPRING1, SPRING2)": "the same",
     "tables of springs": "the same",
-    "axial dashpots (DASHPOTA)": "DASHPOTA",
+    "axial dashpots (DASHPOTA)": "the same",
     "loads at nodes (CLOAD)": "CLOAD, one curve at a dof",
     "weight, body forces": "CLOAD",
     "moved supports": "BOUNDARY, AMPLITUDE",
@@ -44,11 +42,11 @@ CAN = {
 }
 PRINTED = "FEM_PRINTED"
 """Set of the nodes whose displacements are compared."""
-LEAST, WIDTH = -1.0 / 3.0, 20
+WIDTH = 20
+"""Characters of a number that CalculiX reads."""
 
 
 def number(value: float) -> str:
-    """In 20 characters, as CalculiX reads them."""
     text = repr(float(value) + 0.0)
     return text if len(text) <= WIDTH else f"{value:.12e}"
 
@@ -61,166 +59,93 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
     writing = Writing("CalculiX", CAN, model)
     twin = twin_of(writing)
-    text = deck_text(twin, writing)
-    writing.close()
-    return {"_calculix.inp": text}, writing.notes
-
-
-def deck_text(twin: Twin, writing: Writing) -> str:
-    model, mesh = twin.model, twin.model.mesh
-    lines = ["*HEADING", *model.heading, *(f"** {note}" for note in head_of(twin))]
-    lines += ["*NODE, NSET=FEM_ALL"]
-    for label, place in zip(mesh.node_labels.tolist(), mesh.coordinates.tolist(), strict=True):
-        lines.append(f"{label}, {', '.join(map(number, place))}")
+    mesh, heading = model.mesh, f"** written by fem export from {Path(model.source).name}; units are those of the deck"
+    lines = ["*HEADING", *model.heading, heading, "*NODE, NSET=FEM_ALL"]
+    for label, place in zip(mesh.node_labels.tolist(), table(mesh.coordinates.tolist()), strict=True):
+        lines.append(f"{label}, {place}")
     for name, members in mesh.node_sets.items():
         lines += set_lines("NSET", name, mesh.node_labels[members].tolist())
-    lines += set_lines("NSET", PRINTED, twin.nodes)
-    lines += spring_lines(twin, writing) + dof_spring_lines(twin) + mass_lines(twin)
+    lines += [*set_lines("NSET", PRINTED, twin.nodes), *element_lines(twin)]
+    kept = {each.label for each in twin.members if each.kind != "DASHPOTA"}
     for name, members in mesh.element_sets.items():
-        its = set(mesh.element_labels[members].tolist()) & {
-            each.label for each in twin.members if each.kind != "DASHPOTA"
-        }
-        lines += set_lines("ELSET", name, sorted(its)) if its else []
+        lines += set_lines("ELSET", name, (e for e in mesh.element_labels[members].tolist() if e in kept))
     for kind, values in (("DISPLACEMENT", twin.u), ("VELOCITY", twin.v)):
-        given = [
-            f"{twin.label(dof // 3)}, {dof % 3 + 1}, {number(values[dof])}" for dof in values.nonzero()[0].tolist()
-        ]
-        lines += [card("INITIAL CONDITIONS", TYPE=kind), *given] if given else []
-    fixed = twin.fixed
-    lines += (
-        ["*BOUNDARY", *(f"{twin.label(dof // 3)}, {dof % 3 + 1}, {dof % 3 + 1}" for dof in fixed.nonzero()[0].tolist())]
-        if fixed.any()
-        else []
-    )
-    amplitudes: dict[tuple[object, ...], str] = {}
-    steps = [line for stage in twin.stages for line in step_lines(twin, stage, fixed, amplitudes, writing)]
-    for (times, factors), name in amplitudes.items():
-        rows = [(x, y) for x, y in zip(times, factors, strict=True)]  # type: ignore[call-overload]
-        lines += [card("AMPLITUDE", NAME=name, TIME="TOTAL TIME"), *table(rows)]
-    return "\n".join([*lines, *steps]) + "\n"
-
-
-def head_of(twin: Twin) -> list[str]:
-    """Where the file comes from; which sets its elements are of."""
-    kept = [each.label for each in twin.members]
-    return [
-        f"written by fem export from {Path(twin.model.source).name or 'a model'}; units are those of the deck",
-        f"elements {min(kept)} to {max(kept)} keep their labels" if kept else "no axial elements",
-    ]
+        rows = [f"{node}, {dof}, {number(value)}" for node, dof, value in twin.initial(values)]
+        lines += [card("INITIAL CONDITIONS", TYPE=kind), *rows] if rows else []
+    held = [f"{twin.label(node)}, {axis + 1}, {axis + 1}" for node, axis in np.argwhere(twin.fixed).tolist()]
+    lines += ["*BOUNDARY", *held] if held else []
+    curves: dict[Series, str] = {}
+    steps = [line for stage in twin.stages for line in step_lines(twin, stage, curves, writing)]
+    for series, name in curves.items():
+        lines += [card("AMPLITUDE", NAME=name, TIME="TOTAL TIME"), *table(zip(*series, strict=True))]
+    return {"_calculix.inp": "\n".join([*lines, *steps]) + "\n"}, writing.notes
 
 
 def set_lines(keyword: str, name: str, labels: Iterable[int]) -> list[str]:
-    """A set, its name without blanks."""
-    plain = name.replace(" ", "_")
-    return [card(keyword, **{keyword: plain}), *rows_of(list(map(str, labels)), 16)]
+    """A set, its name without blanks; nothing where it is empty."""
+    rows = rows_of(list(map(str, labels)), 16)
+    return [card(keyword, **{keyword: name.replace(" ", "_")}), *rows] if rows else []
 
 
-def spring_lines(twin: Twin, writing: Writing) -> list[str]:
-    """SPRINGA by equal laws, and DASHPOTA beside them with labels of their own."""
+def element_lines(twin: Twin) -> list[str]:
+    """SPRINGA and DASHPOTA, springs of dofs as they are, MASS at free nodes, each group of equal ones with its law."""
+    mesh, label = twin.model.mesh, int(twin.model.mesh.element_labels.max(initial=0))
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+
+    def add(kind: str, law: list[str], element: int, *nodes: int) -> None:
+        groups.setdefault((kind, tuple(law)), []).append(", ".join(map(str, (element, *nodes))))
+
+    for m in twin.members:
+        if m.stiffness or m.table:
+            head = "*SPRING, NONLINEAR" if m.rows else "*SPRING"
+            add("SPRINGA", [head, "", *table(m.rows or [[m.stiffness]])], m.label, *twin.ends(m))
+        if m.damping:
+            label += 1
+            own = m.label if m.kind == "DASHPOTA" else label
+            add("DASHPOTA", ["*DASHPOT", "", number(m.damping)], own, *twin.ends(m))
+    for spring in (each for each in twin.model.springs if each.dofs):
+        head = "*SPRING, NONLINEAR" if spring.table else "*SPRING"
+        text = [head, ", ".join(map(str, spring.dofs)), *table(spring.table or [[spring.stiffness]])]
+        for e in mesh.element_sets[spring.element_set].tolist():
+            nodes = [twin.label(node) for node in dict.fromkeys(mesh.element_nodes[e].tolist())]
+            add(f"SPRING{len(spring.dofs)}", text, int(mesh.element_labels[e]), *nodes)
+    for node in (twin.free & (twin.mass > 0.0)).nonzero()[0].tolist():
+        label += 1
+        add("MASS", ["*MASS", number(twin.mass[node])], label, twin.label(node))
     lines = list[str]()
-    laws: dict[tuple[object, ...], list[Member]] = {}
-    dampers: dict[float, list[Member]] = {}
-    for each in twin.members:
-        if each.stiffness or each.table:
-            rows = () if each.is_linear else each.force_rows
-            laws.setdefault((each.stiffness if not rows else 0.0, rows), []).append(each)
-        if each.damping:
-            dampers.setdefault(each.damping, []).append(each)
-    for place, ((stiffness, rows), members) in enumerate(laws.items(), 1):
-        head = card("ELEMENT", TYPE="SPRINGA", ELSET=f"FEM_SPRING{place}")
-        lines += [head, *(f"{m.label}, {twin.label(m.first)}, {twin.label(m.last)}" for m in members)]
-        flags = ("NONLINEAR",) if rows else ()
-        lines += [card("SPRING", *flags, ELSET=f"FEM_SPRING{place}"), ""]
-        lines += table(rows or [[stiffness]])  # type: ignore[list-item, arg-type]
-    label = last_label(twin.model.mesh)
-    for place, (damping, members) in enumerate(dampers.items(), 1):
-        lines.append(card("ELEMENT", TYPE="DASHPOTA", ELSET=f"FEM_DASHPOT{place}"))
-        for m in members:
-            own = m.label if m.kind == "DASHPOTA" else (label := label + 1)
-            lines.append(f"{own}, {twin.label(m.first)}, {twin.label(m.last)}")
-        lines += [card("DASHPOT", ELSET=f"FEM_DASHPOT{place}"), "", number(damping)]
+    for place, ((kind, law), rows) in enumerate(groups.items(), 1):
+        name = f"FEM_{kind}_{place}"
+        lines += [f"*ELEMENT, TYPE={kind}, ELSET={name}", *rows, f"{law[0]}, ELSET={name}", *law[1:]]
     return lines
 
 
-def last_label(mesh: Mesh) -> int:
-    return int(mesh.element_labels.max(initial=0))
-
-
-def dof_spring_lines(twin: Twin) -> list[str]:
-    """SPRING1 and SPRING2 as they are."""
-    lines, mesh = list[str](), twin.model.mesh
-    for block in (each for each in mesh.blocks if each.kind in ("SPRING1", "SPRING2")):
-        lines.append(card("ELEMENT", TYPE=block.kind))
-        for label, nodes in zip(block.labels.tolist(), mesh.node_labels[block.connectivity].tolist(), strict=True):
-            lines.append(", ".join(map(str, (label, *nodes))))
-    for place, spring in enumerate((each for each in twin.model.springs if each.dofs), 1):
-        name = f"FEM_DOFS{place}"
-        lines += set_lines("ELSET", name, mesh.element_labels[mesh.element_sets[spring.element_set]].tolist())
-        lines += [card("SPRING", *(("NONLINEAR",) if spring.table else ()), ELSET=name)]
-        lines += [", ".join(map(str, spring.dofs)), *table(spring.table or [[spring.stiffness]])]
-    return lines
-
-
-def mass_lines(twin: Twin) -> list[str]:
-    """One MASS at each free node, of all bars and point masses there."""
-    label = last_label(twin.model.mesh) + len(twin.members)
-    by_mass: dict[float, list[int]] = {}
-    free = ~twin.fixed.reshape(-1, 3).all(axis=1)
-    for node in (free & (twin.mass > 0.0)).nonzero()[0].tolist():
-        by_mass.setdefault(float(twin.mass[node]), []).append(node)
-    lines = list[str]()
-    for place, (mass, nodes) in enumerate(by_mass.items(), 1):
-        lines.append(card("ELEMENT", TYPE="MASS", ELSET=f"FEM_MASS{place}"))
-        lines += [f"{(label := label + 1)}, {twin.label(node)}" for node in nodes]
-        lines += [card("MASS", ELSET=f"FEM_MASS{place}"), number(mass)]
-    return lines
-
-
-def step_lines(
-    twin: Twin, stage: Stage, fixed: Floats, amplitudes: dict[tuple[object, ...], str], writing: Writing
-) -> list[str]:
+def step_lines(twin: Twin, stage: Stage, curves: dict[Series, str], writing: Writing) -> list[str]:
     """One step: all its loads and supports anew, each along its curve in total time."""
-    lines = [f"** {stage.name}", f"*STEP, NLGEOM, INC={2 * stage.count + 10}"]
-    tolerance = max(1e-8, twin.model.steps[twin.stages.index(stage)].controls.residual_relative or 1e-8)
-    lines += ["*CONTROLS, PARAMETERS=FIELD", f"{number(tolerance)}, 0.001"]
-    times = f"{number(stage.dt)}, {number(stage.period)}"
-    lines += ["*STATIC, DIRECT", times] if stage.dynamic is None else [dynamic_line(stage, writing), times]
-    own = {dof: series for dof, series in stage.held.items() if not fixed[dof]}
-    lines += curve_lines(twin, "BOUNDARY", own, amplitudes, lambda dof, value: f"{dof}, {dof}, {value}")
-    lines += curve_lines(twin, "CLOAD", stage.loads, amplitudes, lambda dof, value: f"{dof}, {value}")
-    # CalculiX wants energies from the first step on, where a later one moves
-    lines += ["*EL FILE, FREQUENCY=1000000", "ENER"] if len(twin.stages) > 1 else []
+    lines = [f"** {stage.name}", f"*STEP, NLGEOM, INC={2 * stage.increments + 10}", "*CONTROLS, PARAMETERS=FIELD"]
+    lines.append(f"{number(max(1e-8, stage.tolerance))}, 0.001")
+    lines.append(f"*DYNAMIC, DIRECT, ALPHA={number(stage.hht(writing))}" if stage.dynamic else "*STATIC, DIRECT")
+    lines.append(f"{number(stage.dt)}, {number(stage.period)}")
+    before = twin.stages[max(0, [one.start for one in twin.stages].index(stage.start) - 1)]
+    releases = bool(before.held.keys() - stage.held.keys())
+    held = stage.held if releases else twin.moved(stage)
+    for keyword, given, is_new in (("BOUNDARY", held, releases), ("CLOAD", stage.loads, True)):
+        groups: dict[str, list[str]] = {}
+        for dof, series in given.items():
+            shape, scale = series.scaled
+            name = curves.setdefault(shape, f"FEM_CURVE{len(curves) + 1}")
+            axes = f"{dof % 3 + 1}, " * (2 if keyword == "BOUNDARY" else 1)
+            groups.setdefault(name, []).append(f"{twin.label(dof // 3)}, {axes}{number(scale)}")
+        if not groups and stage.start > 0.0 and keyword == "CLOAD":
+            lines.append("*CLOAD, OP=NEW")
+        for name, rows in groups.items():
+            lines += [card(keyword, OP="NEW" if is_new else None, AMPLITUDE=name), *rows]
+    if len(twin.stages) > 1:  # CalculiX wants energies from the first step on, where a later one moves
+        lines += ["*EL FILE, FREQUENCY=1000000", "ENER"]
     return [*lines, f"*NODE PRINT, NSET={PRINTED}, FREQUENCY={stage.every}", "U", "*END STEP"]
 
 
-def dynamic_line(stage: Stage, writing: Writing) -> str:
-    assert stage.dynamic is not None
-    rho = spectral_radius(stage.dynamic)
-    alpha = max(LEAST, (rho - 1.0) / (rho + 1.0))
-    if stage.dynamic.integrator not in ("NEWMARK", "HHT"):
-        writing.note(f"scheme: {stage.dynamic.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
-    return f"*DYNAMIC, DIRECT, ALPHA={number(alpha)}"
-
-
-def curve_lines(
-    twin: Twin, keyword: str, given: dict[int, Series], amplitudes: dict[tuple[object, ...], str], line
-) -> list[str]:  # type: ignore[no-untyped-def]
-    """Cards of dofs by curve: a value times an amplitude, whose largest value is 1."""
-    groups: dict[str, list[str]] = {}
-    for dof, series in given.items():
-        largest = max(series.values, key=abs)
-        scale = largest or 1.0
-        shape = series.times, tuple(round(value / scale, 14) for value in series.values)
-        name = amplitudes.setdefault(shape, f"FEM_CURVE{len(amplitudes) + 1}")
-        groups.setdefault(name, []).append(f"{twin.label(dof // 3)}, {line(dof % 3 + 1, number(scale))}")
-    found = list[str]()
-    for name, rows in groups.items():
-        found += [card(keyword, OP="NEW", AMPLITUDE=quoted(name)), *rows]
-    return found if groups or keyword == "CLOAD" else []
-
-
 def read_results(folder: Path, stem: str, model: Model) -> tuple[list[str], Floats]:
-    """Columns U1_n2 ..., and rows of time and these, from the .dat file of a run. ValueError: it has none."""
+    """Columns U1_n2 ..., and rows of time and these, from the .dat file of a run. OSError, ValueError: it has none."""
     rows: list[list[float]] = []
     for line in (folder / f"{stem}.dat").read_text(encoding="utf-8", errors="replace").splitlines():
         if "displacements" in line and PRINTED in line.upper():

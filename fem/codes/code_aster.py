@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fem.codes.features import Writing
-from fem.codes.twin import Member, Series, Stage, Twin, spectral_radius, twin_of
+from fem.codes.twin import Member, Series, Stage, Twin, twin_of
 from fem.model import Model
 
 CAN = {
@@ -46,15 +46,6 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     return {"_code_aster.mail": mesh_text(twin, groups), "_code_aster.comm": text}, writing.notes
 
 
-def point_masses(twin: Twin) -> dict[int, float]:
-    """Node -> mass that cables do not have themselves."""
-    mass = twin.mass.copy()
-    for each in twin.members:
-        if each.off:
-            mass[[each.first, each.last]] -= each.mass / 4.0
-    return {node: float(mass[node]) for node in range(len(mass)) if mass[node] > 1e-12 * mass.max(initial=0.0)}
-
-
 def named(name: str) -> str:
     return "".join(letter if letter.isalnum() else "_" for letter in name.upper())[:NAME]
 
@@ -77,30 +68,26 @@ def mesh_text(twin: Twin, groups: dict[tuple[float, ...], list[Member]]) -> str:
         *(f"M{m.label} N{twin.label(m.first)} N{twin.label(m.last)}" for m in twin.members),
         "FINSF",
     ]
-    masses = point_masses(twin)
+    masses = twin.mass_beside(0.25, of_off=True)
     lines += ["POI1", *(f"P{twin.label(node)} N{twin.label(node)}" for node in masses), "FINSF"] if masses else []
-    for number, members in enumerate(groups.values(), 1):
-        lines += group_lines("GROUP_MA", f"FEM_CAB{number}", (f"M{m.label}" for m in members))
+    for number, own in enumerate(groups.values(), 1):
+        lines += group_lines("GROUP_MA", f"FEM_CAB{number}", (f"M{m.label}" for m in own))
     for node in masses:
         lines += group_lines("GROUP_MA", f"FEM_P{twin.label(node)}", [f"P{twin.label(node)}"])
     cables = {m.label for m in twin.members}
-    for name, members in mesh.element_sets.items():
-        lines += group_lines(
-            "GROUP_MA", named(name), (f"M{e}" for e in mesh.element_labels[members].tolist() if e in cables)
-        )
-    for name, members in mesh.node_sets.items():
-        lines += group_lines("GROUP_NO", named(name), (f"N{n}" for n in mesh.node_labels[members].tolist()))
-    used = sorted(
-        {dof // 3 for stage in twin.stages for dof in (*stage.loads, *stage.held)}
-        | {list(mesh.node_labels).index(n) for n in twin.nodes}
-    )
-    for node in used:
-        lines += group_lines("GROUP_NO", f"FEM_N{twin.label(node)}", [f"N{twin.label(node)}"])
+    for name, its in mesh.element_sets.items():
+        of_set = (f"M{label}" for label in mesh.element_labels[its].tolist() if label in cables)
+        lines += group_lines("GROUP_MA", named(name), of_set)
+    for name, its in mesh.node_sets.items():
+        lines += group_lines("GROUP_NO", named(name), (f"N{label}" for label in mesh.node_labels[its].tolist()))
+    used = {twin.label(dof // 3) for stage in twin.stages for dof in (*stage.loads, *stage.held)}
+    for label in sorted(used | set(twin.nodes)):
+        lines += group_lines("GROUP_NO", f"FEM_N{label}", [f"N{label}"])
     return "\n".join([*lines, "FIN"]) + "\n"
 
 
 def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing: Writing) -> str:
-    masses = point_masses(twin)
+    masses = twin.mass_beside(0.25, of_off=True)
     points = ", ".join(f"'FEM_P{twin.label(node)}'" for node in masses)
     cables = ", ".join(f"'FEM_CAB{number}'" for number in range(1, len(groups) + 1))
     tension = max((section.starting_tension for section in twin.model.sections), default=0.0)
@@ -135,22 +122,16 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
 
 def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing: Writing) -> list[str]:
     """A step: its instants, its charges with their functions, the command that solves it, what it prints."""
-    end = stage.start + stage.period
-    lines = [f"# {stage.name}", f"LI{number} = DEFI_LIST_REEL(DEBUT={stage.start!r},"]
-    lines.append(f"                     INTERVALLE=_F(JUSQU_A={end!r}, NOMBRE={stage.count}))")
+    lines = [f"# {stage.name}"]
+    times = f"DEBUT={stage.start!r}, INTERVALLE=_F(JUSQU_A={stage.end!r}, NOMBRE={stage.increments})"
+    lines.append(f"LI{number} = DEFI_LIST_REEL({times})")
     excitation = list[str]()
-    for keyword, given, letters in (
-        ("DDL_IMPO", stage.held, ("DX", "DY", "DZ")),
-        ("FORCE_NODALE", stage.loads, ("FX", "FY", "FZ")),
-    ):
+    for keyword, given, letter in (("DDL_IMPO", stage.held, "D"), ("FORCE_NODALE", stage.loads, "F")):
         shapes: dict[Series, dict[int, list[str]]] = {}
         for dof, series in given.items():
-            scale = max(series.values, key=abs) or 1.0
-            shape = Series(series.times, tuple(round(value / scale, 14) for value in series.values))
-            still = shape.is_constant and not shape.values[0]
-            shapes.setdefault(shape, {}).setdefault(dof // 3, []).append(
-                f"{letters[dof % 3]}={0.0 if still else scale!r}"
-            )
+            shape, scale = series.scaled
+            value = scale if any(shape.values) else 0.0
+            shapes.setdefault(shape, {}).setdefault(dof // 3, []).append(f"{letter}{'XYZ'[dof % 3]}={value!r}")
         for shape, nodes in shapes.items():
             name = f"{number}_{len(excitation) + 1}"
             rows = [f"    _F(GROUP_NO='FEM_N{twin.label(node)}', {', '.join(own)})," for node, own in nodes.items()]
@@ -159,35 +140,29 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
                 excitation.append(f"    _F(CHARGE=CH{name}),")
                 continue
             points = ", ".join(f"{time!r}, {value!r}" for time, value in zip(*shape, strict=True))
-            lines.append(
-                f"FO{name} = DEFI_FONCTION(NOM_PARA='INST', PROL_DROITE='CONSTANT', PROL_GAUCHE='CONSTANT', VALE=({points}))"
-            )
+            ends = "PROL_DROITE='CONSTANT', PROL_GAUCHE='CONSTANT'"
+            lines.append(f"FO{name} = DEFI_FONCTION(NOM_PARA='INST', {ends}, VALE=({points}))")
             excitation.append(f"    _F(CHARGE=CH{name}, FONC_MULT=FO{name}),")
-    limit = twin.model.steps[number - 1].controls
-    lines += [
-        f"RESU{number} = {'STAT' if stage.dynamic is None else 'DYNA'}_NON_LINE(MODELE=MO, CHAM_MATER=CHMAT, CARA_ELEM=CARA,",
-        *("  EXCIT=(", *excitation, "  ),", f"  INCREMENT=_F(LIST_INST=LI{number}),"),
+    most = twin.model.steps[number - 1].controls.max_iterations
+    nodes_ = ", ".join(f"'FEM_N{label}'" for label in twin.nodes)
+    return [
+        *lines,
+        f"RESU{number} = {'DYNA' if stage.dynamic else 'STAT'}_NON_LINE(",
+        *("  MODELE=MO, CHAM_MATER=CHMAT, CARA_ELEM=CARA,", "  EXCIT=(", *excitation, "  ),"),
+        f"  INCREMENT=_F(LIST_INST=LI{number}),",
         *([f"  ETAT_INIT=_F(EVOL_NOLI=RESU{number - 1}),"] if number > 1 else []),
         *([f"  SCHEMA_TEMPS={scheme(stage, writing)},"] if stage.dynamic else []),
         *("  COMPORTEMENT=(", *laws, "  ),"),
-        f"  CONVERGENCE=_F(RESI_GLOB_RELA={limit.residual_relative or 1e-8!r}, ITER_GLOB_MAXI={limit.max_iterations}),",
+        f"  CONVERGENCE=_F(RESI_GLOB_RELA={stage.tolerance!r}, ITER_GLOB_MAXI={most}),",
         "  NEWTON=_F(REAC_ITER=1))",
-    ]
-    nodes = ", ".join(f"'FEM_N{label}'" for label in twin.nodes)
-    return [
-        *lines,
-        f"IMPR_RESU(FORMAT='RESULTAT', RESU=_F(RESULTAT=RESU{number}, NOM_CHAM='DEPL', GROUP_NO=({nodes},)))",
+        f"IMPR_RESU(FORMAT='RESULTAT', RESU=_F(RESULTAT=RESU{number}, NOM_CHAM='DEPL', GROUP_NO=({nodes_},)))",
     ]
 
 
 def scheme(stage: Stage, writing: Writing) -> str:
     """SCHEMA_TEMPS of a dynamic step."""
-    dynamic = stage.dynamic
-    assert dynamic is not None
-    if dynamic.integrator == "NEWMARK":
-        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', BETA={dynamic.beta!r}, GAMMA={dynamic.gamma!r})"
-    rho = spectral_radius(dynamic)
-    alpha = (rho - 1.0) / (rho + 1.0)
-    if dynamic.integrator != "HHT":
-        writing.note(f"scheme: {dynamic.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
-    return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={alpha!r}, MODI_EQUI='OUI')"
+    assert stage.dynamic is not None
+    if stage.dynamic.integrator == "NEWMARK":
+        numbers = f"BETA={stage.dynamic.beta!r}, GAMMA={stage.dynamic.gamma!r}"
+        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', {numbers})"
+    return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={stage.hht(writing)!r}, MODI_EQUI='OUI')"

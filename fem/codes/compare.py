@@ -28,7 +28,7 @@ from fem.codes.twin import printed
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
 from fem.files import lines_of, replace_file
-from fem.model import Dynamic, Model
+from fem.model import Dynamic, Model, Step
 from fem.runner import run
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
@@ -215,10 +215,12 @@ def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, 
 
 def halved(model: Model) -> Model:
     """The same with half of each increment, and rows at the same instants."""
-    steps = []
+    steps = list[Step]()
     for step in model.steps:
-        outputs = tuple(replace(each, every=2 * each.every) for each in step.outputs)
-        steps.append(replace(step, procedure=replace(step.procedure, dt=0.5 * step.procedure.dt), outputs=outputs))  # type: ignore[type-var, union-attr, call-arg]
+        if isinstance(step.procedure, Dynamic):
+            outputs = tuple(replace(each, every=2 * each.every) for each in step.outputs)
+            step = replace(step, procedure=replace(step.procedure, dt=0.5 * step.procedure.dt), outputs=outputs)
+        steps.append(step)
     return replace(model, steps=tuple(steps))
 
 
@@ -324,7 +326,7 @@ def compare_as_asked(
         about = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
         replace_file(folder / RECORD, as_json({"deck": about, "codes": chosen, **own.about()}))
         own.clear(own.stale())
-        replace_file(folder / TABLE, lines_of([COLUMNS, *(map(shown, row) for row in found.rows())]))
+        replace_file(folder / TABLE, lines_of([COLUMNS, *(list(map(shown, row)) for row in found.rows())]))
         replace_file(folder / SERIES, lines_of(series_rows(found)))
         title = f"{deck_name(model)} in {', '.join(CODES[each] for each in chosen)}"
         save_png(drawn(found, title, [CODES[each] for each in chosen]), folder / FIGURE)

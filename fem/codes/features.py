@@ -7,181 +7,131 @@ the deck. The table of docs/other_codes.md is made of these lists.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from fem.arrays import frozen
 from fem.errors import DeckError, Problem
 from fem.model import Dynamic, Model, Static
-from fem.model.curves import Amplitude
 from fem.model.mesh import BARS
 
-Found: TypeAlias = Iterable[tuple[str, str]]
-"""Cards that ask for a feature: keyword, and a word that stands in the card or in the lines below it (or nothing)."""
 
-
-@frozen
-class Feature:
-    """One row of the table of codes: ``found`` gives the cards of a model that ask for it."""
+class Feature(NamedTuple):
+    """One row of the table of codes: whether a model has it, the card that asks for it, and a word in or below that."""
 
     name: str
-    found: Callable[[Model], Found]
+    is_in: Callable[[Model], object]
+    card: str
+    word: str = ""
     hint: str = ""
 
 
-def of_materials(card: str, is_used: Callable[..., bool]) -> Callable[[Model], Found]:
-    """Materials of sections that have a property."""
-
-    def found(model: Model) -> Iterator[tuple[str, str]]:
-        for name in dict.fromkeys(section.material for section in model.sections):
-            if is_used(model.materials[name]):
-                yield card, ""
-
-    return found
+def materials(model: Model) -> list[Any]:
+    return [model.materials[section.material] for section in model.sections]
 
 
-def of_parts(card: str, *fields: str) -> Callable[[Model], Found]:
-    """Fields of a model that are not empty."""
-    return lambda model: [(card, "") for name in fields if getattr(model, name)]
+def any_step(name: str) -> Callable[[Model], object]:
+    return lambda model: any(getattr(step, name) for step in model.steps)
 
 
-def of_steps(card: str, *fields: str) -> Callable[[Model], Found]:
-    """Fields of steps that are not empty."""
-    return lambda model: [(card, "") for step in model.steps for name in fields if getattr(step, name)][:1]
+def any_procedure(is_meant: Callable[[Any], object]) -> Callable[[Model], object]:
+    return lambda model: any(is_meant(step.procedure) for step in model.steps)
 
 
-def of_rules(rule: str) -> Callable[[Model], Found]:
-    return lambda model: [("SOLID SECTION", rule) for section in model.sections if section.mass_rule == rule][:1]
+def elements(*kinds: str) -> Callable[[Model], object]:
+    return lambda model: any(block.kind in kinds for block in model.mesh.blocks)
 
 
-def of_initial(kind: str) -> Callable[[Model], Found]:
-    return lambda model: [
-        ("INITIAL CONDITIONS", kind) for each in model.initial_conditions if each.kind == kind and each.value
-    ][:1]
+def initial(kind: str) -> Callable[[Model], object]:
+    return lambda model: any(each.kind == kind and each.value for each in model.initial_conditions)
 
 
-def of_elements(*kinds: str) -> Callable[[Model], Found]:
-    return lambda model: [("ELEMENT", block.kind) for block in model.mesh.blocks if block.kind in kinds]
+def rule(name: str) -> Callable[[Model], object]:
+    return lambda model: any(section.mass_rule == name for section in model.sections)
 
 
-def of_fluids(*kinds: str) -> Callable[[Model], Found]:
-    return lambda model: [
-        ("DLOAD", load.kind) for step in model.steps for load in step.fluid_loads if load.kind in kinds
-    ][:1]
+def fluid(*kinds: str) -> Callable[[Model], object]:
+    return lambda model: any(load.kind in kinds for step in model.steps for load in step.fluid_loads)
 
 
-def of_procedures(is_meant: Callable[..., bool], card: str) -> Callable[[Model], Found]:
-    return lambda model: [(card, "") for step in model.steps if is_meant(step.procedure)][:1]
+def has(*fields: str) -> Callable[[Model], object]:
+    return lambda model: any(getattr(model, name) for name in fields)
 
 
-def moved_supports(model: Model) -> Iterator[tuple[str, str]]:
-    for step in model.steps:
-        for each in step.boundaries:
-            if each.value or each.kind == "FIXED":
-                yield "BOUNDARY", str(each.target)
-                return
+FEATURES = tuple(Feature(*row) for row in (
+    ("bars (T3D2, T2D2)", elements(*BARS), "ELEMENT"),
+    ("cables (NO COMPRESSION)", lambda m: any(one.compression_ratio != 1.0 for one in materials(m)), "NO COMPRESSION"),
+    ("struts (NO TENSION)", lambda m: any(one.tension_ratio != 1.0 for one in materials(m)), "NO TENSION"),
+    ("mass of bars: LUMPED", rule("LUMPED"), "SOLID SECTION"),
+    ("mass of bars: CONSISTENT", rule("CONSISTENT"), "SOLID SECTION", "CONSISTENT", "use MASS=LUMPED"),
+    ("mass of bars: ONE POINT", rule("ONE POINT"), "SOLID SECTION", "ONE POINT", "use MASS=LUMPED"),
+    ("point masses (MASS)", elements("MASS"), "ELEMENT", "MASS"),
+    ("rest lengths, laid lines", has("rest_lengths"), "REST LENGTH|NGEN", "", "give bars an initial stress"),
+    ("initial stress", initial("STRESS"), "INITIAL CONDITIONS", "STRESS", "use a *REST LENGTH"),
+    ("initial displacements", initial("DISPLACEMENT"), "INITIAL CONDITIONS", "DISPLACEMENT", "move the nodes"),
+    ("initial velocities", initial("VELOCITY"), "INITIAL CONDITIONS", "VELOCITY", "begin at rest"),
+    ("damping BETA", lambda m: any(one.beta for one in materials(m)), "DAMPING", "BETA", "leave it out in both codes"),
+    ("damping ALPHA", lambda m: any(one.alpha for one in (*materials(m), *m.masses)), "DAMPING|MASS", "ALPHA",
+     "leave it out in both codes"),
+    ("axial springs (SPRINGA)", elements("SPRINGA"), "ELEMENT", "SPRINGA", "use a cable without mass"),
+    ("springs of dofs (SPRING1, SPRING2)", elements("SPRING1", "SPRING2"), "ELEMENT", "SPRING[12]", "use SPRINGA"),
+    ("tables of springs", lambda m: any(one.table for one in m.springs), "SPRING", "NONLINEAR", "use one stiffness"),
+    ("axial dashpots (DASHPOTA)", elements("DASHPOTA"), "ELEMENT", "DASHPOTA", "use BETA"),
+    ("dashpots of dofs", elements("DASHPOT1", "DASHPOT2"), "ELEMENT", "DASHPOT[12]", "use DASHPOTA"),
+    ("loads at nodes (CLOAD)", any_step("nodal_loads"), "CLOAD"),
+    ("weight, body forces", any_step("distributed_loads"), "DLOAD"),
+    ("moved supports", lambda m: any(b.value for step in m.steps for b in step.boundaries), "BOUNDARY"),
+    ("static steps", any_procedure(lambda one: isinstance(one, Static)), "STATIC"),
+    ("dynamic steps", any_procedure(lambda one: isinstance(one, Dynamic)), "DYNAMIC"),
+    ("weight in water, drag, added mass", fluid("PB", "FDD", "FDT", "FI"), "DLOAD", "PB|FDD|FDT|FI"),
+    ("current", lambda m: m.water and any(any(row[:3]) for row in m.water.current), "AQUA", "", "leave it out"),
+    ("seabed", has("seabeds"), "SEABED", "", "hold the grounded nodes by *BOUNDARY"),
+    ("slope of the seabed, friction by direction",
+     lambda m: any(bed.slope or bed.axial != bed.lateral for bed in m.seabeds), "SEABED"),
+    ("links (MPC), equations", has("links", "equations"), "MPC|EQUATION"),
+    ("temperatures", any_step("temperatures"), "TEMPERATURE", "", "give bars an initial stress"),
+    ("geometrically linear steps", lambda m: not all(step.nlgeom for step in m.steps), "STEP", "", "state NLGEOM"),
+    ("modes, harmonic response", any_procedure(lambda one: not isinstance(one, Static | Dynamic)),
+     "FREQUENCY|STEADY STATE DYNAMICS"),
+    ("arc length (RIKS), VISCO", any_procedure(lambda one: isinstance(one, Static) and (one.riks or one.creeps)),
+     "STATIC|VISCO"),
+    ("explicit steps", any_procedure(lambda one: getattr(one, "integrator", "") == "CENTRAL DIFFERENCE"), "DYNAMIC", "",
+     "use TIME INTEGRATOR=NEWMARK"),
+    ("rods and ropes (INEXTENSIBLE)", lambda m: any(one.is_inextensible for one in materials(m)), "INEXTENSIBLE", "",
+     "use a high modulus"),
+    ("rope laws (UNIAXIAL, VISCOELASTIC)", lambda m: any(one.has_rope_law for one in materials(m)),
+     "UNIAXIAL|VISCOELASTIC|DYNAMIC STIFFNESS", "", "use *ELASTIC"),
+    ("waves, wind", has("waves", "wind"), "WAVE|WIND"),
+    ("drag laws, growth, nonstructural mass", has("drag_laws", "growths", "nonstructural"),
+     "DRAG LAW|MARINE GROWTH|NONSTRUCTURAL MASS"),
+    ("ropes over pulleys, winches", lambda m: m.runs, "ELEMENT|WINCH", "PULLEY|WINCH"),
+    ("failure, removal of elements", lambda m: m.failures or any(s.removals or s.shed or s.put for s in m.steps),
+     "FAILURE|MODEL CHANGE"),
+    ("rigid bodies, stops, cylinders", has("bodies", "planes", "cylinders"), "RIGID BODY|STOP PLANE|RIGID CYLINDER"),
+    ("continued runs (RESTART, READ)", has("earlier"), "RESTART", "READ"),
+    ("amplitudes set during the run (USER)", lambda m: any(one.definition == "USER" for one in m.amplitudes.values()),
+     "AMPLITUDE", "USER"),
+))  # fmt: skip
 
 
-def linear_steps(model: Model) -> Found:
-    return [("STEP", "") for step in model.steps if not step.nlgeom][:1]
+def line_of(model: Model, card: str, word: str) -> tuple[str, int, str]:
+    """File, line and text where a word stands in or below a card (``ONE|OTHER``), else of the first such card.
 
-
-def integrated(*names: str) -> Callable[[Model], Found]:
-    return lambda model: [
-        ("DYNAMIC", "")
-        for step in model.steps
-        if isinstance(step.procedure, Dynamic) and step.procedure.integrator in names
-    ][:1]
-
-
-def amplitudes(is_meant: Callable[[Amplitude], bool]) -> Callable[[Model], Found]:
-    return lambda model: [("AMPLITUDE", name) for name, each in model.amplitudes.items() if is_meant(each)][:1]
-
-
-def tilted(model: Model) -> Found:
-    return [("SEABED", "") for bed in model.seabeds if bed.slope or bed.axial != bed.lateral][:1]
-
-
-FEATURES = (
-    Feature("bars (T3D2, T2D2)", of_elements(*BARS)),
-    Feature("cables (NO COMPRESSION)", of_materials("NO COMPRESSION", lambda one: one.compression_ratio != 1.0)),
-    Feature("struts (NO TENSION)", of_materials("NO TENSION", lambda one: one.tension_ratio != 1.0)),
-    Feature(
-        "mass of bars: LUMPED", lambda model: [("SOLID SECTION", "") for s in model.sections if s.mass_rule == "LUMPED"]
-    ),
-    Feature("mass of bars: CONSISTENT", of_rules("CONSISTENT"), "MASS=LUMPED, with more bars, comes close"),
-    Feature("mass of bars: ONE POINT", of_rules("ONE POINT"), "MASS=LUMPED with half the length has its period"),
-    Feature("point masses (MASS)", of_elements("MASS")),
-    Feature("rest lengths, laid lines", of_parts("REST LENGTH|NGEN", "rest_lengths"), "give bars an initial stress"),
-    Feature("initial stress", of_initial("STRESS")),
-    Feature("initial displacements", of_initial("DISPLACEMENT"), "move the nodes"),
-    Feature("initial velocities", of_initial("VELOCITY"), "begin with a *STATIC step that holds, then releases"),
-    Feature("damping BETA", of_materials("DAMPING", lambda one: one.beta != 0.0), "leave BETA out, in both codes"),
-    Feature(
-        "damping ALPHA",
-        lambda model: [
-            *of_materials("DAMPING", lambda one: one.alpha != 0.0)(model),
-            *(("MASS", each.element_set) for each in model.masses if each.alpha),
-        ],
-        "leave ALPHA out, in both codes",
-    ),
-    Feature("axial springs (SPRINGA)", of_elements("SPRINGA")),
-    Feature("springs of dofs (SPRING1, SPRING2)", of_elements("SPRING1", "SPRING2"), "use SPRINGA to a fixed node"),
-    Feature("tables of springs", lambda model: [("SPRING", each.element_set) for each in model.springs if each.table]),
-    Feature("axial dashpots (DASHPOTA)", of_elements("DASHPOTA")),
-    Feature("dashpots of dofs", of_elements("DASHPOT1", "DASHPOT2"), "use DASHPOTA to a fixed node"),
-    Feature("loads at nodes (CLOAD)", of_steps("CLOAD", "nodal_loads")),
-    Feature("weight, body forces", of_steps("DLOAD", "distributed_loads")),
-    Feature("moved supports", moved_supports),
-    Feature("static steps", of_procedures(lambda one: isinstance(one, Static), "STATIC")),
-    Feature("dynamic steps", of_procedures(lambda one: isinstance(one, Dynamic), "DYNAMIC")),
-    Feature("weight in water, drag, added mass", of_fluids("PB", "FDD", "FDT", "FI")),
-    Feature("current", lambda model: [("AQUA", "")] if model.water and np.any(np.array(model.water.current)[..., :3]) else []),
-    Feature("seabed", of_parts("SEABED", "seabeds"), "hold the grounded nodes by *BOUNDARY"),
-    Feature("slope of the seabed, friction by direction", tilted, "one coefficient of friction, SLOPE=0"),
-    Feature("links (MPC), equations", of_parts("MPC", "links")),
-    Feature("equations", of_parts("EQUATION", "equations")),
-    Feature("temperatures", of_steps("TEMPERATURE", "temperatures"), "give bars an initial stress"),
-    Feature("rods and ropes (INEXTENSIBLE)", of_materials("INEXTENSIBLE", lambda one: one.is_inextensible), "use a high modulus"),
-    Feature("rope laws (UNIAXIAL, VISCOELASTIC)", of_materials("MATERIAL", lambda one: one.has_rope_law), "use *ELASTIC"),
-    Feature("waves", of_parts("WAVE", "waves")),
-    Feature("wind", of_parts("WIND", "wind")),
-    Feature("drag laws, marine growth", of_parts("DRAG LAW", "drag_laws", "growths")),
-    Feature("nonstructural mass", of_parts("NONSTRUCTURAL MASS", "nonstructural"), "use *MASS at the nodes"),
-    Feature("rope over pulleys, winches", lambda model: [*of_elements("PULLEY")(model), *of_steps("WINCH", "winches")(model)]),
-    Feature("failure, removal of elements", lambda model: [*of_parts("FAILURE", "failures")(model), *of_steps("MODEL CHANGE", "removals", "shed", "put")(model)]),
-    Feature("rigid bodies, RAO", of_parts("RIGID BODY", "bodies")),
-    Feature("stops, cylinders", of_parts("STOP PLANE", "planes", "cylinders")),
-    Feature("continued runs (RESTART, READ)", lambda model: [("RESTART", "READ")] if model.earlier else []),
-    Feature("geometrically linear steps", linear_steps, "state NLGEOM"),
-    Feature("arc length (RIKS), VISCO", of_procedures(lambda one: isinstance(one, Static) and (one.riks is not None or one.creeps), "STATIC")),
-    Feature("modes, harmonic response", of_procedures(lambda one: not isinstance(one, Static | Dynamic), "FREQUENCY")),
-    Feature("explicit steps", integrated("CENTRAL DIFFERENCE"), "use TIME INTEGRATOR=NEWMARK"),
-    Feature("amplitudes set during the run (USER)", amplitudes(lambda one: one.definition == "USER")),
-)  # fmt: skip
-
-
-def line_of(model: Model, keyword: str, word: str) -> tuple[str, int, str]:
-    """File, line and text of the first card of a keyword (or ``ONE|OTHER``) that has a word in it, or of the first one.
-
-    Line 1 of the deck where no file has such a card.
+    Line 1 of the deck where no file has the card.
     """
     first: tuple[str, int, str] | None = None
-    wanted = re.compile(r"\*\s*(" + keyword.replace(" ", r"\s*") + r")\s*(,|$)", re.I)
+    wanted = re.compile(r"\s*\*\s*(" + card.replace(" ", r"\s*") + r")\s*(,|$)", re.I)
+    inside = re.compile(rf"(?<!\w)({word})(?!\w)", re.I) if word else None
     for file in map(Path, model.files):
-        if not file.is_file():
-            continue
-        lines, card = file.read_text(encoding="utf-8", errors="replace").splitlines(), None
         name = model.source if Path(model.source).resolve() == file.resolve() else str(file)
-        for number, text in enumerate(lines, 1):
+        is_below = False
+        for number, text in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if text.lstrip().startswith("*") and not text.lstrip().startswith("**"):
-                card = (name, number, text) if wanted.match(text.lstrip()) else None
-                first = first or card
-            if card and word and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.I):
-                return name, number, text
+                is_below = bool(wanted.match(text))
+            if is_below:
+                first = first or (name, number, text)
+                if inside is None or inside.search(text):
+                    return name, number, text
     return first or (model.source or "deck", 1, "")
 
 
@@ -195,14 +145,13 @@ class Writing:
         self.code, self.model = code, model
         self.problems: list[Problem] = []
         self.notes: list[str] = []
-        for feature in FEATURES:
-            if feature.name not in can:
-                for keyword, word in feature.found(model):
-                    self.refuse(keyword, word, f"{feature.name}: {code} cannot express this", feature.hint)
+        for name, is_in, card, word, hint in FEATURES:
+            if name not in can and is_in(model):
+                self.refuse(card, word, f"{name}: {code} cannot express this", hint)
 
-    def refuse(self, keyword: str, word: str, message: str, hint: str = "") -> None:
+    def refuse(self, card: str, word: str, message: str, hint: str = "") -> None:
         """One more reason why nothing is written."""
-        file, line, text = line_of(self.model, keyword, word)
+        file, line, text = line_of(self.model, card, word)
         self.problems.append(Problem(file, line, 1, message, text, hint))
 
     def note(self, text: str) -> None:

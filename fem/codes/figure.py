@@ -40,7 +40,7 @@ def drawn(found: Any, title: str, names: Sequence[str]) -> Figure:
     for (left, right), column in zip(axes, columns, strict=True):
         name = found.names[column]
         unit = {"U": " [m]", "T": " [N]"}[name[0]] if found.is_si else ""
-        lines = [curve(left, found.time, found.ours[:, column], 6, "fem", ls="-")]
+        lines: list[Any] = [curve(left, found.time, found.ours[:, column], 6, "fem", ls="-")]
         bar = found.bars[:, column]
         if np.isfinite(bar).any():
             right.fill_between(found.time, -bar, bar, color=OURS, alpha=0.18, lw=0)
@@ -50,7 +50,7 @@ def drawn(found: Any, title: str, names: Sequence[str]) -> Figure:
             values = found.values[answer.code][:, column]
             if not np.isfinite(values).any():
                 continue
-            marks = {"marker": "o", "ms": 4} if np.isfinite(values).sum() < 4 else {}
+            marks: dict[str, Any] = {"marker": "o", "ms": 4} if np.isfinite(values).sum() < 4 else {}
             lines.append(curve(left, found.time, values, place, code, **marks))
             curve(right, found.time, values - found.ours[:, column], place, **marks)
             its = found.its_bars[answer.code][:, column]

@@ -1,6 +1,6 @@
-"""A deck as other codes need it: springs along lines, masses at nodes, forces at nodes, held dofs, in steps of equal dt.
+"""A deck as other codes need it: springs along lines, masses and forces at nodes, held dofs, in steps of equal dt.
 
-It is made of the arrays that our own runs are made of, so all codes are given the same numbers. k members, n nodes.
+It is made of the arrays that our own runs are made of, so all codes are given the same numbers. dof = 3 * node + axis.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, frozen
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment
-from fem.assembly.supports import FREE, Supports
+from fem.assembly.supports import FREE
 from fem.assembly.system import System, assemble
 from fem.codes.features import Writing
 from fem.forces import bar
@@ -25,9 +25,10 @@ from fem.model.mesh import AXIAL
 
 MOST_POINTS = 20_000
 """Of a table of a load or a support that is no straight line."""
-
-
 MOST_BESIDE = 12
+DIFFERENCES = {"GREEN": 1.5, "LOG": 0.5}
+"""Relative difference of a force from that by elongation over length, per strain."""
+NUMBERS = [bar.AREA, bar.YOUNG, bar.VISCOUS, bar.STRESS0, bar.INV_LENGTH, bar.PLUS, bar.MINUS]
 
 
 class Member(NamedTuple):
@@ -50,25 +51,23 @@ class Member(NamedTuple):
     damping: float
     mass: float
     off: float
-    area: float = 1.0
+    area: float
     table: tuple[tuple[float, float], ...] = ()
 
     @property
-    def is_linear(self) -> bool:
-        """A spring without force at the distance of its nodes."""
-        rest = self.pretension == 0.0 and self.length0 == self.distance
-        return not self.table and rest and self.plus == self.minus == 1.0
-
-    @property
-    def force_rows(self) -> tuple[tuple[float, float], ...]:
-        """(force, elongation from the distance of the nodes); for elongations up to the length, either way."""
+    def rows(self) -> tuple[tuple[float, float], ...]:
+        """(force, elongation from the distance of the nodes), as far as the length, either way; none of a spring."""
         gap = self.length0 - self.distance
         if self.table:
             return tuple((force, x + gap) for force, x in self.table)
+        if self.pretension == gap == 0.0 and self.plus == self.minus == 1.0:
+            return ()
         zero = gap - self.pretension / self.stiffness if self.stiffness else gap
         reach = self.length0 + abs(zero)
-        force = self.stiffness * reach
-        low, high = (-self.minus * force, zero - reach), (self.plus * force, zero + reach)
+        low, high = (
+            (-self.minus * self.stiffness * reach, zero - reach),
+            (self.plus * self.stiffness * reach, zero + reach),
+        )
         return (low, high) if self.plus == self.minus else (low, (0.0, zero), high)
 
 
@@ -82,12 +81,15 @@ class Series(NamedTuple):
     def is_constant(self) -> bool:
         return len(set(self.values)) == 1
 
+    @property
+    def scaled(self) -> tuple[Series, float]:
+        """The series with a largest value of 1, and what it is multiplied by."""
+        scale = max(self.values, key=abs) or 1.0
+        return Series(self.times, tuple(round(value / scale, 14) for value in self.values)), scale
+
 
 class Stage(NamedTuple):
-    """A step: its loads by dof (3 * node + axis), its held dofs, over total time.
-
-    rows  of output: every so many increments
-    """
+    """A step: its loads (without those of water) and its held dofs over total time; rows after ``every`` increments."""
 
     name: str
     dynamic: Dynamic | None
@@ -97,21 +99,49 @@ class Stage(NamedTuple):
     loads: dict[int, Series]
     held: dict[int, Series]
     environment: Environment
-    every: int = 1
+    every: int
+    tolerance: float
 
     @property
-    def count(self) -> int:
+    def increments(self) -> int:
         return max(1, round(self.period / self.dt))
+
+    @property
+    def end(self) -> float:
+        return self.start + self.period
+
+    def rho(self) -> float:
+        """Spectral radius of the scheme at high frequencies: 1 undamped, 0 all damped at once."""
+        assert self.dynamic is not None
+        return {
+            "HHT": (1.0 + self.dynamic.alpha) / (1.0 - self.dynamic.alpha),
+            "GENERALIZED ALPHA": self.dynamic.rho,
+            "BACKWARD EULER": 0.0,
+        }.get(self.dynamic.integrator, 1.0)
+
+    def hht(self, writing: Writing) -> float:
+        """ALPHA of HHT with that radius, down to -1/3, noted where the deck has another scheme."""
+        assert self.dynamic is not None
+        alpha = max(-1.0 / 3.0, (self.rho() - 1.0) / (self.rho() + 1.0))
+        if self.dynamic.integrator not in ("NEWMARK", "HHT"):
+            writing.note(f"scheme: {self.dynamic.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
+        elif self.dynamic.integrator == "NEWMARK" and (self.dynamic.beta, self.dynamic.gamma) != (0.25, 0.5):
+            writing.note("scheme: the deck's BETA and GAMMA are not those of ALPHA=0, the trapezoidal rule")
+        return alpha
 
 
 @frozen
 class Twin:
-    """u, v (3n,): initial; mass (n,): of nodes; nodes, elements: labels that are printed."""
+    """fixed (n, 3): dofs that never move;  u, v (3n,): initial;  mass (n,);  nodes, elements: labels that are printed.
+
+    free (n,): nodes that are not held in all directions
+    """
 
     model: Model
     system: System
     members: tuple[Member, ...]
     stages: tuple[Stage, ...]
+    fixed: Flags
     mass: Floats
     u: Floats
     v: Floats
@@ -119,27 +149,39 @@ class Twin:
     elements: tuple[int, ...]
 
     @property
-    def fixed(self) -> Flags:
-        """(3n,) dofs that never move."""
-        still = np.ones(self.system.size, np.bool_)
-        for stage in self.stages:
-            held = [dof for dof, series in stage.held.items() if not any(series.values)]
-            still &= np.isin(np.arange(self.system.size), held)
-        return still
-
-    @property
-    def end(self) -> float:
-        return self.stages[-1].start + self.stages[-1].period
+    def free(self) -> Flags:
+        return np.asarray(~self.fixed.all(axis=1))
 
     def label(self, node: int) -> int:
         """Of a node index."""
         return int(self.model.mesh.node_labels[node])
 
+    def ends(self, member: Member) -> tuple[int, int]:
+        """Labels of its nodes."""
+        return self.label(member.first), self.label(member.last)
+
+    def moved(self, stage: Stage) -> dict[int, Series]:
+        """Held dofs of a step that are not fixed."""
+        return {dof: series for dof, series in stage.held.items() if not self.fixed[divmod(dof, 3)]}
+
+    def initial(self, values: Floats) -> list[tuple[int, int, float]]:
+        """Node, dof and value of what is not zero at the start."""
+        return [(self.label(dof // 3), dof % 3 + 1, float(values[dof])) for dof in values.nonzero()[0].tolist()]
+
+    def mass_beside(self, share: float, *, of_off: bool) -> dict[int, float]:
+        """Masses of free nodes without a share at both ends of the bars whose mass is (not) off the diagonal, too."""
+        mass = self.mass.copy()
+        for each in self.members:
+            if bool(each.off) == of_off:
+                mass[[each.first, each.last]] -= share * each.mass
+        some = self.free & (mass > 1e-12 * self.mass.max(initial=0.0))
+        return {node: float(mass[node]) for node in some.nonzero()[0].tolist()}
+
 
 def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
-    """The twin of a model that the code can express. keeps_off: the code has consistent masses of bars.
+    """The twin of a model that the code can express. keeps_off: the code has such masses of bars between free nodes.
 
-    What a twin cannot have is refused, what differs in it noted.
+    DeckError: what a twin cannot have; what differs in it is noted.
     """
     writing.close()
     model = writing.model
@@ -148,141 +190,114 @@ def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
     for each in model.initial_conditions:
         if each.kind in ("DISPLACEMENT", "VELOCITY"):
             (u if each.kind == "DISPLACEMENT" else v)[3 * system.nodes_of(each.target) + each.dof - 1] = each.value
-    members, stages = members_of(system), stages_of(writing, system, u.copy(), v.copy())
-    mesh = model.mesh
-    nodes, elements = printed(model)
-    twin = Twin(model, system, members, stages, system.mass.copy(), u, v, nodes, elements)
-    free = ~twin.fixed.reshape(-1, 3).all(axis=1)
-    for each in members:
-        if each.off and free[each.first] and free[each.last] and not keeps_off:
-            rule = next(section.mass_rule for section in model.sections if section.mass_rule != "LUMPED")
-            message = f"element {mesh.named(each.label)}: MASS={rule} between two free nodes, {writing.code} has masses at nodes"
-            writing.refuse("SOLID SECTION", rule, message, "MASS=LUMPED")
-            break
-    if any(section.strain == "GREEN" for section in model.sections):
-        writing.note("strain: GREEN in the deck, elongation over length here; at a strain e forces differ by 1.5 e")
-    if any(section.strain == "LOG" for section in model.sections):
-        writing.note("strain: LOG in the deck, elongation over length here; at a strain e forces differ by 0.5 e")
-    if any(each.damping and each.plus != each.minus for each in members):
-        writing.note("BETA: damps slack cables, too, where ours is damped only while it is taut")
+    stages = stages_of(writing, system, u.copy(), v.copy())
+    writing.close()
+    still = [{dof for dof, series in stage.held.items() if not any(series.values)} for stage in stages]
+    fixed = np.isin(np.arange(system.size), list(set.intersection(*still))).reshape(-1, 3)
+    twin = Twin(model, system, members_of(system), stages, fixed, system.mass, u, v, *printed(model))
+    coupled = [m for m in twin.members if m.off and twin.free[m.first] and twin.free[m.last]]
+    if coupled and not keeps_off:
+        message = f"the mass of element {coupled[0].label} couples two free nodes: {writing.code} has masses at nodes"
+        writing.refuse("SOLID SECTION", "CONSISTENT|ONE POINT", message, "use MASS=LUMPED")
+    for name in sorted({section.strain for section in model.sections} & DIFFERENCES.keys()):
+        times = f"{DIFFERENCES[name]} times the strain"
+        writing.note(f"strain: {name} in the deck, elongation over length here; forces differ by {times}")
+    if any(each.damping and each.plus != each.minus for each in twin.members):
+        writing.note("BETA damps slack cables, too; ours are damped while they are taut")
     writing.close()
     return twin
 
 
 def members_of(system: System) -> tuple[Member, ...]:
     """All axial elements, in the order of the deck."""
-    mesh, constants = system.model.mesh, system.bars.constants
-    apart = distances(mesh)
+    mesh, bars = system.model.mesh, system.bars
+    apart, found = distances(mesh), []
     kinds = [block.kind for block in mesh.blocks for _ in block.labels]
-    found = []
     for element, label in enumerate(mesh.element_labels.tolist()):
-        b = int(system.bar_index[element])
-        if b < 0 or kinds[element] not in AXIAL:
+        if kinds[element] not in AXIAL:
             continue
-        area, young, viscous, stress, inverse = constants[
-            [bar.AREA, bar.YOUNG, bar.VISCOUS, bar.STRESS0, bar.INV_LENGTH], b
-        ]
+        b, (i, j) = int(system.bar_index[element]), system.element_nodes[element]
+        area, young, viscous, stress, inverse, plus, minus = bars.constants[NUMBERS, b].tolist()
         table: tuple[tuple[float, float], ...] = ()
-        if system.bars.kinds[b, 1] == TABLE:
-            first, rows = constants[bar.OF_LAW : bar.OF_LAW + 2, b].astype(int)
-            table = tuple((force, x) for x, force, _ in system.bars.table[first : first + rows].tolist())
-        scale = area * inverse
-        off = float(system.bars.off_mass[b]) if len(system.bars.off_mass) else 0.0
-        numbers = (
-            apart[element],
-            1.0 / inverse,
-            scale * young,
-            area * stress,
-            constants[bar.PLUS, b],
-            constants[bar.MINUS, b],
-        )
-        numbers = (*numbers, scale * viscous, system.element_mass[element], off, area)
-        i, j = system.element_nodes[element].tolist()
-        found.append(Member(label, kinds[element], i, j, *map(float, numbers), table))
+        if bars.kinds[b, 1] == TABLE:
+            first, count = bars.constants[bar.OF_LAW : bar.OF_LAW + 2, b].astype(int)
+            table = tuple((force, x) for x, force, _ in np.asarray(bars.table)[first : first + count].tolist())
+        scale, off = area * inverse, float(bars.off_mass[b]) if len(bars.off_mass) else 0.0
+        found.append(Member(
+            label, kinds[element], int(i), int(j), float(apart[element]), 1.0 / inverse,
+            scale * young, area * stress, plus, minus, scale * viscous, float(system.element_mass[element]),
+            off, area, table,
+        ))  # fmt: skip
     return tuple(found)
 
 
 def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[Stage, ...]:
-    """Steps, whose supports are known without a run; u, v (3n,) become NaN where they are not known."""
+    """Steps, whose supports must be known without a run; u, v (3n,) become NaN where they are not."""
     model = writing.model
-    environment, start, found = first_environment(system, u), 0.0, []
+    environment, start, found = first_environment(system, u), 0.0, list[Stage]()
     for number, step in enumerate(model.steps):
         procedure = step.procedure
         assert isinstance(procedure, Static | Dynamic)
-        end = start + procedure.period
-        span = Span(start, end, step.ramps)
-        before = environment
-        environment = next_environment(system, before, step, span, u, v, np.zeros(system.size))
+        span, before = Span(start, start + procedure.period, step.ramps), environment.supports
+        environment = next_environment(system, environment, step, span, u, v, np.zeros(system.size))
         supports = environment.supports
-        if span.ramps and (before.supports.supported & ~supports.supported).any():
-            message = "a support is released in a static step: how its reaction fades is known after a run only"
-            writing.refuse("BOUNDARY", "OP", message, "release it in a *DYNAMIC step")
         (dofs,) = np.nonzero(supports.group[: system.size] != FREE)
-        if (
-            np.isnan(supports.base[dofs]).any()
-            or np.isnan(supports.value[dofs]).any()
-            or np.isnan(supports.rate[dofs]).any()
-        ):
-            message = "a support begins where the motion has brought its node, which is known after a run only"
-            writing.refuse("BOUNDARY", "", message, "give the support in all steps")
+        is_unknown = np.isnan([supports.base[dofs], supports.value[dofs], supports.rate[dofs]]).any()
+        if is_unknown or (span.ramps and (before.supported & ~supports.supported).any()):
+            message = "what a support that begins or ends in this step has to do is known after a run only"
+            writing.refuse("BOUNDARY", "", message, "support the node in all steps, or release it in a *DYNAMIC step")
             return ()
-        is_dynamic = isinstance(procedure, Dynamic)
-        dt = procedure.dt if procedure.dt < procedure.period else procedure.period
-        if not procedure.direct and is_dynamic:
+        dynamic = procedure if isinstance(procedure, Dynamic) else None
+        dt = min(procedure.dt, procedure.period)
+        if dynamic and not dynamic.direct:
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
-        stepper = isinstance(procedure, Dynamic) and procedure.integrator
-        grid = start + dt * np.arange(1 + min(MOST_POINTS, max(1, round(procedure.period / dt))))
-        grid[-1] = end
-        held = held_series(supports, dofs, grid)
-        every = min(
-            (r.every for r in outputs_in_force(model.steps, number) if r.kind == "NODE PRINT" and r.every), default=1
-        )
-        name = step.name or f"step {number + 1}{f' ({stepper})' if stepper else ''}"
-        loads = load_series(load_set(system, replace(environment, flows=())), grid)
-        found.append(
-            Stage(name, procedure if is_dynamic else None, start, procedure.period, dt, loads, held, environment, every)
-        )
+        grid = np.linspace(start, span.end, 1 + min(MOST_POINTS, max(1, round(procedure.period / dt))))
+        requests = outputs_in_force(model.steps, number)
+        found.append(Stage(
+            step.name or f"step {number + 1}", dynamic, start, procedure.period, dt,
+            load_series(load_set(system, replace(environment, flows=())), grid),
+            series_of(dofs, grid, supports.motion(dofs, grid)[0]), environment,
+            min((each.every for each in requests if each.kind == "NODE PRINT" and each.every), default=1),
+            step.controls.residual_relative or 1e-8,
+        ))  # fmt: skip
         u, v = np.full((2, system.size), np.nan)
-        u[dofs], v[dofs] = (each[0] for each in supports.motion(dofs, np.array([end]))[:2])
-        start = end
+        u[dofs], v[dofs] = (each[0] for each in supports.motion(dofs, np.array([span.end]))[:2])
+        start = span.end
     return tuple(found)
 
 
-def held_series(supports: Supports, dofs: Ints, grid: Floats) -> dict[int, Series]:
-    """Displacements of held dofs over the instants of a step."""
-    places = supports.motion(dofs, grid)[0]
-    whole = tuple(grid.tolist())
+def series_of(dofs: Ints, times: Floats, values: Floats) -> dict[int, Series]:
+    """Of values (k, c) of dofs (c,); two points where nothing changes."""
+    short, whole = (float(times[0]), float(times[-1])), tuple(times.tolist())
     return {
-        dof: Series((whole[0], whole[-1]), (column[0],) * 2) if len(set(column)) == 1 else Series(whole, tuple(column))
-        for dof, column in zip(dofs.tolist(), places.T.tolist(), strict=True)
+        dof: Series(short, (column[0], column[0])) if len(set(column)) == 1 else Series(whole, tuple(column))
+        for dof, column in zip(dofs.tolist(), values.T.tolist(), strict=True)
     }
 
 
 def points_of(curve: Curve, grid: Floats) -> Floats:
     """Instants between which a curve is straight: its own points, or the increments."""
-    ends = grid[[0, -1]]
-    if isinstance(curve, Constant):
-        return ends
-    own = np.array([curve.start, curve.end]) if isinstance(curve, Ramp) else None
-    if isinstance(curve, Follow) and curve.amplitude.definition == "TABULAR":
+    own = np.zeros(0)
+    if isinstance(curve, Ramp):
+        own = np.array([curve.start, curve.end])
+    elif isinstance(curve, Follow) and curve.amplitude.definition == "TABULAR":
         own = curve.amplitude.points[:, 0] + curve.origin
-    if own is None:
+    elif not isinstance(curve, Constant):
         return grid
-    return np.concatenate([ends, own[(own > ends[0]) & (own < ends[1])]])
+    return np.concatenate([grid[[0, -1]], own[(own > grid[0]) & (own < grid[-1])]])
 
 
 def load_series(loads: LoadSet, grid: Floats) -> dict[int, Series]:
-    """Forces by dof; one curve each, as codes want it that allow one load at a dof."""
+    """Forces by dof, one curve each: CalculiX allows one load at a dof."""
+    dofs = np.flatnonzero(np.any(loads.vectors, axis=0))
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for dof in dofs.tolist():
+        groups.setdefault(tuple(np.flatnonzero(loads.vectors[:, dof]).tolist()), []).append(dof)
     found: dict[int, Series] = {}
-    known: dict[tuple[int, ...], tuple[Floats, Floats]] = {}
-    for dof in np.flatnonzero(np.any(loads.vectors, axis=0)).tolist():
-        acting = tuple(np.flatnonzero(loads.vectors[:, dof]).tolist())
-        if acting not in known:
-            times = np.unique(np.concatenate([points_of(loads.cases[p].curve, grid) for p in acting]))
-            known[acting] = times, np.stack([evaluate(loads.cases[p].curve, times) for p in acting])
-        times, factors = known[acting]
-        values = loads.vectors[list(acting), dof] @ factors
-        found[dof] = Series(tuple(times.tolist()), tuple(values.tolist()))
+    for acting, own in groups.items():
+        times = np.unique(np.concatenate([points_of(loads.cases[p].curve, grid) for p in acting]))
+        factors = np.stack([evaluate(loads.cases[p].curve, times) for p in acting], axis=1)
+        found |= series_of(np.array(own), times, factors @ loads.vectors[np.ix_(acting, own)])
     return found
 
 
@@ -292,24 +307,16 @@ def printed(model: Model) -> tuple[tuple[int, ...], tuple[int, ...]]:
     Without such nodes: all nodes; without such elements: those beside these nodes, the first ``MOST_BESIDE``.
     """
     mesh = model.mesh
-    asked: dict[str, list[Ints]] = {"NODE PRINT": [], "EL PRINT": []}
+    nodes, elements = set[int](), set[int]()
     for request in (request for step in model.steps for request in step.outputs if request.every):
-        if request.kind in asked:
-            of = mesh.nodes_of if request.kind == "NODE PRINT" else mesh.elements_of
-            every = len(mesh.node_labels) if request.kind == "NODE PRINT" else len(mesh.element_labels)
-            asked[request.kind].append(of(request.target) if request.target else np.arange(every))
-    nodes, elements = (np.unique(np.concatenate([np.zeros(0, np.int64), *found])) for found in asked.values())
-    nodes = nodes if len(nodes) else np.arange(len(mesh.node_labels))
+        if request.kind == "NODE PRINT":
+            nodes |= set(mesh.nodes_of(request.target).tolist() if request.target else range(len(mesh.node_labels)))
+        elif request.kind == "EL PRINT":
+            elements |= set(
+                mesh.elements_of(request.target).tolist() if request.target else range(len(mesh.element_labels))
+            )
+    chosen = np.array(sorted(nodes or range(len(mesh.node_labels))))
     axial = np.flatnonzero(mesh.is_of(*AXIAL))
-    beside = axial[np.isin(mesh.element_nodes[axial], nodes).any(axis=1)][:MOST_BESIDE]
-    elements = np.intersect1d(elements, axial) if len(elements) else beside
-    return tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist())
-
-
-def spectral_radius(dynamic: Dynamic) -> float:
-    """At high frequencies of a scheme: 1 undamped, 0 all damped at once."""
-    if dynamic.integrator == "HHT":
-        return (1.0 + dynamic.alpha) / (1.0 - dynamic.alpha)
-    if dynamic.integrator == "GENERALIZED ALPHA":
-        return dynamic.rho
-    return 0.0 if dynamic.integrator == "BACKWARD EULER" else 1.0
+    beside = axial[np.isin(mesh.element_nodes[axial], chosen).any(axis=1)][:MOST_BESIDE]
+    members = axial[np.isin(axial, list(elements))] if elements else beside
+    return tuple(mesh.node_labels[chosen].tolist()), tuple(mesh.element_labels[members].tolist())
