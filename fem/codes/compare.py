@@ -46,6 +46,10 @@ LINES = 14
 RICHARDSON = 4.0 / 3.0
 """Error of a scheme of second order over the difference of dt and dt/2."""
 LAST_WORDS = 300
+COMMON = 0.1
+"""Of the instants of the shorter table: if fewer are common, those of a code stand between its own."""
+NOTHING = 1e-9
+"""Of the largest number of its kind: a direction in which nothing moves."""
 
 
 class Answer(NamedTuple):
@@ -59,18 +63,24 @@ class Answer(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def at(self, names: Sequence[str], time: Floats) -> Floats:
-        """(k, c) values at instants, straight between its own; NaN for columns and instants that it does not have."""
+        """(k, c) values at the instants that it has, NaN at others; where it has hardly any, straight between its own.
+
+        NaN for columns that it does not have.
+        """
         values = np.full((len(time), len(names)), np.nan)
         place = {name: column for column, name in enumerate(self.names, 1)}
         if not len(self.rows):
             return values
         own, first = np.unique(self.rows[::-1, 0], return_index=True)
-        rows = self.rows[::-1][first]
-        near = 1e-6 * max(abs(own[-1]), 1e-300)
-        is_there = (time >= own[0] - near) & (time <= own[-1] + near)
+        rows, near = self.rows[::-1][first], 1e-6 * max(abs(own[-1]), 1e-300)
+        found = (time >= own[0] - near) & (time <= own[-1] + near)
+        next_ = np.clip(np.searchsorted(own, time - near), 0, len(own) - 1)
+        is_common = np.abs(own[next_] - time) <= near
+        if is_common.sum() >= COMMON * min(len(own), found.sum()):
+            found = is_common
         for column, name in enumerate(names):
             if name in place:
-                values[is_there, column] = np.interp(time[is_there], own, rows[:, place[name]])
+                values[found, column] = np.interp(time[found], own, rows[:, place[name]])
         return values
 
 
@@ -98,9 +108,16 @@ class Comparison:
             if answer.status != "done":
                 found.append((answer.code, answer.status, "", 0, *(np.nan,) * 7, answer.reason))
                 continue
-            own = [self._row(answer, column) for column in range(len(self.names))]
-            found += sorted((row for row in own if row[3]), key=lambda row: -row[5] / (row[4] or np.inf))
+            rows = [self._row(answer, column) for column in range(len(self.names)) if self._says(column)]
+            found += sorted((row for row in rows if row[3]), key=lambda row: -row[5] / (row[4] or np.inf))
         return found
+
+    def _says(self, column: int) -> bool:
+        """Not a direction in which nothing moves, in any code."""
+        alike = [other for other, name in enumerate(self.names) if name[0] == self.names[column][0]]
+        all_ = np.stack([self.ours, *self.values.values()])
+        limit = NOTHING * np.nanmax(np.abs(all_[:, :, alike]), initial=0.0)
+        return bool(np.nanmax(np.abs(all_[:, :, column]), initial=0.0) > limit)
 
     def _row(self, answer: Answer, column: int) -> tuple[Any, ...]:
         apart = np.abs(self.values[answer.code][:, column] - self.ours[:, column])
@@ -288,8 +305,8 @@ def carried_out(command: list[str], folder: Path, time_limit: float) -> tuple[st
     lines = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").replace("\r", "\n").splitlines()
     said = [line.strip() for line in lines if line.strip() and not line.startswith("Process ")]
     errors = [place for place, line in enumerate(said) if "*ERROR" in line]
-    chosen = " ".join(said[errors[0] : errors[0] + 3]) if errors else said[-1] if said else f"exit code {code}"
-    return "failed", chosen[-LAST_WORDS:]
+    chosen = " ".join(said[errors[0] : errors[0] + 3]) if errors else " ".join(said[-1:])
+    return "failed", f"exit code {code}: {chosen[-LAST_WORDS:]}"
 
 
 def results_of(code: str, folder: Path, main: Path, model: Model) -> tuple[Sequence[str], Floats]:
@@ -328,8 +345,9 @@ def compare_as_asked(
         own.clear(own.stale())
         replace_file(folder / TABLE, lines_of([COLUMNS, *(list(map(shown, row)) for row in found.rows())]))
         replace_file(folder / SERIES, lines_of(series_rows(found)))
-        title = f"{deck_name(model)} in {', '.join(CODES[each] for each in chosen)}"
-        save_png(drawn(found, title, [CODES[each] for each in chosen]), folder / FIGURE)
+        done = [CODES[each.code] for each in found.answers if each.status == "done"]
+        title = f"{deck_name(model)} in fem{''.join(f', {name}' for name in done)}"
+        save_png(drawn(found, title, [CODES[each.code] for each in found.answers]), folder / FIGURE)
     say(str(found))
     say(f"wrote {folder / TABLE}, {SERIES} and {FIGURE}")
 

@@ -55,11 +55,11 @@ MEANINGS = {
     "NODES": "node label: x, y, z",
     "FIXED": "node label: held in x, y, z in all steps (1) or not (0)",
     "MASSES": "node label: mass beside that of the bars",
-    "MEMBERS": "element: nodes, EA, that in compression, viscosity, initial strain, mass/length, consistent",
+    "MEMBERS": "element: nodes, EA, in compression, viscosity, initial strain, mass/length, consistent",
     "TABLES": "element label: nodes, viscosity, strains, forces",
     "DOF_SPRINGS": "element label: nodes (0: the ground), dof, stiffness, viscosity, elongations, forces",
     "DISPLACEMENTS": "at the start: node, dof, value",
-    "STEPS": "name, start, dt, increments, rows every, tolerance, integrator (none: static), loads, supports as curves: "
+    "STEPS": "name, start, dt, increments, rows every, tolerance, integrator (none: static), loads, supports: "
     "times, values, node, dof, size",
 }
 
