@@ -12,6 +12,8 @@ from matplotlib.patches import Patch
 from fem.show.style import OKABE_ITO, curve, legend_below, panels, tidy
 
 MOST_ROWS = 4
+GIVEN = 1e-12
+"""Of its range: a difference of what the deck prescribes."""
 OURS = OKABE_ITO[-1]
 
 
@@ -26,7 +28,7 @@ def chosen_columns(found: Any) -> list[int]:
         largest[name[0]] = max(largest.get(name[0], 0.0), ranges[column])
     for column in np.argsort(-apart / np.where(ranges > 0.0, ranges, np.inf), kind="stable").tolist():
         name = found.names[column]
-        if ranges[column] > 1e-3 * largest[name[0]]:
+        if ranges[column] > 1e-3 * largest[name[0]] and (not known or apart[column] > GIVEN * ranges[column]):
             by_kind.setdefault(name[0], []).append(column)
     forces = by_kind.get("T", [])[:2]
     return sorted(by_kind.get("U", [])[: MOST_ROWS - len(forces)]) + sorted(forces)
@@ -48,15 +50,16 @@ def drawn(found: Any, title: str, names: Sequence[str]) -> Figure:
         right.axhline(0.0, color=OURS, lw=0.8)
         for place, (answer, code) in enumerate(zip(found.answers, names, strict=True)):
             values = found.values[answer.code][:, column]
-            if not np.isfinite(values).any():
+            there = np.isfinite(values)
+            if not there.any():
                 continue
-            marks: dict[str, Any] = {"marker": "o", "ms": 4} if np.isfinite(values).sum() < 4 else {}
-            lines.append(curve(left, found.time, values, place, code, **marks))
-            curve(right, found.time, values - found.ours[:, column], place, **marks)
-            its = found.its_bars[answer.code][:, column]
+            time, apart = found.time[there], (values - found.ours[:, column])[there]
+            marks: dict[str, Any] = {"marker": "o", "ms": 4} if there.sum() < 4 else {}
+            lines.append(curve(left, time, values[there], place, code, **marks))
+            curve(right, time, apart, place, **marks)
+            its = found.its_bars[answer.code][there, column]
             if np.isfinite(its).any():
-                apart = values - found.ours[:, column]
-                right.fill_between(found.time, apart - its, apart + its, color=OKABE_ITO[place], alpha=0.15, lw=0)
+                right.fill_between(time, apart - its, apart + its, color=OKABE_ITO[place], alpha=0.15, lw=0)
         left.set_ylabel(f"{name}{unit}")
         right.set_ylabel(f"less that of fem{unit}")
         known = {str(handle.get_label()) for handle in handles}

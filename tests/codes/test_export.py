@@ -237,6 +237,13 @@ def test_lists_of_codes_are_features():
         assert set(module_of(code).CAN) <= set(names)
 
 
+def test_table_of_the_page_is_that_of_the_program():
+    table = [line for line in (ROOT / "docs/other_codes.md").read_text().splitlines() if line.startswith("|")]
+    for feature in FEATURES:
+        cells = [module_of(code).CAN.get(feature.name, "") for code in CODES]
+        assert f"| {feature.name} | {' | '.join(cells)} |" in table
+
+
 @pytest.mark.parametrize(
     ("code", "name", "line", "said"),
     [
