@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,10 @@ import fem
 from fem.errors import CommandError
 from fem.model import Amplitude, Dynamic, Model, Static
 from fem.model.curves import Follow, evaluate
+from fem.solve import step_run
+from fem.solve.refill import Refill
+
+fits = Refill.fits
 
 ROOT = Path(__file__).resolve().parents[1]
 FEW = 4
@@ -178,6 +183,65 @@ def test_value_and_rate_is_the_cubic_of_hermite() -> None:
     exact = np.array([cubic(t) for t in history.time[1:].tolist()])
     found = np.stack([history.of_node(1, name)[1:, 0] for name in "uva"], axis=1)
     assert found == pytest.approx(exact, abs=1e-12)
+
+
+RODS = """*NODE
+1, 0., 0., 0.
+2, 0., 0., -1.
+3, 0.6, 0., -1.8
+*ELEMENT, TYPE=T3D2, ELSET=R
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*DENSITY
+1.
+*INEXTENSIBLE
+*SOLID SECTION, ELSET=R, MATERIAL=M
+1.
+*AMPLITUDE, NAME=PLACE, DEFINITION=USER
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM, INC=1000000
+*DYNAMIC, DIRECT, TIME INTEGRATOR={scheme}
+{dt}, 2.
+*BOUNDARY, AMPLITUDE=PLACE
+1, 1, 1, 1.
+*DLOAD
+R, GRAV, 9.81, 0., 0., -1.
+*CONTROLS, RESI_GLOB_RELA=1e-10, ENERGY DRIFT=OFF
+*END STEP
+"""
+
+
+@pytest.mark.parametrize("scheme", ["NEWMARK", "GENERALIZED ALPHA, RHO=0.8", "ENERGY MOMENTUM"])
+def test_rods_follow_a_jump_with_second_order(scheme: str) -> None:
+    """A swinging double pendulum whose support jumps by 0.3: halves of dt leave quarters of the error."""
+    ends = []
+    for count in (40, 80, 160):
+        model = fem.parse_deck(RODS.format(scheme=scheme, dt=1.0 / count))
+        with fem.stepper(model, history=False) as sim:
+            sim.advance(0.5)
+            before = sim.energies["external_work"]
+            sim.jump("PLACE", 0.3)
+            sim.advance(0.5)
+            ends.append(sim.u(3))
+            assert abs(sim.energies["external_work"] - before) > 0.1
+            error = abs(sim.energies["energy_error"])
+    first, second = (np.linalg.norm(one - other) for one, other in pairwise(ends))
+    assert np.log2(first / second) == pytest.approx(2.0, abs=0.15)
+    assert error < (1e-8 if scheme == "ENERGY MOMENTUM" else 1e-3)
+
+
+@pytest.mark.parametrize("scheme", ["NEWMARK", "ENERGY MOMENTUM"])
+def test_a_rod_brings_its_node_to_the_nearest_place(scheme: str) -> None:
+    """A hanging pendulum: the node is on the straight line from the new support to where it was; at rest (g dt)."""
+    text = RODS.format(scheme=scheme, dt=1e-6).replace("3, 0.6, 0., -1.8\n", "").replace("2, 2, 3\n", "")
+    with fem.stepper(fem.parse_deck(text), history=False) as sim:
+        sim.jump("PLACE", 0.3)
+        sim.advance(1e-6)
+        place = np.array([0.0, 0.0, -1.0]) + sim.u(2)
+        assert place == pytest.approx([0.3 - 0.3 / 1.09**0.5, 0.0, -1.0 / 1.09**0.5], abs=1e-10)
+        assert np.abs(sim.v(2)).max() < 2e-5
 
 
 def test_a_jump_is_at_once_and_its_energy_is_work_from_outside() -> None:
@@ -372,6 +436,63 @@ def test_history_is_left_out_where_nobody_wants_it() -> None:
         assert sim.u(1).tolist() == [0.0, 0.0, 0.0]
         with pytest.raises(CommandError, match="not stored"):
             sim.history()
+
+
+@pytest.mark.parametrize("integrator", ["HHT", "ENERGY MOMENTUM"])
+@pytest.mark.parametrize("kind", ["DISPLACEMENT", "VELOCITY", "ACCELERATION"])
+def test_chunks_in_arrays_that_are_there_have_the_same_numbers(kind, integrator, monkeypatch) -> None:
+    """Law: to the last bit as chunks in new arrays, whatever the inputs move and however they are set."""
+    text = fem.write_deck(pulled(period=2.0, integrator=integrator))
+    text = text.replace("*BOUNDARY, AMPLITUDE=PLACE", f"*BOUNDARY, AMPLITUDE=PLACE, TYPE={kind}")
+    model, used = fem.parse_deck(text), []
+
+    def driven() -> fem.History:
+        sim = fem.stepper(model)
+        for k in range(1, 31):
+            sim["FORCE"] = np.sin(0.3 * k)
+            sim["PLACE"] = 0.1 * np.sin(0.5 * k) if k % 3 else (0.1 * np.sin(0.5 * k), np.cos(0.5 * k))
+            if k == 20:
+                sim.jump("PLACE" if kind == "DISPLACEMENT" else "FORCE", 0.05)
+            sim.advance(0.05 if k < 15 else 0.01)
+        return sim.history()
+
+    monkeypatch.setattr(Refill, "fits", lambda self, *given: used.append(fits(self, *given)) or used[-1])
+    found = driven()
+    assert used.count(True) > 15
+    monkeypatch.setattr(step_run, "refill_of", lambda *given: None)
+    other = driven()
+    assert np.array_equal(found.motion, other.motion) and np.array_equal(found.elements, other.elements)
+    assert np.array_equal(found.energy, other.energy) and np.ptp(found.of_node(1)[:, 0]) > 0.001
+
+
+def readings(sim: fem.Stepper) -> list[np.ndarray]:
+    nodal = [read() for read in (sim.u, sim.v, sim.a, sim.reaction, sim.position)]
+    return [*nodal, sim.tension(), np.array(list(sim.energies.values()))]
+
+
+def test_whole_arrays_are_read_and_stay_as_they_are() -> None:
+    """Law: of all nodes and elements at the end of the last interval, as its history has them, also where nothing is
+    stored; what was read before does not change.
+    """
+    model = fem.read_deck(CRANE)
+    places = model.mesh.coordinates
+    with fem.stepper(model) as sim, fem.stepper(model, history=False) as bare:
+        before, kept = readings(bare), bare.save()
+        assert np.array_equal(before[-3], places + before[0])
+        found = []
+        for k in range(1, 9):
+            for each in (sim, bare):
+                each["TROLLEY"] = 0.01 * k**2, 0.2 * k
+                each.advance(0.1)
+            found.append((readings(bare), [each.copy() for each in readings(bare)], readings(sim)))
+        history = sim.history()
+        assert np.array_equal(found[-1][0][0], history.motion[-1, 0])
+        assert np.array_equal(sim.position(2), places[1] + sim.u(2))
+        assert sim.tension().tolist()[0] == sim.tension("ROPE").tolist()[0] == sim.tension(1)
+        bare.restore(kept)
+        assert all(map(np.array_equal, readings(bare), before))
+    for now, copies, others in found:
+        assert all(map(np.array_equal, now, copies)) and all(map(np.array_equal, now, others))
 
 
 def test_run_goes_on_from_a_checkpoint(tmp_path: Path) -> None:

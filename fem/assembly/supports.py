@@ -58,11 +58,16 @@ class Supports:
         """(3n,) dofs whose motion is prescribed."""
         return np.asarray(self.group[: self.size] != FREE)
 
+    @property
+    def places(self) -> Floats:
+        """(3n,) displacement that stays the prescribed one; NaN where a group moves."""
+        places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
+        found: Floats = (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
+        return found
+
     def moving(self, u: Floats) -> Ints:
         """Dofs whose displacement changes, or is not yet the prescribed one."""
-        # Where a group moves there is no constant place: NaN, at which nothing has arrived.
-        places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
-        arrived = u == (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
+        arrived = u == self.places
         for body in self.bodies:
             arrived[body.dofs] = False
             if self.at_sea and len(body.ramps):
@@ -195,7 +200,9 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     """Supports given before the first step; all zero-valued, so no time enters."""
     nothing = no_supports(system)
     u, v = nothing.with_rotations(u, np.zeros_like(u), 0.0)
-    boundaries = (*model.boundaries, *model.rotations)
+    references = {body.node for body in model.bodies}
+    turned = (each for each in model.rotations if each.target in references)  # others clamp lines
+    boundaries = (*model.boundaries, *turned)
     return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
 
 

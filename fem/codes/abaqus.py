@@ -20,7 +20,7 @@ REFUSED = {
     *("waves, wind", "drag laws, growth, nonstructural mass", "rods and ropes (INEXTENSIBLE)", "explicit steps"),
     *("rope laws (UNIAXIAL, VISCOELASTIC)", "rigid bodies, stops, cylinders", "ropes over pulleys, winches"),
     *("failure, removal of elements", "continued runs (RESTART, READ)", "amplitudes set during the run (USER)"),
-    *("arc length (RIKS), VISCO", "damping ALPHA"),
+    *("arc length (RIKS), VISCO", "damping ALPHA", "lines that bend"),
 }
 OWN = {"bars (T3D2, T2D2)": "T3D2 (T3D2H where very stiff), logarithmic strain", "dynamic steps": "DYNAMIC, ALPHA"}
 CAN = {one.name: OWN.get(one.name, "the same") for one in FEATURES if one.name not in REFUSED}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fem.errors import DeckError, Problem
 from fem.model import Dynamic, Model, Static
-from fem.model.mesh import BARS
+from fem.model.mesh import BEAMS, TRUSSES
 
 
 class Feature(NamedTuple):
@@ -59,7 +59,7 @@ def has(*fields: str) -> Callable[[Model], object]:
 
 
 FEATURES = tuple(Feature(*row) for row in (
-    ("bars (T3D2, T2D2)", elements(*BARS), "ELEMENT"),
+    ("bars (T3D2, T2D2)", elements(*TRUSSES), "ELEMENT"),
     ("cables (NO COMPRESSION)", lambda m: any(one.compression_ratio != 1.0 for one in materials(m)), "NO COMPRESSION"),
     ("struts (NO TENSION)", lambda m: any(one.tension_ratio != 1.0 for one in materials(m)), "NO TENSION"),
     ("mass of bars: LUMPED", rule("LUMPED"), "SOLID SECTION"),
@@ -107,7 +107,9 @@ FEATURES = tuple(Feature(*row) for row in (
     ("ropes over pulleys, winches", lambda m: m.runs, "ELEMENT|WINCH", "PULLEY|WINCH"),
     ("failure, removal of elements", lambda m: m.failures or any(s.removals or s.shed or s.put for s in m.steps),
      "FAILURE|MODEL CHANGE"),
-    ("rigid bodies, stops, cylinders", has("bodies", "planes", "cylinders"), "RIGID BODY|STOP PLANE|RIGID CYLINDER"),
+    ("lines that bend", lambda m: m.bends, "ELEMENT", "|".join(BEAMS)),
+    ("rigid bodies, stops, cylinders", has("bodies", "free_bodies", "inertias", "planes", "cylinders"),
+     "RIGID BODY|ROTARY INERTIA|STOP PLANE|RIGID CYLINDER"),
     ("continued runs (RESTART, READ)", has("earlier"), "RESTART", "READ"),
     ("amplitudes set during the run (USER)", lambda m: any(one.definition == "USER" for one in m.amplitudes.values()),
      "AMPLITUDE", "USER"),

@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fem.arrays import Floats
 from fem.errors import ModelError, NoConvergence
 from fem.model import Dynamic, Model, Static, Step
 from fem.model.curves import Live
 from fem.runs.record import Requests, SilentSink, Sink
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import SHARP, Clock
-from fem.solve.loop import Run, errors_told
+from fem.solve.loop import ErrorsTold, Run
+from fem.solve.newton.groups import Record
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_run import StepRun
 
-Inputs = Mapping[str, tuple[float, ...]]
+Inputs = Mapping[str, Floats]
 """Numbers of the amplitudes, by name."""
 Values = Mapping[str, tuple[float, float | None]]
 """Of amplitudes at the end of an interval, and their rates there; None: along a straight line."""
@@ -53,7 +55,7 @@ class Driven(Run):
         self._go_on(number)
         self.asked = self.target = self.progress.time
         if begun:
-            with errors_told(self.model, number):
+            with ErrorsTold(self.model, number):
                 self._open()
         if driven:
             self._take(driven)
@@ -96,7 +98,7 @@ class Driven(Run):
             step_run, clock = self.last, self.last.clock
             assert isinstance(clock, Clock)
             goes_on = time > clock.end + SHARP * clock.dt
-            with errors_told(self.model, step_run.number):
+            with ErrorsTold(self.model, step_run.number):
                 try:
                     self._march(step_run, clock.land(time))
                 except (NoConvergence, KeyboardInterrupt) as error:
@@ -135,6 +137,14 @@ class Driven(Run):
         number = len(self.model.steps) + 1 if self.last is None else self.last.number
         return {"start": self.checkpoints.start, "step": step, "number": number, "driven": self.driven()}
 
+    def copy_of_reached(self) -> tuple[Record, int] | None:
+        """The last increment, as it stays."""
+        if self.reached is None:
+            return None
+        kept, last = self.reached
+        rows = {name: getattr(kept, name)[last : last + 1].copy() for name in ("increments", "kinematics", "values")}
+        return kept._replace(**rows), 0
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Be where the state was taken, of this run."""
         driven, step, number = state["driven"], state["step"], state["number"]
@@ -168,8 +178,8 @@ class Driven(Run):
         self.opening, self.leaps = driven["opening"], driven["leaps"]
         self.asked, self.target = driven["asked"], driven["target"]
 
-    def _numbers(self) -> dict[str, tuple[float, ...]]:
-        return {name: each.numbers for name, each in self.live.items()}
+    def _numbers(self) -> dict[str, Floats]:
+        return {name: each.numbers.copy() for name, each in self.live.items()}
 
     def _put(self, inputs: Inputs) -> None:
         for name, numbers in inputs.items():

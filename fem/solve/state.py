@@ -6,8 +6,9 @@ them. Each part says in ``changing`` which of its attributes change during a ste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import is_
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,12 +17,12 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment, thermal_rows
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, assemble, linearised
-from fem.compiled import is_compiled
+from fem.compiled import bound, is_compiled
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
 from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import NEVER, Schedule
-from fem.solve.breaks import Breaks, energies_of
+from fem.solve.breaks import Breaks, energies_of, released
 from fem.solve.clock import Clock, Progress
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
@@ -40,6 +41,7 @@ class RunState:
     """What steps share: the model and its arrays, where the motion is, what acts, and who hears of it.
 
     linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
+    reached      in driven runs record and row of the last increment, which later ones write to; None: there is none
     keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
     fallen       labels and energies of elements that the step now beginning has removed
     """
@@ -57,6 +59,7 @@ class RunState:
     has_started: bool
     fallen: list[tuple[int, float]]
     keeps_every: int
+    reached: tuple[Record, int] | None = None
 
     def next_checkpoint(self, increment: int) -> int:
         """The next increment after this one at which the deck wants a checkpoint."""
@@ -78,10 +81,12 @@ class RunState:
         motion, now = self.progress.motion, np.array([self.progress.time])
         bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
         lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
+        before = self.system.families
         self.gone = self.gone.copy()
         self.gone[elements] = True
         self.take_out()
+        whole = lost.sum() + released(before, self.system.families, motion.u)
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += whole  # of the work from outside, all leaves again
         return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
     def take_out(self) -> None:
@@ -116,6 +121,8 @@ class StepState:
     nodes, elements  recorded ones
     thermal          (m,) thermal strain of now
     is_compiled      the Newton march runs as machine code
+    chunk            arrays of the last chunk, where they can be used again
+    go_on, through   the march through it and its arguments, made of ``marching``; taken apart where it goes on
     """
 
     whole: RunState
@@ -136,6 +143,10 @@ class StepState:
     notices: dict[str, None]
     has_begun: bool
     is_compiled: bool
+    marching: tuple[Any, ...] = (None,) * 8
+    chunk: tuple[Any, Record, Ints] | None = None
+    through: tuple[Any, ...] = ()
+    go_on: Callable[..., int] = march
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -151,13 +162,22 @@ class StepState:
     def try_out(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
-        through = stage.passage(chunk, motion, kept)
-        through = through._replace(problem=through.problem._replace(ropes=ropes))
-        self.is_compiled = self.is_compiled or is_compiled(march, end, control, self.arc, through)
+        parts = control, chunk, kept, ropes, stage, stage.nodes, stage.coefficients, stage.choice
+        if not all(map(is_, parts, self.marching)):
+            passage = stage.passage(chunk, motion, kept)
+            through = control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
+            go_on: Callable[..., int] = march
+            self.is_compiled = self.is_compiled or is_compiled(march, end, *through)
+            if self.chunk:
+                self.marching, self.go_on, self.through = parts, march, through
+        else:
+            if self.is_compiled and self.go_on is march:
+                self.go_on, self.through = bound(march, end, *self.through), ()
+            go_on, through = self.go_on, self.through
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)
         while True:
-            reason = march(end, control, self.arc, through)
+            reason = go_on(end, *through)
             if reason != NEED_SOLVE:
                 return int(reason)
             phase = int(control[CONTROL.phase])
@@ -207,7 +227,7 @@ class Marcher:
 
     def due(self, step: StepState, chunk: Loading) -> Flags:
         """(k,) increments that get a row."""
-        return np.ones(len(chunk.dt), np.bool_)
+        return ~np.zeros(len(chunk.dt), np.bool_)
 
     def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""

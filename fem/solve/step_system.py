@@ -48,6 +48,7 @@ from fem.solve.newton.groups import (
     Ropes,
     Scratch,
     room,
+    rooms,
 )
 from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
@@ -277,8 +278,10 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
     if not (known and known[0] is nodes and known[1] is elements):
         known = stage.recorded = (nodes, elements, *_recorded(stage, nodes, elements))
     _, _, count_of, width, family, touching = known
-    rooms = room((count, len(ROW))), room((count, count_of, len(nodes), 3)), room((count, len(elements), width))
-    return Record(rooms[0], nodes, rooms[1], family, rooms[2], touching)
+    increments, kinematics, values = rooms(
+        (count, len(ROW)), (count, count_of, len(nodes), 3), (count, len(elements), width)
+    )
+    return Record(increments, nodes, kinematics, family, values, touching)
 
 
 def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[int, int, Ints, Ints]:
@@ -315,12 +318,17 @@ class Patience:
         if self.refusals >= MOST_REFUSALS:
             self._stop(stage, "gave up on indefinite or stiff systems")
 
-    def judge(self, stage: StepSystem, motion: Motion, solves: float) -> None:
-        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
+    def judge(self, stage: StepSystem, motion: Motion, increments: Floats) -> None:
+        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept.
+
+        increments (k, ``ROW``) just taken
+        """
         memory = motion.memory
-        if memory[MEMORY.spent] > MANY_PRODUCTS * solves:
-            self._stop(stage, f"need {memory[MEMORY.spent] / solves:.0f} iterations a solve")
-        memory[MEMORY.spent] = 0.0
+        if memory[MEMORY.spent] > 0.0:
+            count, spent = float(increments[:, ROW.iterations].sum()), float(memory[MEMORY.spent])
+            if spent > MANY_PRODUCTS * count:
+                self._stop(stage, f"need {spent / count:.0f} iterations a solve")
+            memory[MEMORY.spent] = 0.0
 
     def _stop(self, stage: StepSystem, reason: str) -> None:
         """From iterative solves to the direct solver, for the rest of the step."""

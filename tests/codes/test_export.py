@@ -14,6 +14,8 @@ from fem.cli import main
 from fem.codes.export import CODES, files_for, module_of
 from fem.codes.features import FEATURES
 from fem.deck import parse_deck, read_deck
+from fem.model import PARTS
+from fem.model.mesh import BARS, BEAMS, KINDS, REEVED
 from fem.tools.moordyn import convert
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -228,6 +230,26 @@ def test_decks_are_written_or_refused_by_their_lines():
 @pytest.mark.long
 def test_all_shipped_decks_are_written_or_refused_by_their_lines():
     write_or_refuse(DECKS)
+
+
+def test_new_parts_of_decks_are_thought_of():
+    """What a deck gains needs a row of ``FEATURES``, else codes would leave it out silently: add it there, then here."""
+    springs = {"SPRINGA", "SPRING1", "SPRING2", "DASHPOTA", "DASHPOT1", "DASHPOT2"}
+    assert set(KINDS) == {*BARS, *BEAMS, *REEVED, *springs, "MASS"}
+    sea = {"seabeds", "cylinders", "water", "wind", "waves", "raos", "drag_laws", "growths"}
+    bodies = {"bodies", "free_bodies", "inertias", "planes", "rotations"}
+    lines = {
+        "sections",
+        "springs",
+        "dashpots",
+        "masses",
+        "nonstructural",
+        "rest_lengths",
+        "pulleys",
+        "links",
+        "equations",
+    }
+    assert set(PARTS) == {*sea, *bodies, *lines, "initial_conditions", "boundaries"}
 
 
 def test_lists_of_codes_are_features():

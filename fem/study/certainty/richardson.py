@@ -105,6 +105,8 @@ def estimate(
     own = np.where(seen, (SAFE + ROUGH * rough) * apart, UNSEEN * np.maximum(*wide))
     alone = ~np.isfinite(d2) & np.isfinite(d1)  # no quarter
     error, own = np.where(alone, d1 * 4.0 / 3.0, error), np.where(alone, UNSEEN * wide[0], own)
+    if window:  # all runs begin with one state
+        own[0] = np.where((d1[0] == 0.0) & (d2[0] == 0.0), 0.0, own[0])
     known = np.isfinite(d1)
     return Estimate(
         error=np.where(known, error, np.nan),
