@@ -59,7 +59,7 @@ def test_oscillator(scheme, order):
     assert bars.order("U1_n1") == order
     estimated, own = bars.error("U1_n1")
     assert abs(estimated - error[-1]) <= own < (0.02 if order == 2 else 0.3) * abs(error[-1])
-    assert np.median(series["bar"][1:] / np.abs(error[1:])) < (1.2 if order == 2 else 2.5)
+    assert np.median(series["bar"][1:] / np.abs(error[1:])) < (1.3 if order == 2 else 2.5)
     assert bars.parts("U1_n1")["residual"] < 1e-12
 
 
@@ -102,7 +102,7 @@ def test_richardson_is_exact_for_one_term():
     """y(h) = y + C h^p: the error is C h^p, and is certain of itself."""
     for order in (1.0, 2.0):
         runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** order]]) for n in (1, 1, 2, 4)]
-        found = estimate(runs[0], [*runs[1:], np.full((1, 1), np.nan)], scale=np.array([5.0]))
+        found = estimate(runs[0], [*runs[1:], np.full((1, 1), np.nan), runs[0]], scale=np.array([5.0]))
         assert found.error.item() == pytest.approx(3.0 * 0.1**order)
         assert found.own.item() < 1e-12
         assert found.order.item() == order
@@ -134,7 +134,7 @@ def test_command(tmp_path, capsys, monkeypatch):
     names = head.split(",")
     row = dict(zip(names, lines[30].split(","), strict=True))
     assert float(row["U1"]) == pytest.approx(-1.0745, abs=1e-4)
-    assert float(row["U1_err"]) == pytest.approx(0.077, abs=0.003)
+    assert float(row["U1_err"]) == pytest.approx(0.0866, abs=0.001)
     plain = fem.run("inputs/sdnl100.inp", output=tmp_path / "plain")
     assert head.startswith((tmp_path / "plain" / "nodes.csv").read_text().partition("\n")[0] + ",U1_err")
     np.testing.assert_array_equal(fem.load(out).of_node(2), plain.of_node(2))

@@ -116,6 +116,17 @@ class Companions:
         return any(divided_step(step, 2, 1.0) is not step for step in self.model.steps)
 
     @property
+    def is_explicit(self) -> bool:
+        """The critical increment of half as long bars is half as long, too: theirs are halved."""
+        procedures = (step.procedure for step in self.model.steps)
+        return any(isinstance(each, Dynamic) and each.integrator == "CENTRAL DIFFERENCE" for each in procedures)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Names, in the order of ``richardson.estimate``; with the last one that of twice the bars is compared."""
+        return TIGHT, HALF, QUARTER, FINE, HALF if self.is_explicit else TIGHT
+
+    @property
     def missing(self) -> dict[str, str]:
         found: dict[str, str] = {}
         if not self.moves:
@@ -133,7 +144,7 @@ class Companions:
         if HALF not in self.missing:
             found |= {HALF: divided(self.model, 2, dt), QUARTER: divided(self.model, 4, dt)}
         if FINE not in self.missing:
-            found[FINE] = self.fine.model
+            found[FINE] = divided(self.fine.model, 2, dt) if self.is_explicit else self.fine.model
         return found
 
     def jobs(self, plain: History | None) -> list[Job]:

@@ -49,8 +49,13 @@ def curves_of(history: History, halves: Ints | None = None, names: tuple[str, ..
     if halves is not None:
         values = values[:, halves].mean(axis=2)
     k = len(history)
-    of_nodes = motion[:, :, : len(nodes)].transpose(0, 2, 1, 3).reshape(k, -1)
-    every = [of_nodes, values.reshape(k, -1), history.energy, history.energy_error[:, None]]
+    of_nodes = motion[:, :, : len(nodes)].transpose(0, 2, 1, 3).reshape(k, 3 * motion.shape[1] * len(nodes))
+    every = [
+        of_nodes,
+        values.reshape(k, values.shape[1] * values.shape[2]),
+        history.energy,
+        history.energy_error[:, None],
+    ]
     printed: set[str] = set()
     if not names:
         columns = [column for quantity in NODE_QUANTITIES for column in quantity.columns]
