@@ -35,6 +35,7 @@ _WHERE = {
     "export_fmu": "fem.fmu",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
+    "converge": "fem.study.certainty.converge",
     "error_bars": "fem.study.certainty.error_bars",
     "Sweep": "fem.study.sweep",
     "sweep": "fem.study.sweep",
