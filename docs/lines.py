@@ -25,6 +25,7 @@ PICTURES = {
     },
     "conductor_span": {"wind": "span/tension", "break": "broken_wire/tension", "shapes": "broken_wire/shapes"},
     "sea_states": {"extremes": "sea_state_sweep/extremes"},
+    "fit": {"residuals": "circled_weight_fit/fit"},
     "splash_zone": {"tension": "splash_zone/tension", "extremes": "splash_zone_sweep/extremes"},
     "vessel": {"tension": "moored_vessel/tension"},
     "iced_span": {

@@ -45,6 +45,7 @@ _WHERE = {
     "basins": "fem.study.basins",
     "continuation": "fem.study.continuation",
     "orbits": "fem.study.branches",
+    "fit": "fem.study.fit",
     "check": "fem.checking",
     "pendulum": "fem.tools.pendulums",
     "line": "fem.tools.spans",

@@ -267,7 +267,7 @@ def add_pictures(commands: Any) -> None:
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
     add_decks: ("pendulum", "line", "import", "export"),
-    add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits"),
+    add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
     add_pictures: ("plot", "animate", "report", "post"),
     add_others: ("example", "app", "validate", "warmup"),
 }

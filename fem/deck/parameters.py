@@ -336,3 +336,15 @@ class Known(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return self._count
+
+
+def assigned(text: str, values: Mapping[str, float]) -> str:
+    """A deck with other values on its ``*PARAMETER`` lines; ``values`` by name in upper case."""
+    lines, is_inside = text.split("\n"), False
+    for place, line in enumerate(lines):
+        if line.startswith("*") and not line.startswith("**"):
+            is_inside = line[1:].strip().upper() == "PARAMETER"
+        name, equals, _ = line.partition("=")
+        if is_inside and equals and name.strip().upper() in values:
+            lines[place] = f"{name}= {values[name.strip().upper()]!r}"
+    return "\n".join(lines)

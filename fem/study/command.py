@@ -1,4 +1,4 @@
-"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue`` and ``orbits``.
+"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits``, ``fit``.
 
 Heavy modules are imported when a command is carried out.
 """
@@ -15,6 +15,7 @@ from fem.commands.arguments import (
     add_deck,
     add_output,
     add_sweep,
+    assignment,
     count,
     fraction,
     percent,
@@ -35,6 +36,7 @@ def add_commands(commands: Any) -> None:
     add_converge_command(commands)
     add_chaos_commands(commands)
     add_branch_commands(commands)
+    add_fit_command(commands)
 
 
 def add_sweep_command(commands: Any) -> None:
@@ -243,3 +245,37 @@ def orbits_command(options: argparse.Namespace) -> int:
     from fem.study.files import write_orbits
 
     return write_orbits(options)
+
+
+def add_fit_command(commands: Any) -> None:
+    command = commands.add_parser("fit", help="find parameters of a deck from measured series, with intervals")
+    add_deck(command)
+    what = "CSV files with time and columns named as in the tables (T_e12, U3_n5)"
+    command.add_argument("records", metavar="DATA.csv", type=Path, nargs="*", help=what)
+    what = "a *PARAMETER and its bounds; may be repeated; by its logarithm where high/low >= 10, else as it is"
+    command.add_argument("--vary", metavar="NAME=low:high[:log|:linear]", action="append", required=True, help=what)
+    what = "a file with parameters of its run alone; may be repeated"
+    command.add_argument("--record", metavar="FILE.csv:NAME=VALUE,...", action="append", default=[], help=what)
+    what = "a line for each run: its parameters, and statistics of it (T_e12_max, also _min, _mean, _std, _Tz)"
+    command.add_argument("--cases", metavar="FILE.csv", type=Path, help=what)
+    what = "standard deviation of the errors of a column (default: from the residuals); may be repeated"
+    command.add_argument("--sigma", metavar="T_e12=0.5", type=assignment, action="append", default=[], help=what)
+    what = "starting points: the deck's values, then others between the bounds (default: 1)"
+    command.add_argument("--starts", metavar="N", type=positive_count, default=1, help=what)
+    what = "leave out this fraction of the records, or of the time of a single one, and compare it afterwards"
+    command.add_argument("--hold-out", metavar="FRACTION", type=fraction, default=0.0, help=what)
+    what = "times of the records count from the start of this step (default: total time)"
+    command.add_argument("--step", metavar="N", type=positive_count, help=what)
+    what = "leave out values before this time in statistics; a time, or a *PARAMETER"
+    command.add_argument("--from", dest="start", metavar="T", type=time_or_name, default=0.0, help=what)
+    command.add_argument("--workers", metavar="N", type=workers, help="largest number of processes")
+    command.add_argument("--write", metavar="FITTED.inp", type=Path, help="write the deck with the values found")
+    add_output(command, "folder of tables and figure (default: results/<deck name>_fit)")
+    command.add_argument("--quiet", action="store_true", help="print errors only")
+    command.set_defaults(command=fit_command)
+
+
+def fit_command(options: argparse.Namespace) -> int:
+    from fem.study.fit import write_fit
+
+    return write_fit(options)

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 
 from fem.arrays import Flags, Floats
 from fem.runs.frames import si_unit, unit_of
-from fem.show.style import OKABE_ITO, TITLE, curve, legend_below, panels, tidy
+from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, legend_below, panels, tidy
 from fem.study.points import is_seed
 
 if TYPE_CHECKING:
@@ -320,4 +320,40 @@ def branches(found: Orbits, is_si: bool) -> Figure:
     for panel in (top, low):
         tidy(panel)
     legend_below(top)
+    return figure
+
+
+def residuals(table: Mapping[str, np.ndarray], is_si: bool) -> Figure:
+    """Measured (dots, open where left out of the fit) and computed (lines) over time, and the residual below, for each
+    column and the first records; statistics against their measured value."""
+    columns = list(dict.fromkeys(table["column"].tolist()))
+    figure = Figure(figsize=(WIDTH, max(3.6, 1.0 + 3.0 * len(columns))), layout="constrained")
+    figure.suptitle("Measured (dots; open: left out of the fit) and computed (lines)", fontsize=TITLE)
+    for place, name in enumerate(columns):
+        rows = table["column"] == name
+        its = {key: values[rows] for key, values in table.items()}
+        is_series, unit = bool(np.isfinite(its["time"]).any()), si_unit(name) if is_si else ""
+        upper, lower = figure.subfigures(len(columns), 1, squeeze=False)[place, 0].subplots(
+            2, 1, sharex=True, height_ratios=(3, 2)
+        )
+        records = list(dict.fromkeys(its["record"].tolist()))
+        for number, record in enumerate(records[:MOST_CURVES]):
+            of = its["record"] == record if is_series else np.ones(len(its["record"]), bool)
+            x, label = its["time" if is_series else "measured"][of], record if is_series else "runs"
+            left_out, color = its["part"][of] != "fit", OKABE_ITO[number % MOST_CURVES]
+            for panel, key in ((upper, "measured" if is_series else "computed"), (lower, "residual")):
+                for chosen, fill in ((~left_out, color), (left_out, "none")):
+                    panel.plot(x[chosen], its[key][of][chosen], "o", ms=2.5, mew=0.5, mec=color, mfc=fill)
+            if is_series:
+                upper.plot(x, its["computed"][of], color=color, lw=1.2, label=label)
+            else:
+                upper.plot(np.sort(x), np.sort(x), color="#444444", lw=0.8, label="equal")
+                break
+        lower.axhline(0.0, color="#444444", lw=0.8)
+        upper.set_ylabel((name if is_series else f"{name}, computed") + (f" [{unit}]" if unit else ""))
+        lower.set_ylabel("residual" + (f" [{unit}]" if unit else ""))
+        lower.set_xlabel("time" + (" [s]" if is_si else "") if is_series else f"{name}, measured")
+        for panel in (upper, lower):
+            tidy(panel)
+        upper.legend(frameon=False, fontsize=SMALL, ncols=MOST_CURVES)
     return figure

@@ -1,0 +1,236 @@
+"""``fem fit``: where the model is linear, the closed forms of linear regression; what cannot be told is said."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+from scipy.special import stdtrit
+
+import fem
+from fem.cli import main
+from fem.study.fitting import Varied, certainty, in_words
+from fem.study.measured import parse_record
+
+ROOT = Path(__file__).resolve().parents[2]
+BAR = """*PARAMETER
+E = 100.
+P = 2.
+thin = 0.5
+area = 1 - thin
+*NODE
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+<E>
+*SOLID SECTION, ELSET=BAR, MATERIAL=M
+<area>
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+*STEP
+*STATIC, DIRECT
+0.1, 1.
+*CLOAD
+2, 1, <P>
+*END STEP
+"""
+"""A bar whose end moves by u = t P/(E area)."""
+TIME = np.linspace(0.2, 1.0, 9)
+ERRORS = np.random.default_rng(5).normal(0.0, 1e-3, len(TIME))
+
+
+@pytest.fixture
+def deck(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("bar.inp").write_text(BAR)
+    return "bar.inp"
+
+
+def record(load=3.0, errors=ERRORS):
+    """End displacements for P = load and the deck's other values."""
+    return {"time": TIME, "U1_n2": TIME * load / 50.0 + errors}
+
+
+def row_of(folder):
+    with Path(folder, "fit.csv").open(newline="") as file:
+        return next(csv.DictReader(file))
+
+
+def written(name, **columns):
+    rows = zip(*columns.values(), strict=True)
+    Path(name).write_text("\n".join([",".join(columns), *(",".join(map(repr, map(float, row))) for row in rows)]))
+    return name
+
+
+def test_a_linear_parameter_has_the_interval_of_linear_regression(deck):
+    """Closed form: P = sum x y / sum x^2 with x = t/50; Student's t; fewer independent ones where errors are alike."""
+    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)})
+    x, y = TIME / 50.0, record()["U1_n2"]
+    best = x @ y / (x @ x)
+    std = np.sqrt(np.sum((y - best * x) ** 2) / (len(x) - 1) / (x @ x))
+    assert found.parameters["P"] == pytest.approx(best, rel=1e-7)
+    effective = found.table["effective"][0]
+    widened = std * np.sqrt(len(x) / effective)
+    assert found.table["std"][0] == pytest.approx(widened, rel=1e-5) and effective <= len(x)
+    assert found.table["high"][0] - best == pytest.approx(widened * stdtrit(effective - 1.0, 0.975), rel=1e-4)
+    assert found.is_converged and found.rms["U1_n2"][0] == pytest.approx(np.sqrt(np.mean((y - best * x) ** 2)))
+
+
+def test_a_logarithm_gives_the_same_value_and_a_positive_interval(deck):
+    linear = fem.fit(deck, [record()], {"P": (0.5, 4.9)})
+    log = fem.fit(deck, [record()], {"P": (0.1, 10.0)})
+    assert log.parameters["P"] == pytest.approx(linear.parameters["P"], rel=1e-6)
+    assert log.table["std"][0] == pytest.approx(linear.table["std"][0], rel=1e-3)
+    assert np.sqrt(log.table["low"][0] * log.table["high"][0]) == pytest.approx(log.parameters["P"], rel=1e-6)
+
+
+def test_what_cannot_be_told_apart_is_said(deck):
+    found = fem.fit(deck, [record()], {"P": (0.1, 10.0), "E": (10.0, 1000.0)})
+    assert found.undetermined == ("only P/E is determined",)
+    assert found.parameters["P"] / found.parameters["E"] == pytest.approx(0.03, rel=0.02)
+    assert abs(found.correlation[0, 1]) > 0.99 and np.isnan(found.table["low"]).all()
+    assert "not determined" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("direction", "text"),
+    [
+        ([0.7071, 0.7071, 0.0], "only EA/L is determined"),
+        ([0.7071, -0.7071, 0.0], "only EA*L is determined"),
+        ([-0.4472, 0.8944, 0.0], "only EA*L**0.5 is determined"),
+        ([0.0, 0.01, 1.0], "mu is not determined: it has no visible effect on the measured columns"),
+    ],
+)
+def test_directions_in_words(direction, text):
+    varied = [Varied("EA", 1.0, 100.0, True), Varied("L", 1.0, 100.0, True), Varied("mu", 0.0, 1.0, False)]
+    assert in_words(np.array([direction]), varied) == [text]
+
+
+def test_a_bound_that_is_reached_is_named(deck):
+    found = fem.fit(deck, [record()], {"P": (1.0, 2.5)})
+    assert found.table["at_bound"].tolist() == ["upper"] and np.isnan(found.table["low"][0])
+    assert "P is at its upper bound" in found.notices[0] and "at its upper bound" in str(found)
+
+
+def test_runs_that_fail_are_bounded_and_told(deck):
+    """Beyond thin = 1 there is no area, and the deck cannot be read; u = t P/(E (1 - thin)) is largest just before."""
+    steep = {"time": TIME, "U1_n2": TIME * 2.0 / 100.0 / 0.02 * (1.0 + ERRORS)}
+    found = fem.fit(deck, [steep], {"thin": (-5.0, 5.0)}, starts=3)
+    assert found.parameters["thin"] == pytest.approx(0.98, abs=1e-3) and found.search["runs"] < 300
+    assert any("runs failed (the first: error" in text for text in found.notices)
+    with pytest.raises(fem.NoConvergence, match="fail at all starts"):
+        fem.fit(deck, [steep], {"P": (1.0, 3.0)}, parameters={"thin": 0.5, "E": 1e-300})
+
+
+def test_sigma_weighs_columns_and_widens_where_it_is_too_small(deck):
+    both = record() | {"T_e1": TIME * 4.0}  # P = 4 by the tension, 3 by the displacement
+    by_tension = fem.fit(deck, [both], {"P": (-10.0, 10.0)}, sigma={"T_e1": 1e-3, "U1_n2": 1.0})
+    assert by_tension.parameters["P"] == pytest.approx(4.0, rel=1e-4)
+    small = fem.fit(deck, [record()], {"P": (-10.0, 10.0)}, sigma={"U1_n2": 1e-6})
+    large = fem.fit(deck, [record()], {"P": (-10.0, 10.0)}, sigma={"U1_n2": 1e-2})
+    x = TIME / 50.0
+    assert large.table["std"][0] >= 1e-2 / np.sqrt(x @ x) * (1.0 - 1e-6)
+    assert small.table["std"][0] > 100.0 * 1e-6 / np.sqrt(x @ x)
+
+
+def test_several_records_with_their_own_values_and_some_left_out(deck):
+    own = [(2.0, 80.0), (3.0, 90.0), (2.5, 110.0), (1.0, 70.0)]
+    records = [(record(load * 50.0 / (E / 2.0)), {"P": load, "E": E}) for load, E in own]
+    found = fem.fit(deck, records, {"thin": (0.1, 0.9)}, hold_out=0.5)
+    assert found.parameters["thin"] == pytest.approx(0.5, abs=0.02)
+    parts = dict(zip(found.residuals["record"].tolist(), found.residuals["part"].tolist(), strict=True))
+    assert list(parts.values()) == ["fit", "left out", "fit", "left out"]
+    off = found.residuals["residual"][found.residuals["part"] == "left out"]
+    assert found.rms["U1_n2"][1] == pytest.approx(np.sqrt(np.mean(off**2)))
+
+
+@pytest.mark.parametrize(("memory", "least"), [(0.0, 0.92), (0.8, 0.88)])
+def test_intervals_hold_the_truth_also_where_errors_are_correlated(memory, least):
+    """A line and a wave through errors e = memory e_before + noise; without the widening 95 % would be 60 % at 0.8."""
+    rng, time = np.random.default_rng(1), np.linspace(0.0, 1.0, 150)
+    columns = np.column_stack([np.ones_like(time), time, np.sin(12.0 * time)])
+    held = []
+    for _ in range(200):
+        errors = lfilter([1.0], [1.0, -memory], rng.normal(size=250))[100:]
+        found, *_ = np.linalg.lstsq(columns, errors, rcond=None)
+        residual = errors - columns @ found
+        sigma = np.sqrt(residual @ residual / (150 - 3))
+        its = certainty(columns / sigma, residual / sigma, [np.arange(150)], np.ones(150), np.zeros(3))
+        held.append(np.abs(found) <= its.half)
+    assert least <= np.mean(held) <= 0.985
+
+
+def test_the_command_writes_tables_figure_and_deck(deck, capsys):
+    data = written("run.csv", **record())
+    words = ["fit", deck, data, "--vary", "P=-10:10", "--sigma", "U1_n2=0.001", "--write", "fitted.inp"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "as options     --set P=" in printed
+    row = row_of("results/bar_fit")
+    assert float(row["low"]) < 3.0 < float(row["high"])
+    assert fem.read_deck("fitted.inp").parameters["P"] == float(row["value"])
+    kept = json.loads(Path("results/bar_fit/fit.json").read_text())
+    assert kept["parameters"]["P"] == float(row["value"]) and kept["sigma"] == {"U1_n2": 0.001}
+    assert len(Path("results/bar_fit/residuals.csv").read_text().splitlines()) == 1 + len(TIME)
+    assert Path("results/bar_fit/fit.png").stat().st_size > 10_000
+    assert main([*words[:-1], "other.inp", "--quiet"]) == 0  # replaces what it has written
+
+
+def test_a_table_of_records(deck):
+    """One line for each run, with statistics of it: largest displacements P/(E area)."""
+    written("cases.csv", P=[2.0, 3.0, 4.0, 5.0], U1_n2_max=[0.0501, 0.0748, 0.1002, 0.1249])
+    assert main(["fit", deck, "--cases", "cases.csv", "--vary", "E=50:200:linear", "--hold-out", "0.5", "--quiet"]) == 0
+    row = row_of("results/bar_fit")
+    assert float(row["value"]) == pytest.approx(80.0, rel=0.01)
+
+
+def test_record_words():
+    assert parse_record("run3.csv:period=1.6,r=0.2") == (Path("run3.csv"), {"period": 1.6, "r": 0.2})
+    assert parse_record("run3.csv") == (Path("run3.csv"), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("time,W1_n2\n1.,2.", [], "run.csv:1:6: there is no quantity of nodes W1"),
+        ("time,load\n1.,2.", [], "run.csv:1:6: 'load' does not name a series"),
+        ("tme,U1_n2\n1.,2.", [], "run.csv:1:1: the column time is missing; did you mean"),
+        ("time,U1_n2\n0.5,nan", [], "run.csv:2:5: 'nan' is not a finite number"),
+        ("time,U1_n2\n0.5,1.\n0.5,2.", [], "run.csv:3: time 0.5 is not after 0.5"),
+        ("time,U1_n2\n0.5,1.\n1.5,2.", [], "run.csv:3: time 1.5 is outside the run, which lasts from 0 to 1"),
+        ("time,U1_n7\n0.5,1.", [], "U1_n7: the deck has no node 7; the nearest label is 2"),
+        ("time,U1_n2_max\n0.5,1.", [], "run.csv:1:6: U1_n2_max is a number for a whole run"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--vary", "E2=1:2"], "the deck has no *PARAMETER E2"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--vary", "E=200:50"], "E: 200 and 50 are not a lower and an upper bound"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--vary", "E=1:2"], "E: the search starts at the deck's value 100"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--vary", "E=50"], "'E=50' is not of the form NAME=low:high"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--vary", "E=-1:200:log"], "a logarithm needs bounds above zero"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--set", "P=1"], "parameter P is varied, and set"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--sigma", "U2_n2=1"], "expected a column and its standard deviation"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--step", "2"], "--step 2: the deck has 1 steps"),
+        ("time,U1_n2\n0.5,1.", [], "1 measurements cannot determine 1 parameters"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--record", "run.csv:q=1"], "run.csv: the deck has no *PARAMETER q"),
+    ],
+)
+def test_mistakes(deck, capsys, text, words, message):
+    Path("run.csv").write_text(text)
+    assert main(["fit", deck, "run.csv", "--vary", "P=-10:10", *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("results").exists()
+
+
+def test_the_example_of_the_page_holds_the_truth():
+    """EA, density and Cd with which inputs/circled_weight.csv was made."""
+    bounds = {"EA": (5e3, 1e5), "density": (800.0, 1500.0), "Cd": (0.3, 4.0)}
+    found = fem.fit(ROOT / "inputs/circled_weight.inp", [ROOT / "inputs/circled_weight.csv"], bounds, step=2, workers=1)
+    for row, truth in enumerate((21000.0, 1150.0, 1.35)):
+        assert found.table["low"][row] < truth < found.table["high"][row]
+    assert found.sigma["T_e1"] == pytest.approx(2.0, rel=0.2)
