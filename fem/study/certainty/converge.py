@@ -68,7 +68,7 @@ class Share(NamedTuple):
         """The bar that is predicted."""
         of_dt = self.dt / choice.parts ** (1.0 if math.isnan(self.dt_order) else self.dt_order)
         order = MESH_ORDER[1] if math.isnan(self.mesh_order) else self.mesh_order
-        return of_dt + self.mesh / 2.0 ** (order * choice.splits) + self.residual / 10.0**choice.decades
+        return float(of_dt + self.mesh / 2.0 ** (order * choice.splits) + self.residual / 10.0**choice.decades)
 
 
 def next_choice(shares: Sequence[Share], can_split: bool) -> Choice:

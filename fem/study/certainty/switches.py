@@ -16,7 +16,6 @@ import numpy as np
 from fem.arrays import Columns
 from fem.model import Dynamic, Model
 from fem.model.facts import natural_lengths
-from fem.model.materials import snap_time
 from fem.model.notices import damps_waves
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.wanted import Series, WantedBars, followed, places_of
@@ -41,7 +40,7 @@ def slack_lines(model: Model) -> dict[str, float]:
         its = length[model.mesh.element_sets[section.element_set]]
         is_elastic = bool(material.young) and not material.is_inextensible and material.density > 0.0
         if is_elastic and material.compression_ratio < 1.0 and len(its):
-            passing = 2.0 * snap_time(np.median(its), np.float64(material.density), np.float64(material.young or 0.0))
+            passing = np.median(its) * math.sqrt(material.density / (material.young or 1.0))
             found[material.name] = min(found.get(material.name, math.inf), float(f"{DAMPING * float(passing):.3g}"))
     return found
 

@@ -144,8 +144,12 @@ class WantedBars(ErrorBars):
         }
         self.missing, self.increments = missing, len(tracks[""].time)
         self._curves = curves.pop("")
-        self._others, self._histories = curves, dict(tracks)  # type: ignore[assignment]
+        self._others = curves
+        self._histories = tracks  # type: ignore[assignment]
         self._place = {name: place for place, name in enumerate(series)}
+
+    def __repr__(self) -> str:
+        return f"WantedBars of {', '.join(self._place)}: {self.increments} rows"
 
 
 def wanted_bars(
