@@ -15,23 +15,26 @@ from fem.arrays import Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, NoConvergence, unknown
 from fem.model import Model
-from fem.model.curves import Live
+from fem.model.curves import Live, live_ones
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
 from fem.runner import earlier_deck, earlier_state, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Requests, Rows
+from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.runs.write import FanOut, InterruptGuard, Relay, RunFiles
 from fem.solve.checkpoint import TYPES, Checkpoints
 from fem.solve.clock import SHARP
 from fem.solve.driven import Driven
 from fem.solve.loop import begin
+from fem.solve.newton.groups import ROW
 from fem.solve.outcome import frame_of
+from fem.solve.state import Reached
 
 JOINED = 256
 """Rows of so many advances are kept as one."""
 TENSION = [quantity.name for quantity in ELEMENTAL].index("T")
 FIELDS = {quantity.name: number for number, quantity in enumerate(NODAL)}
+ALL = slice(None)
 Message: TypeAlias = tuple[str, tuple[Any, ...]]
 
 
@@ -40,7 +43,6 @@ class Log(Relay):
     may go back there.
 
     driven    what checkpoints keep of the driver
-    reached   the last rows
     """
 
     driven: Callable[[], dict[str, Any]]
@@ -51,7 +53,10 @@ class Log(Relay):
         self._loose = 0
         self.pending: list[Message] = []
         self.kept = weakref.WeakSet[Kept]()
-        self.reached: Rows | None = None
+
+    @property
+    def hears_rows(self) -> bool:  # type: ignore[override]
+        return self._remembers or self._sink.hears_rows
 
     def messages(self) -> list[Message]:
         """All that happened, without fields."""
@@ -67,8 +72,6 @@ class Log(Relay):
         self._pass("keep", checkpoint | {"driven": self.driven()})
 
     def _pass(self, method: str, *what: Any) -> None:
-        if method == "rows" and len(what[0].increment):
-            self.reached = what[0]
         if self.kept:
             self.pending.append((method, what))
             return
@@ -93,9 +96,9 @@ class Log(Relay):
 class Kept:
     """A state that ``Stepper.save`` has kept."""
 
-    def __init__(self, log: Log, state: dict[str, Any], pending: dict[str, tuple[float, float | None]]) -> None:
-        self.state, self.values = state, pending
-        self.pending, self.reached = list(log.pending), log.reached
+    def __init__(self, log: Log, run: Driven, pending: dict[str, tuple[float, float | None]]) -> None:
+        self.state, self.values, self.pending = run.state(), pending, list(log.pending)
+        self.reached = Reached(*(each.copy() for each in run.reached)) if run.reached else None
         log.kept.add(self)
 
 
@@ -113,11 +116,11 @@ class Stepper:
         if step is not None and not 1 <= step <= count:
             raise CommandError(f"step={step}: the deck has {count} steps")
         supports = (each for its in model.steps for each in (*its.boundaries, *its.rotations))
-        integrated = {each.amplitude for each in supports if each.kind in ("VELOCITY", "ACCELERATION")}
+        integrated = {each.amplitude or "" for each in supports if each.kind in ("VELOCITY", "ACCELERATION")}
         users = {name: float(a.points[0, 1]) for name, a in model.amplitudes.items() if a.definition == "USER"}
-        live = {name: Live.beginning(name, first, name in integrated) for name, first in users.items()}
+        live = live_ones(users, integrated)
         model = replace(model, driven=live)
-        kinds: Any = TYPES | {"Live": lambda name, numbers: live[name]}
+        kinds: Any = TYPES | {"Live": lambda name, **others: live[name]}
         self._files = None
         if output is not None:
             self._files = RunFiles(output, model, requests, False, force, kinds if goes_on else None)
@@ -168,11 +171,11 @@ class Stepper:
         NoConvergence  as in ``fem.run``; the last state can still be read, and ``restore`` returns to a saved one
         """
         self._refuse()
-        run = self._run
-        if self.is_finished or not math.isfinite(time) or not time > run.asked + SHARP * self._dt():
+        run, sharp = self._run, self._sharp()
+        if run.last is None or not math.isfinite(time) or not time > run.asked + sharp:
             what = "the run has ended" if self.is_finished else "that is not later than now"
             raise CommandError(f"advance to {time:g} at time {run.asked:g}: {what}")
-        if time > run.end + SHARP * self._dt():
+        if time > run.last.clock.end + sharp and time > run.end + sharp:
             raise CommandError(f"advance to {time:g}: the deck ends at {run.end:.9g}")
         values, self._values = self._values, {}
         try:
@@ -182,11 +185,12 @@ class Stepper:
             if isinstance(error, NoConvergence) and self._history:
                 error.history = self.history()
             raise
-        if self.is_finished and not self._log.kept:
+        if run.last is None and not self._log.kept:
             self.close()
 
-    def _dt(self) -> float:
-        return float(self._run.last.clock.dt) if self._run.last else 0.0
+    def _sharp(self) -> float:
+        """Times that are no farther apart are the same."""
+        return SHARP * self._run.last.clock.dt if self._run.last else 0.0
 
     # Inputs
 
@@ -203,29 +207,33 @@ class Stepper:
 
         KeyError: no such USER amplitude. CommandError: a number is not finite, or the run has ended.
         """
-        name = self._input(name).name
-        given = tuple(map(float, value)) if isinstance(value, tuple) else (float(value),)
-        self._check(name, given, (1, 2))
-        self._values[name] = given[0], given[1] if len(given) > 1 else None
+        live, given = self._checked(name, value if isinstance(value, tuple) else (value,), 2)
+        self._values[live.name] = given[0], given[1] if len(given) > 1 else None
 
     def jump(self, name: str, value: float) -> None:
         """Change an input immediately. Until the next advance, results are those before the jump. Errors as for
         ``sim[name] = value``.
         """
-        self._check(self._input(name).name, (float(value),), (1,))
-        self._run.jump(self._input(name).name, float(value))
+        live, (given,) = self._checked(name, (value,), 1)
+        self._run.jump(live.name, given)
 
     def _input(self, name: str) -> Live:
-        if name.upper() not in self._run.live:
+        live = self._run.live.get(name.upper())
+        if live is None:
             raise unknown("amplitude with DEFINITION=USER", name, self._run.live)
-        return self._run.live[name.upper()]
+        return live
 
-    def _check(self, name: str, given: tuple[float, ...], counts: tuple[int, ...]) -> None:
-        self._refuse()
-        if self.is_finished:
-            raise CommandError(f"{name} is set at time {self.time:g}: the run has ended")
-        if len(given) not in counts or not all(map(math.isfinite, given)):
-            raise CommandError(f"{name} is set to {given}: expected a finite value, or a finite value and its rate")
+    def _checked(self, name: str, value: tuple[float, ...], most: int) -> tuple[Live, tuple[float, ...]]:
+        """An input, and numbers for it."""
+        live, given = self._run.live.get(name) or self._input(name), tuple(map(float, value))
+        if not self._is_open or self._error is not None:
+            self._refuse()
+        if self._run.last is None:
+            raise CommandError(f"{live.name} is set at time {self.time:g}: the run has ended")
+        if not (0 < len(given) <= most and all(map(math.isfinite, given))):
+            told = "expected a finite value, or a finite value and its rate"
+            raise CommandError(f"{live.name} is set to {given}: {told}")
+        return live, given
 
     def _refuse(self) -> None:
         """CommandError: the run cannot continue."""
@@ -237,35 +245,44 @@ class Stepper:
 
     # Outputs
 
-    def u(self, where: int | str) -> Floats:
-        """Displacement (3,) of a node, given by its label; (k, 3) of a set. Later advances do not change the array.
+    def u(self, where: int | str | None = None) -> Floats:
+        """Displacement (3,) of a node, given by its label; (k, 3) of a set; (n, 3) of all nodes, as in
+        ``model.mesh.node_labels``. Later advances do not change the array.
 
         KeyError: no such node or set.
         """
         return self._of_nodes("U", where)
 
-    def v(self, where: int | str) -> Floats:
+    def position(self, where: int | str | None = None) -> Floats:
+        """Coordinates plus displacement (COORD), with the arguments and shapes of ``u``."""
+        coordinates: Floats = self.model.mesh.coordinates[self._place("NODE", where)]
+        return coordinates + self._of_nodes("U", where)
+
+    def v(self, where: int | str | None = None) -> Floats:
         """Velocity, with the arguments and shapes of ``u``."""
         return self._of_nodes("V", where)
 
-    def a(self, where: int | str) -> Floats:
+    def a(self, where: int | str | None = None) -> Floats:
         """Acceleration, as ``u``; with ENERGY MOMENTUM and MOREAU the mean over the last increment."""
         return self._of_nodes("A", where)
 
-    def reaction(self, where: int | str) -> Floats:
+    def reaction(self, where: int | str | None = None) -> Floats:
         """Force of a support on its node, as ``u``; of a reference node that of its rigid body. A mean, like ``a``."""
         return self._of_nodes("RF", where)
 
-    def tension(self, where: int | str) -> Any:
-        """T of an element, given by its label, as a number; (k,) of a set. KeyError: no such element or set."""
+    def tension(self, where: int | str | None = None) -> Any:
+        """T of an element, given by its label, as a number; (k,) of a set, (m,) of all elements.
+
+        KeyError: no such element or set.
+        """
         found = self._motion()[1][self._place("EL", where), TENSION]
-        return found if isinstance(where, str) else float(found)
+        return found.item() if found.ndim == 0 else found.copy()
 
     @property
     def energies(self) -> dict[str, float]:
         """Energies and their error, as in ``increments.csv``; NaN before the first increment."""
-        rows = self._log.reached
-        return {name: float(getattr(rows, name)[-1]) if rows else math.nan for name in ENERGIES}
+        row = self._run.reached.increment[ROW.kinetic :].tolist() if self._run.reached else [math.nan] * len(ENERGIES)
+        return dict(zip(ENERGIES, row, strict=False))
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -282,23 +299,24 @@ class Stepper:
             getattr(sink, method)(*what)
         return sink.history()
 
-    def _of_nodes(self, name: str, where: int | str) -> Floats:
+    def _of_nodes(self, name: str, where: int | str | None) -> Floats:
         found: Floats = self._motion()[0][FIELDS[name], self._place("NODE", where)]
-        return found
+        return found.copy()
 
     def _motion(self) -> tuple[Floats, Floats]:
         """Recorded quantities of nodes (r, n, 3) and of elements (m, s)."""
-        rows = self._log.reached
-        if rows:
-            return rows.motion[-1], rows.element_values[-1]
         step, run = self._run.last, self._run
+        if run.reached:
+            return run.reached[1:]
         if step is None:
             raise CommandError("the deck has no step with motion")
         frame = frame_of(step.stage, step.number, run.progress, step.thermal, None, False, False)
         return frame.motion, frame.element_values
 
-    def _place(self, kind: str, where: int | str) -> int | Ints:
-        """Index of a node or element, or those of a set."""
+    def _place(self, kind: str, where: int | str | None) -> int | Ints | slice:
+        """Index of a node or element, or those of a set; None: all of them."""
+        if where is None:
+            return ALL
         if (kind, where) not in self._places:
             mesh = self.model.mesh
             found = mesh.nodes_of(where) if kind == "NODE" else mesh.elements_of(where)
@@ -313,7 +331,7 @@ class Stepper:
         the state is deleted (``del``) or the run is closed.
         """
         self._refuse()
-        return Kept(self._log, self._run.state(), dict(self._values))
+        return Kept(self._log, self._run, dict(self._values))
 
     def restore(self, kept: Kept) -> None:
         """Return to a state that this run has saved, also after an error.
@@ -323,7 +341,7 @@ class Stepper:
         if not self._is_open or kept not in self._log.kept:
             raise CommandError("the state belongs to another run, or this run was closed")
         self._run.restore(kept.state)
-        self._log.pending, self._log.reached = list(kept.pending), kept.reached
+        self._log.pending, self._run.reached = list(kept.pending), kept.reached
         self._values, self._error = dict(kept.values), None
 
     # The end

@@ -12,6 +12,10 @@ import fem
 from fem.errors import CommandError
 from fem.model import Amplitude, Dynamic, Model, Static
 from fem.model.curves import Follow, evaluate
+from fem.solve import step_run
+from fem.solve.refill import Refill
+
+fits = Refill.fits
 
 ROOT = Path(__file__).resolve().parents[1]
 FEW = 4
@@ -372,6 +376,63 @@ def test_history_is_left_out_where_nobody_wants_it() -> None:
         assert sim.u(1).tolist() == [0.0, 0.0, 0.0]
         with pytest.raises(CommandError, match="not stored"):
             sim.history()
+
+
+@pytest.mark.parametrize("integrator", ["HHT", "ENERGY MOMENTUM"])
+@pytest.mark.parametrize("kind", ["DISPLACEMENT", "VELOCITY", "ACCELERATION"])
+def test_chunks_in_arrays_that_are_there_have_the_same_numbers(kind, integrator, monkeypatch) -> None:
+    """Law: to the last bit as chunks in new arrays, whatever the inputs move and however they are set."""
+    text = fem.write_deck(pulled(period=2.0, integrator=integrator))
+    text = text.replace("*BOUNDARY, AMPLITUDE=PLACE", f"*BOUNDARY, AMPLITUDE=PLACE, TYPE={kind}")
+    model, used = fem.parse_deck(text), []
+
+    def driven() -> fem.History:
+        sim = fem.stepper(model)
+        for k in range(1, 31):
+            sim["FORCE"] = np.sin(0.3 * k)
+            sim["PLACE"] = 0.1 * np.sin(0.5 * k) if k % 3 else (0.1 * np.sin(0.5 * k), np.cos(0.5 * k))
+            if k == 20:
+                sim.jump("PLACE" if kind == "DISPLACEMENT" else "FORCE", 0.05)
+            sim.advance(0.05 if k < 15 else 0.01)
+        return sim.history()
+
+    monkeypatch.setattr(Refill, "fits", lambda self, *given: used.append(fits(self, *given)) or used[-1])
+    found = driven()
+    assert used.count(True) > 15
+    monkeypatch.setattr(step_run, "refill_of", lambda *given: None)
+    other = driven()
+    assert np.array_equal(found.motion, other.motion) and np.array_equal(found.elements, other.elements)
+    assert np.array_equal(found.energy, other.energy) and np.ptp(found.of_node(1)[:, 0]) > 0.001
+
+
+def readings(sim: fem.Stepper) -> list[np.ndarray]:
+    nodal = [read() for read in (sim.u, sim.v, sim.a, sim.reaction, sim.position)]
+    return [*nodal, sim.tension(), np.array(list(sim.energies.values()))]
+
+
+def test_whole_arrays_are_read_and_stay_as_they_are() -> None:
+    """Law: of all nodes and elements at the end of the last interval, as its history has them, also where nothing is
+    stored; what was read before does not change.
+    """
+    model = fem.read_deck(CRANE)
+    places = model.mesh.coordinates
+    with fem.stepper(model) as sim, fem.stepper(model, history=False) as bare:
+        before, kept = readings(bare), bare.save()
+        assert np.array_equal(before[-3], places + before[0])
+        found = []
+        for k in range(1, 9):
+            for each in (sim, bare):
+                each["TROLLEY"] = 0.01 * k**2, 0.2 * k
+                each.advance(0.1)
+            found.append((readings(bare), [each.copy() for each in readings(bare)], readings(sim)))
+        history = sim.history()
+        assert np.array_equal(found[-1][0][0], history.motion[-1, 0])
+        assert np.array_equal(sim.position(2), places[1] + sim.u(2))
+        assert sim.tension().tolist()[0] == sim.tension("ROPE").tolist()[0] == sim.tension(1)
+        bare.restore(kept)
+        assert all(map(np.array_equal, readings(bare), before))
+    for now, copies, others in found:
+        assert all(map(np.array_equal, now, copies)) and all(map(np.array_equal, now, others))
 
 
 def test_run_goes_on_from_a_checkpoint(tmp_path: Path) -> None:

@@ -58,11 +58,16 @@ class Supports:
         """(3n,) dofs whose motion is prescribed."""
         return np.asarray(self.group[: self.size] != FREE)
 
+    @property
+    def places(self) -> Floats:
+        """(3n,) displacement that stays the prescribed one; NaN where a group moves."""
+        places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
+        found: Floats = (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
+        return found
+
     def moving(self, u: Floats) -> Ints:
         """Dofs whose displacement changes, or is not yet the prescribed one."""
-        # Where a group moves there is no constant place: NaN, at which nothing has arrived.
-        places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
-        arrived = u == (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
+        arrived = u == self.places
         for body in self.bodies:
             arrived[body.dofs] = False
             if self.at_sea and len(body.ramps):

@@ -118,6 +118,14 @@ def assignment(text: str) -> tuple[str, float]:
     return name, number(value, f"{value!r} in {text!r}")
 
 
+def file_with_values(text: str) -> tuple[Path, dict[str, float]]:
+    """``run3.csv:period=1.6,r=0.2`` as a pair of file and values by name."""
+    file, _, own = text.rpartition(":")
+    if not (file and own):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FILE.csv:NAME=VALUE,...")
+    return Path(file), dict(assignment(part) for part in own.split(","))
+
+
 def strength(text: str) -> tuple[str, float]:
     """``SET=FORCE`` as a pair, the set in capitals; ``FORCE`` alone with an empty set, which means all."""
     name, value = assignment(text) if "=" in text else ("", number(text))

@@ -65,6 +65,16 @@ def number_kernel(function: Function) -> Function:
     return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True, compiler=COMPILER))
 
 
+def exact_kernel(function: Function) -> Function:
+    """A kernel without fast-math flags: to the last bit what numpy's loops over arrays give."""
+    return cast(Function, Kernel(function, frozenset(), inner=False, inline=True, compiler=COMPILER))
+
+
+def bound(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """A call of a kernel with these arguments (``Kernel.bound``)."""
+    return cast(Kernel, function).bound(*arguments)
+
+
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
     """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
     called = cast(Kernel, function)

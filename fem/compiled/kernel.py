@@ -10,7 +10,7 @@ import ctypes
 import inspect
 import struct
 from collections.abc import Callable, Iterable, Set
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, Protocol, cast
 
@@ -116,19 +116,35 @@ class Variant:
 
     def run(self, leaves: tuple[Any, ...]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""
-        given = self.pack(*[leaves[k] for k in self.numbers])
+        return self.call(leaves)()
+
+    def call(self, leaves: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
+        """``run`` for arguments that stay, of which the first numbers may be given anew; arrays are read then."""
+        numbers, found, code, pack = [leaves[k] for k in self.numbers], Results(), self.code, self.pack
         if self.special:
             leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
-        found = Results()
-        if self.code(id(leaves) + ITEMS, given, found) != DONE:
-            raise_failure()
-            return False, None
+        first = id(leaves) + ITEMS
+
+        def run(*given: Any) -> tuple[bool, Any]:
+            assert leaves  # they live as long as this
+            numbers[: len(given)] = given
+            if code(first, pack(*numbers), found) != DONE:
+                raise_failure()
+                return False, None
+            return True, self.returned(found)
+
+        return run
+
+    def returned(self, found: Any) -> Any:
+        """What the kernel returns, from the room for it."""
+        if self.result == "q":
+            return found[0]
         numbers = self.read(found)
         if "?" in self.result:
             numbers = tuple(
                 bool(number) if letter == "?" else number for number, letter in zip(numbers, self.result, strict=True)
             )
-        return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
+        return numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
 class Compiler(Maker, Asked, Protocol):
@@ -178,6 +194,22 @@ class Kernel:
                 if fits:
                     return result
         return self.call_other(arguments)
+
+    def bound(self, *arguments: Any) -> Callable[..., Any]:
+        """A call with these very arguments, of which the first numbers may be given anew, and arrays change inside.
+
+        Groups are taken apart only once, if there is machine code in memory.
+        """
+        for variant in [] if thread.is_python else self.variants:
+            leaves = variant.leaves(arguments)
+            if leaves is not None:
+                return partial(self.run_bound, variant.call(leaves), arguments)
+        return partial(self.run_bound, lambda *given: (False, None), arguments)
+
+    def run_bound(self, run: Callable[..., tuple[bool, Any]], arguments: tuple[Any, ...], *given: Any) -> Any:
+        """The result of ``run``, or of another variant, where an array has become one of other items."""
+        fits, result = run(*given)
+        return result if fits else self(*given, *arguments[len(given) :])
 
     def call_other(self, arguments: tuple[Any, ...]) -> Any:
         """Run with arguments of new kinds: machine code from disk, the Python function, or code compiled now."""

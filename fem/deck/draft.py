@@ -39,6 +39,7 @@ from fem.model import (
     Rao,
     RestLength,
     RigidBody,
+    RotaryInertia,
     StopPlane,
     Temperature,
     Winch,
@@ -228,7 +229,7 @@ class Property(NamedTuple):
 
     element_set: str
     card: Card
-    value: BarSection | PointMass | None = None
+    value: BarSection | PointMass | RotaryInertia | None = None
 
 
 class Use(NamedTuple):
@@ -285,6 +286,7 @@ class Draft:
     boundaries: list[tuple[Boundary, Place]]
     rotations: list[Boundary]
     bodies: list[tuple[RigidBody, Card]]
+    free_bodies: list[tuple[RigidBody, Card]]
     planes: list[tuple[StopPlane, Card]]
     restart_every: int | None
     earlier: EarlierState | None

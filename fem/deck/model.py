@@ -20,6 +20,7 @@ from fem.deck.conditions import (
 )
 from fem.deck.draft import EMPTY, Draft, as_given
 from fem.deck.fluids import check_fluids
+from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
 from fem.deck.lookup import build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
@@ -35,7 +36,7 @@ from fem.deck.steps import (
 )
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.vessels import check_vessels
-from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
 
 def build_model(draft: Draft, end: Place) -> Model:
@@ -45,6 +46,7 @@ def build_model(draft: Draft, end: Place) -> Model:
 
         lay_lines(draft)
     draft.card = None
+    release(draft)
     mesh = build_mesh(draft)
     check_uses(draft)
     properties = build_properties(draft, mesh)
@@ -83,6 +85,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         "springs": springs,
         "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        "inertias": tuple(entry for entry in properties if isinstance(entry, RotaryInertia)),
         "seabeds": seabeds,
         "cylinders": cylinders,
         "equations": equations,

@@ -9,6 +9,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
 from fem.model.curves import Amplitude, Live
+from fem.model.free_bodies import RotaryInertia
 from fem.model.loads import (
     Boundary,
     DistributedLoad,
@@ -21,7 +22,7 @@ from fem.model.loads import (
     Winch,
 )
 from fem.model.materials import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
-from fem.model.mesh import ElementBlock, Mesh
+from fem.model.mesh import AXIAL, ElementBlock, Mesh
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -181,7 +182,8 @@ class Model:
 
     boundaries   supports before the first step (zero-valued); rotations: those of reference nodes
     pulleys      friction of ropes over pulleys, which are elements of the mesh
-    bodies       rigid bodies with prescribed motion;  planes: half-spaces that nodes cannot enter
+    bodies       rigid bodies with prescribed motion;  free_bodies: those that move by themselves
+    planes       half-spaces that nodes cannot enter
     parameters   name -> value of ``*PARAMETER``, with ``--set`` applied (for information; already substituted)
     links        pairs of node indices with a constant distance (``*MPC``, LINK)
     time_points  name -> increasing instants
@@ -207,6 +209,7 @@ class Model:
     springs: tuple[Spring, ...] = part("SPRING")
     dashpots: tuple[Dashpot, ...] = part("DASHPOT")
     masses: tuple[PointMass, ...] = part("MASS")
+    inertias: tuple[RotaryInertia, ...] = part("ROTARY INERTIA")
     nonstructural: tuple[NonstructuralMass, ...] = part("NONSTRUCTURAL MASS")
     rest_lengths: tuple[RestLength, ...] = part("REST LENGTH")
     pulleys: tuple[Pulley, ...] = part("PULLEY")
@@ -226,6 +229,7 @@ class Model:
     boundaries: tuple[Boundary, ...] = part("BOUNDARY before the first step")
     rotations: tuple[Boundary, ...] = part("BOUNDARY before the first step")
     bodies: tuple[RigidBody, ...] = part("RIGID BODY")
+    free_bodies: tuple[RigidBody, ...] = part("RIGID BODY")
     planes: tuple[StopPlane, ...] = part("STOP PLANE")
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -265,6 +269,15 @@ class Model:
         return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
 
     @property
+    def members(self) -> Ints:
+        """Bars and springs within a free body: their loads and masses act on it, and they have no force."""
+        axial, inside = self.mesh.is_of(*AXIAL), np.zeros(len(self.mesh.element_labels), np.bool_)
+        for body in self.free_bodies:
+            own = [*self.mesh.nodes_of(body.pinned), *self.mesh.nodes_of(body.node)]
+            inside |= axial & np.isin(self.mesh.element_nodes, own).all(axis=1)
+        return np.flatnonzero(inside)
+
+    @property
     def runs(self) -> bool:
         """Whether any line runs over a pulley or on a winch."""
         return self.mesh.has_pulleys or len(self.reach.wound) > 0
@@ -288,9 +301,9 @@ class Model:
 
     def with_pinned(self, nodes: Ints) -> Ints:
         """Sorted node indices, with the nodes pinned to any reference nodes of rigid bodies among them."""
-        for body in self.bodies:
+        for body in (*self.bodies, *self.free_bodies):
             if np.isin(self.mesh.nodes_of(body.node), nodes).any():
-                nodes = np.union1d(nodes, self.mesh.nodes_of(body.pinned))
+                nodes = np.union1d(nodes, self.mesh.nodes_of(body.corners or body.pinned))
         return nodes
 
 
@@ -299,7 +312,7 @@ PARTS = {each.name: each.metadata["card"] for each in fields(Model) if each.meta
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
-__all__ += ["Failure", "RigidBody", "StopPlane"]
+__all__ += ["Failure", "RigidBody", "RotaryInertia", "StopPlane"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "NonstructuralMass", "PointMass", "RestLength", "Spring"]
 __all__ += ["Pulley", "Winch"]
 __all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]

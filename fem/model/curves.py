@@ -10,7 +10,7 @@ both ends of a SWEEP.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -133,25 +133,24 @@ ZERO = 0.0, 0.0, 0.0
 class Live:
     """A USER amplitude that a program sets, in total time: constant, its last two pieces, constant.
 
-    numbers  three breaks; ``LEVELS``; ``START``. (19,) without integrals, else (66,)
+    numbers  (66,) its row among those of all: three breaks; ``LEVELS``; ``START``
+    number   of that row
+    integrates  velocities or accelerations follow it: its integrals are kept, too
     copies   arrays of kernels (weak references), and the first of the four rows that this amplitude has in each
 
-    All of it is done in Python's own numbers: arrays of so few cost more than an increment of a small model.
+    A piece is made in Python's own numbers: arrays of so few cost more than an increment of a small model.
     """
 
     name: str
-    numbers: tuple[float, ...]
+    numbers: Floats
+    number: int
+    integrates: bool
     copies: list[tuple[Any, int]] = field(default_factory=list, init=False, repr=False)
-
-    @classmethod
-    def beginning(cls, name: str, value: float, integrates: bool) -> Live:
-        """One that has never been set. integrates: velocities or accelerations follow it."""
-        return cls(name, (*ZERO, *(value, *ZERO) * 4, *(0.0,) * (47 if integrates else 0)))
 
     def pieces(self, integrals: int = 0) -> tuple[Floats, Floats]:
         """Breaks and coefficients, as ``_segments`` has them."""
         first, width = LEVELS[integrals]
-        return np.array(self.numbers[:3]), np.array(self.numbers[first : first + 4 * width]).reshape(4, width)
+        return self.numbers[:3], self.numbers[first : first + 4 * width].reshape(4, width)
 
     def table(self) -> Table:
         return Table(*self.pieces())
@@ -159,37 +158,11 @@ class Live:
     @property
     def value(self) -> float:
         """At the last instant for which it has been set, and from then on."""
-        return self.numbers[15]
-
-    def at(self, times: Floats, order: int, after: bool) -> Floats:
-        """The value at rising times, or a derivative of it, as ``evaluate`` has them, to the last bit."""
-        if len(times) <= SHORT:
-            return np.array([self._along(each, self._piece(each, after), order) for each in times.tolist()])
-        first, last = self._piece(float(times[0]), after), self._piece(float(times[-1]), after)
-        if first == last:
-            return np.asarray(self._along(times, first, order))
-        return _polynomial(*self.pieces(), times, order, after)
-
-    def _piece(self, time: float, after: bool) -> int:
-        n = self.numbers
-        near = NEAR * (abs(time) + abs(n[2]) + abs(n[0]))
-        if after:
-            sharp = time + near
-            return 0 if sharp < n[0] else 1 if sharp < n[1] else 2 if sharp < n[2] else 3
-        sharp = time - near
-        return 0 if sharp <= n[0] else 1 if sharp <= n[1] else 2 if sharp <= n[2] else 3
-
-    def _along(self, time: Any, piece: int, order: int) -> Any:
-        """A polynomial, or a derivative of it, at times or at a time."""
-        local = time - self.numbers[piece - 1 if piece else 0]
-        a, b, c, d = self.numbers[3 + 4 * piece : 7 + 4 * piece]
-        if order == 0:
-            return ((d * local + c) * local + b) * local + a
-        return (d * 3.0 * local + c * 2.0) * local + b if order == 1 else d * 3.0 * 2.0 * local + c * 2.0
+        return self.numbers.item(15)
 
     def hold(self, now: float, value: float) -> None:
         """The value from now on, at once."""
-        at, integrals = np.array([now]), (1, 2) if len(self.numbers) > START else ()
+        at, integrals = np.array([now]), (1, 2) if self.integrates else ()
         firsts = [float(_polynomial(*self.pieces(level), at)[0]) for level in integrals]
         self._write((now, now, now), [(value, *ZERO)] * 4, firsts)
 
@@ -197,30 +170,32 @@ class Live:
         """The value at a time, along a straight line from now; with a rate there, a cubic (Hermite), also from the last
         rate.
         """
-        n = self.numbers
+        n = self.numbers[: START if self.integrates else 19].tolist()
         old = 2 if now == n[2] else 3  # the piece that ends now: the last one, or what has been held since then
-        before, width = n[3 + 4 * old : 7 + 4 * old], time - now
-        slope = (value - n[15]) / width
-        piece = n[15], slope, 0.0, 0.0
+        before, width, first = n[3 + 4 * old : 7 + 4 * old], time - now, n[15]
+        slope = (value - first) / width
+        piece = [first, slope, 0.0, 0.0]
         if rate is not None:
-            last = self._along(now, 2, 1) if old == 2 else 0.0
-            piece = n[15], last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2
-        firsts = [n[first + old * width] for first, width in LEVELS[1:]] if len(n) > START else []
+            _, b, c, d = before
+            local = now - n[1]
+            last = (d * 3.0 * local + c * 2.0) * local + b if old == 2 else 0.0
+            piece = [first, last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2]
+        firsts = [n[first + old * width] for first, width in LEVELS[1:]] if self.integrates else []
         self._write((n[old - 1], now, time), [(before[0], *ZERO), before, piece, (value, *ZERO)], firsts)
 
     def begin(self, time: float) -> None:
         """A step begins: integrals count from here."""
-        if len(self.numbers) < START:
+        if not self.integrates:
             return
         if self.numbers[0] == self.numbers[2]:  # never set, or not since it jumped
             self._write((time, time, time), [(self.value, *ZERO)] * 4, [0.0, 0.0])
         at = np.array([time])
         found = [_polynomial(*self.pieces(level), at, order)[0] for level, order in ((1, 0), (2, 0), (2, 1))]
-        self.numbers = (*self.numbers[:START], *map(float, found))
+        self.put((*self.numbers[:START], *found))
 
-    def put(self, numbers: tuple[float, ...]) -> None:
-        """Be as it was when it had these numbers."""
-        self.numbers = numbers
+    def put(self, numbers: Sequence[float] | Floats) -> None:
+        """Be as it was when its first numbers were these."""
+        self.numbers[: len(numbers)] = numbers
         if self.copies:
             self.copies[:] = [each for each in self.copies if each[0]() is not None]
         for array, first in self.copies:
@@ -228,7 +203,7 @@ class Live:
                 its[first + 1 : first + 4, 0] = numbers[:3]
                 its[first : first + 4, 1:5] = self.pieces()[1]
 
-    def _write(self, breaks: tuple[float, float, float], rows: list[tuple[float, ...]], firsts: list[float]) -> None:
+    def _write(self, breaks: tuple[float, float, float], rows: list[Sequence[float]], firsts: list[float]) -> None:
         """firsts: both integrals at the first break, where they are kept."""
         found, widths = [*breaks, *chain(*rows)], (breaks[1] - breaks[0], breaks[2] - breaks[1])
         for first in firsts:  # as ``_antiderivative``
@@ -241,12 +216,20 @@ class Live:
                 constants.append(constants[-1] + rise)
             rows = [(constant, *row) for constant, row in zip(constants, rows, strict=True)]
             found += chain(*rows)
-        self.put((*found, *self.numbers[START:]))
+        self.put(found)
+
+
+def live_ones(first: Mapping[str, float], integrated: Container[str]) -> dict[str, Live]:
+    """USER amplitudes that have never been set, from their first values. integrated: names of those with integrals."""
+    table = np.zeros((len(first), START + 3))
+    ones = [Live(name, table[k], k, name in integrated) for k, name in enumerate(first)]
+    for each, value in zip(ones, first.values(), strict=True):
+        each.put([*ZERO, *(value, *ZERO) * 4])
+    return {each.name: each for each in ones}
 
 
 NEAR = 1e-13
 """A time this close to a break, relative to both, is the break: times of increments carry round-off."""
-
 SHORT = 4
 """Instants up to which numbers one by one are quicker than arrays."""
 Curve: TypeAlias = Constant | Ramp | Follow | Live
@@ -284,8 +267,6 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
 
 def derivatives(curve: Curve, time: Floats, orders: Sequence[int], after: bool = False) -> list[Floats]:
     """(k,) of each order >= 0 what ``evaluate`` has; pieces of a table are looked up once."""
-    if isinstance(curve, Live):
-        return [curve.at(time, order, after) for order in orders]
     time = np.asarray(time, float)
     if isinstance(curve, Constant):
         return [np.full(len(time), curve.value if order == 0 else 0.0) for order in orders]

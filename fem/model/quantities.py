@@ -16,6 +16,7 @@ from fem.arrays import Floats, Ints, frozen
 from fem.errors import unknown
 from fem.model import Model
 from fem.model.curves import Constant, Follow, evaluate
+from fem.model.free_bodies import rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
 
 
@@ -81,6 +82,8 @@ NODAL = (
     vector("FA", "fluid acceleration", "length/time²", derived=lambda of: of.water[2]),
     Quantity("FE", "surface elevation", "length", derived=lambda of: of.water[0]),
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
+    vector("UR", "rotation", "", derived=lambda of: rotations(of)[0], figure="rotations"),
+    vector("VR", "angular velocity", "1/time", derived=lambda of: rotations(of)[1]),
 )
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, aliases=("E11",)),
@@ -130,6 +133,20 @@ def moments(of: Values) -> Floats:
             arms = of["COORD"][..., pinned, :] - of["COORD"][..., node, :]
             found[..., node, :] = np.cross(arms, of["RF"][..., pinned, :]).sum(axis=-2, keepdims=True)
     return found
+
+
+def rotations(of: Values) -> tuple[Floats, Floats]:
+    """Rotation vectors and angular velocities of free bodies at their reference nodes; zero at other nodes."""
+    turns, rates = np.zeros_like(of["U"]), np.zeros_like(of["U"])
+    for body in of.model.free_bodies:
+        (node,) = np.isin(of.indices, of.model.mesh.nodes_of(body.node)).nonzero()
+        if node.size:
+            points = of.model.mesh.node_sets[body.corners or ""]
+            start, at = of.model.mesh.coordinates[points], of.indices.searchsorted(points)
+            places, corners = start + of["U"][..., at, :], start - start.mean(axis=0)
+            turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
+            rates[..., node, :] = spin(corners, places, of["V"][..., at, :])[..., None, :]
+    return turns, rates
 
 
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:

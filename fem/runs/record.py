@@ -188,7 +188,12 @@ class Response:
 
 
 class SilentSink:
-    """What takes in a run, and ignores all of it; sinks override what they need."""
+    """What takes in a run, and ignores all of it; sinks override what they need.
+
+    hears_rows  False: rows need not be made for it
+    """
+
+    hears_rows: bool = True
 
     def begin(self, start: StepStart) -> None: ...
     def rows(self, rows: Rows) -> None: ...

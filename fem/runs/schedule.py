@@ -162,7 +162,7 @@ class Schedule:
 
     def is_vtk_due(self, increment: int, time: float, is_last: bool) -> bool:
         """Whether the whole field of this increment goes to VTK. Ask from increment 0 on, in order."""
-        if self._asked[0] != increment:
+        if self._fields and self._asked[0] != increment:
             # A list, not a generator: every cadence has to see the increment.
             answers = [cadence.is_due(increment, time, is_last) for cadence in self._fields]
             self._asked = (increment, any(answers))
@@ -183,7 +183,7 @@ class Schedule:
 
         The last increment of a step is due although not foretold when the number of increments is not known.
         """
-        following = min((cadence.next_increment(increment) for cadence in self._fields), default=NEVER)
+        following = min([NEVER, *(cadence.next_increment(increment) for cadence in self._fields)])
         if following < NEVER and self._expected is not None and increment < self._expected:
             return min(following, self._expected)
         return following

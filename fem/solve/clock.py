@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -40,6 +40,8 @@ to die out (HHT with ALPHA=-0.05: a tenth in each)."""
 LONGEST_BY_CONVERGENCE = {"HHT": 0.1, "BACKWARD EULER": 1.0}
 """Longest increment that goes by convergence, as a fraction of its step, where dtmax is blank."""
 LONGEST_CHUNK = 16_384
+FEW = 8
+"""Increments below which Python's numbers are quicker than arrays."""
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 BALANCES = 50
@@ -132,33 +134,43 @@ class Clock:
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
-        limit = self._next_stop()
-        count = min(count, int((limit - self.time) / self.dt) + 2)
-        times = self._origin + np.arange(self._count, self._count + count + 1, dtype=np.float64) * self.dt
+        limit, origin, first, dt = self._next_stop(), self._origin, self._count, self.dt
+        sharp = limit - SHARP * dt
+        whole = max(int((sharp - origin) / dt) - first, 0)  # increments that end before the stop, but for round-off
+        while origin + (first + whole) * dt >= sharp and whole:
+            whole -= 1
+        while origin + (first + whole + 1) * dt < sharp:
+            whole += 1
+        times = increments(origin, first, min(count, whole + 1), dt)
         times[0] = self.time
-        steps = np.full(count, self.dt)
-        past = 1 + int(times[1:].searchsorted(limit - SHARP * self.dt))
-        if past <= count:
-            times, steps = times[: past + 1], steps[:past]
-            if abs(times[past] - limit) > SHARP * self.dt:
-                steps[past - 1] = limit - times[past - 1]
-            times[past] = limit
+        steps = np.empty(len(times) - 1)
+        steps[:] = dt
+        if count > whole:
+            if abs(times[-1] - limit) > SHARP * dt:
+                steps[-1] = limit - times[-2]
+            times[-1] = limit
         return times, steps
 
     def land(self, time: float) -> float:
         """Have an increment end at a time, too: where one would end, if no more than round-off away; where that is."""
-        time = min(time, self.end)
+        time, sharp = min(time, self.end), SHARP * self.dt
         regular = self._origin + round((time - self._origin) / self.dt) * self.dt
-        first = int(self.instants.searchsorted(time - SHARP * self.dt))
-        ends = (*self.instants[first : first + 1].tolist(), self.end, regular, time)
-        self.target = next(end for end in ends if abs(end - time) <= SHARP * self.dt and end > self.time)
-        return self.target
+        for end in (self._instant_after(time - sharp, "left"), self.end, regular):
+            if abs(end - time) <= sharp and end > self.time:
+                time = end
+                break
+        self.target = time
+        return time
 
     def _next_stop(self) -> float:
         soon = self.time + SHARP * self.dt
-        ahead = int(self.instants.searchsorted(soon, side="right"))
-        stop = min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
+        stop = min(self._instant_after(soon, "right"), self.end)
         return min(stop, self.target) if self.target > soon else stop
+
+    def _instant_after(self, time: float, side: Literal["left", "right"]) -> float:
+        """The first instant after a time (``right``), or at it (``left``); infinite for none."""
+        ahead = int(self.instants.searchsorted(time, side)) if len(self.instants) else 0
+        return float(self.instants[ahead]) if ahead < len(self.instants) else math.inf
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""
@@ -234,12 +246,11 @@ class ErrorClock(Clock):
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """As many increments as are likely to stay equal, up to the next stop."""
         count = min(count, self._likely, self._whole - self._count)
-        numbers = self._count + np.arange(count + 1)
-        times = self._origin + numbers * self._grid
+        times = increments(self._origin, self._count, count, self._grid)
         times[0] = self.time
         if self._count + count == self._whole:
             times[-1] = self._stop
-        return np.asarray(times, float), np.full(count, self._grid)
+        return times, np.full(count, self._grid)
 
     def land(self, time: float) -> float:
         stop = super().land(time)
@@ -311,6 +322,13 @@ class Progress:
     def pace_python(self, spent: float) -> None:
         """Choose the next chunk after one of Python functions in which an increment took ``spent`` seconds."""
         self.few = self.chunk = max(1, min(4 * self.few, int(CHUNK_SECONDS / spent)))
+
+
+def increments(origin: float, first: int, count: int, dt: float) -> Floats:
+    """(count + 1,) ends of increments on a grid, from number ``first`` on."""
+    if count < FEW:  # quicker than arrays
+        return np.array([origin + number * dt for number in range(first, first + count + 1)])
+    return origin + np.arange(first, first + count + 1, dtype=np.float64) * dt
 
 
 def first_chunk(system: System) -> int:

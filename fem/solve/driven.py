@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fem.arrays import Floats
 from fem.errors import ModelError, NoConvergence
 from fem.model import Dynamic, Model, Static, Step
 from fem.model.curves import Live
 from fem.runs.record import Requests, SilentSink, Sink
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import SHARP, Clock
-from fem.solve.loop import Run, errors_told
+from fem.solve.loop import ErrorsTold, Run
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_run import StepRun
 
-Inputs = Mapping[str, tuple[float, ...]]
+Inputs = Mapping[str, Floats]
 """Numbers of the amplitudes, by name."""
 Values = Mapping[str, tuple[float, float | None]]
 """Of amplitudes at the end of an interval, and their rates there; None: along a straight line."""
@@ -53,7 +54,7 @@ class Driven(Run):
         self._go_on(number)
         self.asked = self.target = self.progress.time
         if begun:
-            with errors_told(self.model, number):
+            with ErrorsTold(self.model, number):
                 self._open()
         if driven:
             self._take(driven)
@@ -96,7 +97,7 @@ class Driven(Run):
             step_run, clock = self.last, self.last.clock
             assert isinstance(clock, Clock)
             goes_on = time > clock.end + SHARP * clock.dt
-            with errors_told(self.model, step_run.number):
+            with ErrorsTold(self.model, step_run.number):
                 try:
                     self._march(step_run, clock.land(time))
                 except (NoConvergence, KeyboardInterrupt) as error:
@@ -168,8 +169,8 @@ class Driven(Run):
         self.opening, self.leaps = driven["opening"], driven["leaps"]
         self.asked, self.target = driven["asked"], driven["target"]
 
-    def _numbers(self) -> dict[str, tuple[float, ...]]:
-        return {name: each.numbers for name, each in self.live.items()}
+    def _numbers(self) -> dict[str, Floats]:
+        return {name: each.numbers.copy() for name, each in self.live.items()}
 
     def _put(self, inputs: Inputs) -> None:
         for name, numbers in inputs.items():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any, TypeVar
@@ -76,29 +75,32 @@ def begin(
     # (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model.
     np.empty(4_000_000)
     work.ahead = math.inf if len(model.mesh.element_labels) > LARGE else 0.0
-    with errors_told(model):
+    with ErrorsTold(model):
         return kind(model, sink, replace(requests, solver=requests.solver.upper()), checkpoints)
 
 
-@contextmanager
-def errors_told(model: Model, step: int = 0) -> Iterator[None]:
-    """Errors name the deck and the step.
+class ErrorsTold:
+    """Context in which errors name the deck and the step.
 
     ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
     What the caller ignores (kernels as Python functions) stays ignored.
     """
-    warned: dict[str, Any] = {
-        kind: "raise" for kind, how in np.geterr().items() if how == "warn" and kind in ("over", "divide", "invalid")
-    }
-    try:
-        with np.errstate(**warned):
-            yield
-    except (FloatingPointError, OverflowError) as error:
-        what = f"numbers of this model are out of range ({error}): {OUT_OF_RANGE}"
-        raise ModelError(placed(model, step, what)) from error
-    except (ModelError, NoConvergence) as error:
-        error.args = (placed(model, step, str(error)),)
-        raise
+
+    def __init__(self, model: Model, step: int = 0) -> None:
+        self._model, self._step, known = model, step, np.geterr()
+        warned: dict[str, Any] = {kind: "raise" for kind in ("over", "divide", "invalid") if known[kind] == "warn"}
+        self._state = np.errstate(**warned)
+
+    def __enter__(self) -> None:
+        self._state.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._state.__exit__(kind, error, trace)
+        if isinstance(error, FloatingPointError | OverflowError):
+            what = f"numbers of this model are out of range ({error}): {OUT_OF_RANGE}"
+            raise ModelError(placed(self._model, self._step, what)) from error
+        if isinstance(error, ModelError | NoConvergence):
+            error.args = (placed(self._model, self._step, str(error)),)
 
 
 def placed(model: Model, step: int, what: str) -> str:
@@ -134,7 +136,7 @@ class Run(RunState):
     def enter(self, number: int) -> None:
         """A step, from where the one before has ended."""
         self.checkpoints.begin(self, number)
-        with errors_told(self.model, number):
+        with ErrorsTold(self.model, number):
             self._step(number, self.model.steps[number - 1])
 
     def _step(self, number: int, step: Step) -> None:

@@ -98,10 +98,10 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
 
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
     """
+    is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):
-        is_all = len(rows) == 0 or int(rows[-1]) == len(rows) - 1
         finite = np.isfinite(array[: len(rows)] if is_all else array[rows])
-        if not finite.all():
+        if np.count_nonzero(finite) < finite.size:
             rows = rows[: int(finite.reshape(len(rows), -1).all(axis=1).argmin())]
     return rows
 

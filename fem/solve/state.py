@@ -6,9 +6,10 @@ them. Each part says in ``changing`` which of its attributes change during a ste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from operator import is_
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment, thermal_rows
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, assemble, linearised
-from fem.compiled import is_compiled
+from fem.compiled import bound, is_compiled
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
 from fem.runs.record import Requests, Sink, StepStart
@@ -36,10 +37,19 @@ HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started")
 """What steps hand on to the next one besides motion and time."""
 
 
+class Reached(NamedTuple):
+    """The last increment, as it was recorded: its ``ROW``, nodes (r, p, 3), elements (q, s). Later ones write to it."""
+
+    increment: Floats
+    nodes: Floats
+    elements: Floats
+
+
 class RunState:
     """What steps share: the model and its arrays, where the motion is, what acts, and who hears of it.
 
     linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
+    reached      None: no step has begun
     keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
     fallen       labels and energies of elements that the step now beginning has removed
     """
@@ -57,6 +67,7 @@ class RunState:
     has_started: bool
     fallen: list[tuple[int, float]]
     keeps_every: int
+    reached: Reached | None = None
 
     def next_checkpoint(self, increment: int) -> int:
         """The next increment after this one at which the deck wants a checkpoint."""
@@ -116,6 +127,8 @@ class StepState:
     nodes, elements  recorded ones
     thermal          (m,) thermal strain of now
     is_compiled      the Newton march runs as machine code
+    chunk            arrays of the last chunk, where they can be used again
+    go_on, through   the march through it and its arguments, made of ``marching``; taken apart where it goes on
     """
 
     whole: RunState
@@ -136,6 +149,10 @@ class StepState:
     notices: dict[str, None]
     has_begun: bool
     is_compiled: bool
+    marching: tuple[Any, ...] = (None,) * 8
+    chunk: tuple[Any, Record, Ints] | None = None
+    through: tuple[Any, ...] = ()
+    go_on: Callable[..., int] = march
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -151,13 +168,22 @@ class StepState:
     def try_out(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
-        through = stage.passage(chunk, motion, kept)
-        through = through._replace(problem=through.problem._replace(ropes=ropes))
-        self.is_compiled = self.is_compiled or is_compiled(march, end, control, self.arc, through)
+        parts = control, chunk, kept, ropes, stage, stage.nodes, stage.coefficients, stage.choice
+        if not all(map(is_, parts, self.marching)):
+            passage = stage.passage(chunk, motion, kept)
+            through = control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
+            go_on: Callable[..., int] = march
+            self.is_compiled = self.is_compiled or is_compiled(march, end, *through)
+            if self.chunk:
+                self.marching, self.go_on, self.through = parts, march, through
+        else:
+            if self.is_compiled and self.go_on is march:
+                self.go_on, self.through = bound(march, end, *self.through), ()
+            go_on, through = self.go_on, self.through
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)
         while True:
-            reason = march(end, control, self.arc, through)
+            reason = go_on(end, *through)
             if reason != NEED_SOLVE:
                 return int(reason)
             phase = int(control[CONTROL.phase])
@@ -207,7 +233,7 @@ class Marcher:
 
     def due(self, step: StepState, chunk: Loading) -> Flags:
         """(k,) increments that get a row."""
-        return np.ones(len(chunk.dt), np.bool_)
+        return ~np.zeros(len(chunk.dt), np.bool_)
 
     def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""

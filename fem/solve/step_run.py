@@ -47,6 +47,7 @@ from fem.solve.newton.groups import (
     Record,
 )
 from fem.solve.outcome import (
+    REACTION,
     before_overflow,
     frame_of,
     gather_reactions,
@@ -57,9 +58,10 @@ from fem.solve.outcome import (
     rows_of,
     snapped,
 )
+from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
-from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
+from fem.solve.state import HANDED_ON, SINGULAR, Marcher, Reached, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
@@ -309,11 +311,12 @@ class StepRun(StepState):
         is_paced = self.clock.is_paced and not self.watch.is_off
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
-        last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
-        times, steps = times[: last + 1], steps[:last]
-        chunk = loading(self.stage, self.progress.motion, times, steps)
-        kept = record(self.stage, len(steps), self.nodes, self.elements)
-        control, due = np.zeros(len(CONTROL), np.int64), self.marcher.due(self, chunk)
+        instant = self.schedule.next_instant()
+        if instant <= times[-1]:  # a field is due at its instant
+            last = int(times[1:].searchsorted(instant)) + 1
+            times, steps = times[: last + 1], steps[:last]
+        chunk, kept, control = self._chunk(times, steps)
+        times, steps, due = chunk.time, chunk.dt, self.marcher.due(self, chunk)
         self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
         reason = self._march(control, due, chunk, kept)
@@ -339,6 +342,24 @@ class StepRun(StepState):
             reason, control = self._pass_events(times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
+
+    def _chunk(self, times: Floats, steps: Floats) -> tuple[Loading, Record, Ints]:
+        """What acts in increments, room for what is kept of them, and for where the march is."""
+        known, is_heard = self.chunk, self.sink.hears_rows
+        if known and known[0].stage is self.stage and known[0].fits(times, steps):
+            refill, kept, control = known
+            control[:] = 0
+            if is_heard:
+                kept = record(self.stage, len(steps), self.nodes, self.elements)
+            else:
+                kept.kinematics[:, REACTION + 1 :] = 0.0
+            return refill.chunk, kept, control
+        chunk = loading(self.stage, self.progress.motion, times, steps)
+        kept = record(self.stage, len(steps), self.nodes, self.elements)
+        control = np.zeros(len(CONTROL), np.int64)
+        again = refill_of(self.stage, self.progress.motion, chunk) if self.is_compiled else None
+        self.chunk = (again, kept, control) if again else None
+        return chunk, kept, control
 
     def _pace(self, spent: float, done: int) -> None:
         """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
@@ -374,11 +395,13 @@ class StepRun(StepState):
         return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
-        done, increments = len(due), kept.increments[: len(due)]
-        self.clock.advance(float(times[done]), done, int(increments[-1, ROW.iterations]))
-        self.patience.judge(self.stage, self.progress.motion, float(increments[:, ROW.iterations].sum()))
-        self.progress.time = float(times[done])
-        self._remark(increments, times[1:])
+        done, time = len(due), times.item(len(due))
+        increments = kept.increments[:done]
+        self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
+        self.patience.judge(self.stage, self.progress.motion, increments)
+        self.progress.time = time
+        if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
+            self._remark(increments, times[1:])
         factors = chunk.factors[1 : done + 1] if chunk.time is times else None
         self._send_rows(kept, due, times[1 : done + 1], steps[:done], factors)
         self.marcher.tell(self, self.progress.increment - done, times)
@@ -397,20 +420,25 @@ class StepRun(StepState):
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
-        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
-        if self.whole.gone.any():
+        is_heard = self.sink.hears_rows
+        if is_heard:
+            note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
+        if np.count_nonzero(self.whole.gone):
             kept.values[:, self.whole.gone[self.elements]] = 0.0
-        good = before_overflow(kept, rows)
-        increment = self.progress.increment + rows + (1 if dt.any() else 0)
+        good, first = before_overflow(kept, rows), self.progress.increment + (1 if dt.item(0) else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
-        self.progress.increment, is_whole = int(increment[-1]), len(good) == len(rows)
+        self.progress.increment, is_whole = first + rows.item(-1), len(good) == len(rows)
         if len(good):
+            last = good.item(-1)
+            self.whole.reached = Reached(kept.increments[last], kept.kinematics[last], kept.values[last])
+        if len(good) and is_heard:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
-            found = rows_of(self.number, kept, good, increment[: len(good)], time, dt, recorded, is_end)
+            found = rows_of(self.number, kept, good, first + good, time, dt, recorded, is_end)
             found.cutbacks[0] = cutbacks
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
-            raise ModelError(overflow_message(self, int(increment[len(good)]), float(time[rows[len(good)]])))
+            at = rows.item(len(good))
+            raise ModelError(overflow_message(self, first + at, time.item(at)))
 
     def _send_frame(self, is_end: bool) -> None:
         """The whole field, where VTK or the end of the step (or of the run) ask for it."""

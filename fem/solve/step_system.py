@@ -315,12 +315,17 @@ class Patience:
         if self.refusals >= MOST_REFUSALS:
             self._stop(stage, "gave up on indefinite or stiff systems")
 
-    def judge(self, stage: StepSystem, motion: Motion, solves: float) -> None:
-        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
+    def judge(self, stage: StepSystem, motion: Motion, increments: Floats) -> None:
+        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept.
+
+        increments (k, ``ROW``) just taken
+        """
         memory = motion.memory
-        if memory[MEMORY.spent] > MANY_PRODUCTS * solves:
-            self._stop(stage, f"need {memory[MEMORY.spent] / solves:.0f} iterations a solve")
-        memory[MEMORY.spent] = 0.0
+        if memory[MEMORY.spent] > 0.0:
+            count, spent = float(increments[:, ROW.iterations].sum()), float(memory[MEMORY.spent])
+            if spent > MANY_PRODUCTS * count:
+                self._stop(stage, f"need {spent / count:.0f} iterations a solve")
+            memory[MEMORY.spent] = 0.0
 
     def _stop(self, stage: StepSystem, reason: str) -> None:
         """From iterative solves to the direct solver, for the rest of the step."""

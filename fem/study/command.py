@@ -17,6 +17,7 @@ from fem.commands.arguments import (
     add_sweep,
     assignment,
     count,
+    file_with_values,
     fraction,
     percent,
     positive,
@@ -255,7 +256,8 @@ def add_fit_command(commands: Any) -> None:
     what = "a *PARAMETER and its bounds; may be repeated; by its logarithm where high/low >= 10, else as it is"
     command.add_argument("--vary", metavar="NAME=low:high[:log|:linear]", action="append", required=True, help=what)
     what = "a file with parameters of its run alone; may be repeated"
-    command.add_argument("--record", metavar="FILE.csv:NAME=VALUE,...", action="append", default=[], help=what)
+    form: dict[str, Any] = {"metavar": "FILE.csv:NAME=VALUE,...", "type": file_with_values, "default": []}
+    command.add_argument("--record", action="append", help=what, **form)
     what = "a line for each run: its parameters, and statistics of it (T_e12_max, also _min, _mean, _std, _Tz)"
     command.add_argument("--cases", metavar="FILE.csv", type=Path, help=what)
     what = "standard deviation of the errors of a column (default: from the residuals); may be repeated"

@@ -25,7 +25,7 @@ from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.fitting import MOST_TRIALS, Misfit, Runs, Varied, certainty, in_words
-from fem.study.measured import Given, Measured, Observed, parse_record, read_cases, read_record
+from fem.study.measured import Given, Measured, Observed, read_cases, read_record
 from fem.study.points import number
 from fem.study.table import cells_of
 
@@ -373,7 +373,7 @@ def write_fit(options: Namespace) -> int:
     if options.write:
         check_file(options.write, map(Path, model.files), options.force, False)
     same = ("cases", "starts", "hold_out", "step", "start", "workers")
-    records = [*options.records, *map(parse_record, options.record)]
+    records = [*options.records, *options.record]
     own = OwnFolder(folder, RECORD, origin_of(model), files, force=options.force)
     own.check()
     bounds, others = [parse_vary(text) for text in options.vary], {name: given[name] for name in same}

@@ -6,25 +6,24 @@ Columns are named as in the tables of ``fem``: ``time, T_e12, U3_n5``; statistic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.commands.arguments import assignment
 from fem.errors import CommandError, proposal
 from fem.model import Model, Perturbation
 from fem.runner import drive
 from fem.runs.record import Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
-from fem.show.series import Series, crossing_period, number_of
-from fem.study.points import cells_in, names_of, values_of
+from fem.show.series import Series, number_of
+from fem.study.points import read_numbers
 from fem.study.question import Question, Row
-from fem.study.row import STATISTICS, place_of
+from fem.study.row import STATISTICS, Record, place_of
 
-TIME, FILE = "time", "file"
+TIME = "time"
 Given: TypeAlias = "str | Path | Mapping[str, Any] | tuple[str | Path | Mapping[str, Any], Mapping[str, float]]"
 """A record as ``fem.fit`` takes it: a CSV file or columns by name; in a pair with the parameters of its run."""
 
@@ -46,7 +45,7 @@ class Measured:
     columns: tuple[str, ...]
     time: Floats
     values: Floats
-    places: tuple[str, ...] = field(default=())
+    places: tuple[str, ...]
 
     def check(self, model: Model, step: int | None) -> None:
         """CommandError: a node or element is not in the model of its run, or a time is not in this run."""
@@ -57,13 +56,13 @@ class Measured:
                 what = "element" if kind == "e" else "node"
                 near = min(labels, key=lambda other: abs(other - label))
                 raise CommandError(f"{self.name}: {name}: the deck has no {what} {label}; the nearest label is {near}")
-        first, last = span_of(model, step)
-        outside = (self.time < first - 1e-9 * last) | (self.time > last * (1.0 + 1e-9))
+        last = length_of(model, step)
+        outside = (self.time < 0.0) | (self.time > last * (1.0 + 1e-9))
         if outside.any():
             row = int(np.flatnonzero(outside)[0])
             raise CommandError(
-                f"{self.places[row]}: time {self.time[row]:.9g} is outside the run, which lasts from {first:.9g} to "
-                f"{last:.9g}; --step N counts times from the start of step N"
+                f"{self.places[row]}: time {self.time[row]:.9g} is outside the run, which lasts from 0 to {last:.9g}; "
+                "--step N counts times from the start of step N"
             )
 
 
@@ -83,32 +82,18 @@ def spelled(name: str, place: str) -> str:
     return f"{column}_{kind}{label}" + (f"_{what}" if what else "")
 
 
-def span_of(model: Model, step: int | None) -> tuple[float, float]:
-    """First and last time of a run, or of a step, counted from its start. CommandError: no such step."""
+def length_of(model: Model, step: int | None) -> float:
+    """Time that a run, or a step, lasts. CommandError: no such step."""
     periods = [0.0 if isinstance(one.procedure, Perturbation) else one.procedure.period for one in model.steps]
-    if step is None:
-        return 0.0, sum(periods)
-    if step > len(periods):
-        raise CommandError(f"--step {step}: the deck has {len(periods)} steps")
-    return 0.0, periods[step - 1]
+    if step is not None and step > len(periods):
+        raise CommandError(f"--step {step}: the deck has {len(periods)} step{'s' * (len(periods) != 1)}")
+    return sum(periods) if step is None else periods[step - 1]
 
 
-def read_table(path: str | Path) -> tuple[tuple[str, ...], Floats, list[str], list[str]]:
-    """Names, values (k, c), the place of each name and of each row of a CSV file; cells of ``file`` are kept as text.
-
-    CommandError, with file, line and column: it cannot be read, or a cell is no finite number.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} cannot be read: {getattr(error, 'strerror', '') or error}") from None
-    lines = [(n, cells_in(line)) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if len(lines) < 2:
-        raise CommandError(f"{path}: expected a line of column names and at least one line of numbers below it")
-    (first, head), *rest = lines
-    names = tuple(names_of(f"{path}:{first}", head))
-    rows = [values_of(f"{path}:{n}", cells, names) for n, cells in rest]
-    return names, np.array(rows), [f"{path}:{first}:{column}" for column, _ in head], [f"{path}:{n}" for n, _ in rest]
+def read_table(path: str | Path) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
+    """Names, values (k, c), the place of each name and of each row of a CSV file."""
+    names, table, heads = read_numbers(path)
+    return names, np.array(list(table.values())), heads, tuple(f"{path}:{n}" for n in table)
 
 
 def series_of(
@@ -146,14 +131,8 @@ def read_record(given: Given, number: int) -> Measured:
     if len({len(column) for column in table.values()}) != 1:
         raise CommandError(f"{name}: its columns differ in length, or there are none")
     values = np.column_stack(list(table.values()))
-    rows = [f"{name}, row {row}" for row in range(1, len(values) + 1)]
-    return series_of(name, list(table), values, [name] * len(table), rows, own)
-
-
-def parse_record(text: str) -> tuple[Path, dict[str, float]]:
-    """``run3.csv:period=1.6,r=0.2`` as a pair of file and parameters."""
-    file, _, own = text.rpartition(":") if "=" in text.rpartition(":")[2] else (text, "", "")
-    return Path(file), dict(assignment(part) for part in own.split(",") if part)
+    places = [f"{name}, row {row}" for row in range(1, len(values) + 1)]
+    return series_of(name, list(table), values, [name] * len(table), places, own)
 
 
 def read_cases(path: str | Path) -> list[Measured]:
@@ -209,10 +188,7 @@ class Observed(Question):
         if not late.any():
             raise CommandError(f"{name}: the run has no values from time {start:g} on")
         kept = Series(name, np.zeros(np.count_nonzero(late)), time[late], values[late])
-        if what == "Tz":
-            return np.array([crossing_period(kept)])
-        extreme = {"min": kept.values.min, "max": kept.values.max}
-        return np.array([extreme[what]() if what in extreme else getattr(kept, what)])
+        return np.array([Record(series).numbers(kept)[STATISTICS.index(what)]])
 
 
 class SeriesSink(SilentSink):

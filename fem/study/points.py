@@ -76,24 +76,30 @@ def read_cases(path: str | Path) -> Cases:
     """Read a list. CommandError, with line and column: what is no name or number, too many or too few of them, a set
     that is there twice.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"--cases: {path} cannot be read: {getattr(error, 'strerror', '') or error}") from None
-    lines = [(n, cells_in(line)) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if len(lines) < 2:
-        raise CommandError(f"{path}: expected a line of parameter names and at least one set of values below it")
-    if len(lines) > MAX_POINTS:
-        raise CommandError(f"{path}: {len(lines) - 1} parameter sets; at most {MAX_POINTS} are possible")
-    (first, head), *rest = lines
-    names = tuple(names_of(f"{path}:{first}", head))
+    names, table, heads = read_numbers(path)
+    if len(table) > MAX_POINTS:
+        raise CommandError(f"{path}: {len(table)} parameter sets; at most {MAX_POINTS} are possible")
     seen: dict[tuple[float, ...], int] = {}
-    for n, cells in rest:
-        row = values_of(f"{path}:{n}", cells, names)
+    for n, row in table.items():
         if row in seen:
             raise CommandError(f"{path}:{n}:1: the same parameter set as in line {seen[row]}; remove one of them")
         seen[row] = n
-    return Cases(names, tuple(seen), Path(path).name, tuple(f"{path}:{first}:{column}" for column, _ in head))
+    return Cases(names, tuple(seen), Path(path).name, heads)
+
+
+def read_numbers(path: str | Path) -> tuple[tuple[str, ...], dict[int, tuple[float, ...]], tuple[str, ...]]:
+    """Names in the first line of a CSV file, numbers below them by the number of their line, the place of each name."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {getattr(error, 'strerror', '') or error}") from None
+    lines = [(n, cells_in(line)) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) < 2:
+        raise CommandError(f"{path}: expected a line of names and at least one line of numbers below it")
+    (first, head), *rest = lines
+    names = tuple(names_of(f"{path}:{first}", head))
+    found = {n: values_of(f"{path}:{n}", cells, names) for n, cells in rest}
+    return names, found, tuple(f"{path}:{first}:{column}" for column, _ in head)
 
 
 def cells_in(line: str) -> list[Cell]:

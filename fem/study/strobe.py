@@ -16,7 +16,7 @@ from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.model import Model
 from fem.runs.record import SilentSink, Sink
-from fem.solve.loop import errors_told
+from fem.solve.loop import ErrorsTold
 from fem.solve.rods import consistent_velocities, dense, keep_rates, over_independent
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
@@ -139,7 +139,7 @@ class Strobe:
         for name, part in last.parts():
             put_back(part, self._unopened[name])
         last.variation = None
-        with errors_told(self.model, last.number):
+        with ErrorsTold(self.model, last.number):
             if state is not None:
                 motion.u[:], motion.v[:] = state.u, state.v
                 self.trajectory.has_started = True
@@ -181,7 +181,7 @@ class Strobe:
     def march(self) -> State:
         """From where ``begin`` has put the model to the end of the periods."""
         last, motion = self.last, self.last.progress.motion
-        with errors_told(self.model, last.number):
+        with ErrorsTold(self.model, last.number):
             advance_to(last, is_paced=True)
             self._close()
         return State(motion.u.copy(), motion.v.copy())

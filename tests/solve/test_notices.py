@@ -173,7 +173,7 @@ def test_an_iterative_solver_that_needs_too_many_iterations_is_told(spent, is_to
     told: list[str] = []
     memory = np.zeros(len(MEMORY))
     memory[MEMORY.spent] = spent
-    Patience(told.append).judge(iterative(), SimpleNamespace(memory=memory), 10.0)
+    Patience(told.append).judge(iterative(), SimpleNamespace(memory=memory), np.full((4, len(ROW)), 2.5))
     assert [f"need {MANY_PRODUCTS} iterations a solve: a direct solver is used" in text for text in told] == [
         True
     ] * is_told

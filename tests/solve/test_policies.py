@@ -139,7 +139,7 @@ def test_more_than_120_iterations_a_solve_cost_more_than_factors(spent, is_direc
     stage: Any = StepSystem()
     motion: Any = SimpleNamespace(memory=np.zeros(20))
     motion.memory[MEMORY.spent] = spent
-    Patience(told.append).judge(stage, motion, 10.0)
+    Patience(told.append).judge(stage, motion, np.full((4, len(ROW)), 2.5))
     assert (stage.choice.solver == EXTERNAL) == is_direct == any("120 iterations a solve" in t for t in told)
     assert motion.memory[MEMORY.spent] == 0.0
 

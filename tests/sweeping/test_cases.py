@@ -76,8 +76,8 @@ def test_starts_are_names_too(deck):
         ("length, LENGTH\n1.0,2.0\n", "cases.csv:1:9: LENGTH is given twice"),
         ("length,\n1.0,2.0\n", "cases.csv:1:8: a parameter name is missing"),
         ("length\n1.0\n2.0\n1.0\n", "cases.csv:4:1: the same parameter set as in line 2"),
-        ("length\n", "cases.csv: expected a line of parameter names"),
-        ("", "cases.csv: expected a line of parameter names"),
+        ("length\n", "cases.csv: expected a line of names"),
+        ("", "cases.csv: expected a line of names"),
     ],
 )
 def test_what_is_wrong_in_a_list_is_said_with_its_place(tmp_path, text, said):

@@ -13,8 +13,8 @@ from scipy.special import stdtrit
 
 import fem
 from fem.cli import main
+from fem.commands.arguments import file_with_values
 from fem.study.fitting import Varied, certainty, in_words
-from fem.study.measured import parse_record
 
 ROOT = Path(__file__).resolve().parents[2]
 BAR = """*PARAMETER
@@ -168,6 +168,15 @@ def test_intervals_hold_the_truth_also_where_errors_are_correlated(memory, least
     assert least <= np.mean(held) <= 0.985
 
 
+@pytest.mark.long
+def test_processes_give_what_one_gives(deck, monkeypatch):
+    monkeypatch.setattr("fem.study.fitting.START_UP", 0.0)
+    records = [(record(load), {"P": load}) for load in (2.0, 3.0)]
+    one, two = (fem.fit(deck, records, {"E": (50.0, 200.0)}, workers=count) for count in (1, 2))
+    assert one.parameters == two.parameters and one.search == two.search
+    assert [column.tolist() for column in one.residuals.values()] == [c.tolist() for c in two.residuals.values()]
+
+
 def test_the_command_writes_tables_figure_and_deck(deck, capsys):
     data = written("run.csv", **record())
     words = ["fit", deck, data, "--vary", "P=-10:10", "--sigma", "U1_n2=0.001", "--write", "fitted.inp"]
@@ -192,9 +201,12 @@ def test_a_table_of_records(deck):
     assert float(row["value"]) == pytest.approx(80.0, rel=0.01)
 
 
-def test_record_words():
-    assert parse_record("run3.csv:period=1.6,r=0.2") == (Path("run3.csv"), {"period": 1.6, "r": 0.2})
-    assert parse_record("run3.csv") == (Path("run3.csv"), {})
+def test_record_words(deck, capsys):
+    assert file_with_values("a:b/run3.csv:period=1.6,r=0.2") == (Path("a:b/run3.csv"), {"period": 1.6, "r": 0.2})
+    for words, message in (("run.csv", "is not of the form FILE.csv"), ("run.csv:P=x", "'x' in 'P=x' is not a number")):
+        with pytest.raises(SystemExit):
+            main(["fit", deck, "--record", words, "--vary", "P=1:3"])
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -215,7 +227,7 @@ def test_record_words():
         ("time,U1_n2\n0.5,1.\n0.6,1.", ["--vary", "E=-1:200:log"], "a logarithm needs bounds above zero"),
         ("time,U1_n2\n0.5,1.\n0.6,1.", ["--set", "P=1"], "parameter P is varied, and set"),
         ("time,U1_n2\n0.5,1.\n0.6,1.", ["--sigma", "U2_n2=1"], "expected a column and its standard deviation"),
-        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--step", "2"], "--step 2: the deck has 1 steps"),
+        ("time,U1_n2\n0.5,1.\n0.6,1.", ["--step", "2"], "--step 2: the deck has 1 step"),
         ("time,U1_n2\n0.5,1.", [], "1 measurements cannot determine 1 parameters"),
         ("time,U1_n2\n0.5,1.\n0.6,1.", ["--record", "run.csv:q=1"], "run.csv: the deck has no *PARAMETER q"),
     ],

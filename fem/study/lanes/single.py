@@ -21,7 +21,7 @@ from fem.forces.bar import VISCOUS
 from fem.model import Dynamic
 from fem.solve.clock import first_chunk
 from fem.solve.energy_watch import SETTLING
-from fem.solve.loop import errors_told
+from fem.solve.loop import ErrorsTold
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, DONE, ROW, Motion, Record
@@ -62,7 +62,7 @@ def march_singly(
         if not has_same_forces(one, stage):
             continue
         kept = empty._replace(**{name: part[number, ..., 0] for name, part in parts.items()})
-        with suppress(FemError), errors_told(one.model, 1):  # its own run will report it
+        with suppress(FemError), ErrorsTold(one.model, 1):  # its own run will report it
             good[number] = march_one(restaged(stage, one), one, motion, kept)
     solves = parts["increments"][:, 1:, ROW.iterations, 0].sum(axis=1)
     return empty._replace(**parts), good, solves

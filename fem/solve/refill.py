@@ -1,0 +1,143 @@
+"""Chunks of increments in arrays that are there already, where a program drives a run in many short ones.
+
+What differs between two chunks of as many increments are times, and what follows amplitudes that the program sets:
+``refill`` writes these, to the last bit as ``step_system.loading`` finds them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import bound, exact_kernel
+from fem.model.curves import LEVELS, NEAR, START, Constant, Live
+from fem.solve.newton.groups import Loading, Motion
+from fem.solve.step_system import StepSystem
+
+
+class Sources(NamedTuple):
+    """Where the numbers of a chunk come from.
+
+    table    (l, 66)  all amplitudes that are set (``Live.numbers``)
+    still    (s,)     supported dofs that rest;  places (s,): where
+    columns  (c, 2)   of each moving dof its amplitude in the table, and which derivative of u that gives
+    numbers  (c, 3)   its base, rate and value (``Supports``)
+    cases    (p,)     of each load its amplitude in the table; -1: it is constant
+    start    time from which velocities are integrated;  late: weight of the loads at the end of an increment
+    """
+
+    table: Floats
+    still: Ints
+    places: Floats
+    columns: Ints
+    numbers: Floats
+    cases: Ints
+    start: float
+    late: float
+    is_dynamic: bool
+    is_secant: bool
+
+
+FIRST, SECOND, THIRD = (first for first, _ in LEVELS)
+
+
+@exact_kernel
+def live_value(table: Floats, i: int, order: int, time: float, after: bool, since: float) -> float:
+    """What ``model.curves.evaluate`` gives of amplitude i at a time."""
+    first, width = FIRST, 4
+    if order == -1:
+        first, width = SECOND, 5
+    elif order == -2:
+        first, width = THIRD, 6
+    near = NEAR * (abs(time) + abs(table[i, 2]) + abs(table[i, 0]))
+    piece = 0
+    for k in range(3):
+        is_over = table[i, k] <= time + near if after else table[i, k] < time - near
+        piece += 1 if is_over else 0
+    local = time - table[i, max(piece - 1, 0)]
+    value = 0.0
+    for power in range(width - 1, max(order, 0) - 1, -1):
+        coefficient = table[i, first + width * piece + power]
+        for factor in range(power, power - order, -1):
+            coefficient = coefficient * factor
+        value = value * local + coefficient
+    if order == -1:
+        value = value - table[i, START]
+    elif order == -2:
+        value = value - (table[i, START + 1] + table[i, START + 2] * (time - since))
+    return value
+
+
+@exact_kernel
+def refill(of: Sources, u: Floats, chunk: Loading) -> bool:
+    """Write factors of loads and the motion of supports; False where others move than before.
+
+    u (3n,): displacements at the start
+    """
+    time, dt, table, late, start = chunk.time, chunk.dt, of.table, of.late, of.start
+    for s in range(of.still.shape[0]):
+        if u[of.still[s]] != of.places[s]:
+            return False
+    for p in range(of.cases.shape[0]):
+        if of.cases[p] >= 0:
+            for k in range(time.shape[0]):
+                chunk.factors[k, p] = live_value(table, of.cases[p], 0, time[k], False, start)
+            for k in range(dt.shape[0]):
+                chunk.weighted[k, p] = late * chunk.factors[k + 1, p] + (1.0 - late) * chunk.factors[k, p]
+    for c in range(of.columns.shape[0]):
+        i, given = of.columns[c, 0], of.columns[c, 1]
+        base, rate, value = of.numbers[c, 0], of.numbers[c, 1], of.numbers[c, 2]
+        for k in range(dt.shape[0]):
+            end = time[k + 1]
+            moved = live_value(table, i, -given, end, False, start)
+            chunk.support_u[k, c] = base + rate * (end - start) + moved * value
+            if of.is_dynamic:
+                v1 = rate + live_value(table, i, 1 - given, end, False, start) * value
+                v0 = rate + live_value(table, i, 1 - given, time[k], True, start) * value
+                a1 = live_value(table, i, 2 - given, end, False, start) * value
+                chunk.support_v[k, c], chunk.support_start[k, c] = v1, v0
+                chunk.support_a[k, c] = (v1 - v0) / dt[k] if of.is_secant else a1
+    return True
+
+
+class Refill:
+    """Writes further chunks of as many increments as ``chunk`` has into its arrays."""
+
+    def __init__(self, stage: StepSystem, motion: Motion, chunk: Loading, of: Sources) -> None:
+        self.stage, self.chunk = stage, chunk
+        self._arguments: tuple[Any, ...] = of, motion.u, chunk
+        self._refill: Any = refill
+
+    def fits(self, times: Floats, steps: Floats) -> bool:
+        """Write another chunk; False where that is not all that differs."""
+        if len(steps) != len(self.chunk.dt):
+            return False
+        self.chunk.time[:], self.chunk.dt[:] = times, steps
+        found = self._refill(*self._arguments)
+        if self._refill is refill:  # its machine code is there now
+            self._refill, self._arguments = bound(refill, *self._arguments), ()
+        return bool(found)
+
+
+def refill_of(stage: StepSystem, motion: Motion, chunk: Loading) -> Refill | None:
+    """How chunks like this one are written; None where something is neither constant nor an amplitude that is set."""
+    driven, supports, moving = stage.system.model.driven, stage.environment.supports, chunk.support_dofs
+    if not driven or supports.bodies or len(chunk.thermal_end) > 1:
+        return None
+    curves = [supports.groups[group] for group in supports.group[moving].tolist()]
+    is_known = all(isinstance(curve, Live) for _, curve in curves)
+    if not (is_known and all(isinstance(case.curve, Constant | Live) for case in stage.loads.cases)):
+        return None
+    numbers = np.column_stack([supports.base[moving], supports.rate[moving], supports.value[moving]])
+    columns = np.array([(curve.number, order) for order, curve in curves if isinstance(curve, Live)], np.int64)
+    columns = columns.reshape(-1, 2)
+    numbers[columns[:, 1] < 2, 1] = 0.0
+    cases = [case.curve.number if isinstance(case.curve, Live) else -1 for case in stage.loads.cases]
+    still = np.setdiff1d(supports.supported.nonzero()[0], moving)
+    table = next(iter(driven.values())).numbers.base
+    assert table is not None
+    rule = supports.start, stage.coefficients.wc, stage.is_dynamic, stage.scheme.secant
+    places, acting = supports.places[still], np.array(cases, np.int64)
+    return Refill(stage, motion, chunk, Sources(table, still, places, columns, numbers, acting, *rule))
