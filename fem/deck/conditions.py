@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, distinct
+from fem.deck.beams import Clamps
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
 from fem.deck.kinds import ANY, Name, Reference, Target, word_of
@@ -296,7 +297,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
     nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
     busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
-    turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}
+    turned, clamps = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}, Clamps(draft, mesh)
     for each, card in draft.bodies:
         with draft.guard():
             found = nodes.members(each.node).tolist()
@@ -312,6 +313,12 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                     raise Mistake(place, f"reference node {draft.as_written(label)} {blame}", FREE)
                 for other in {node, *pinned} & turned:
                     raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
+                for other in clamps.beams.keys() & set(pinned) if card.has("TIE NSET") else ():
+                    what = (
+                        f"node {written(draft, mesh, other)} of a line that bends is tied with its rotations, which is "
+                    )
+                    hint = "PIN NSET makes it a hinge; *BOUNDARY, 4 to 6, keeps the direction of a line"
+                    raise Mistake(card.field("TIE NSET").place, what + "not supported", hint)
                 for other in pinned:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
@@ -319,7 +326,8 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
-        split_supports(draft, part, mesh, nodes, given, owner)
+        split_supports(draft, part, mesh, nodes, given, owner, clamps)
+    clamps.finish()
     led = {int(nodes.members(body.node)[0]) for body in bodies if body.rao}
     for node, dofs in given.items():
         if node not in led and (missing := sorted({1, 2, 3, 4, 5, 6} - dofs)):
@@ -349,13 +357,18 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
 
 
 def split_supports(
-    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str]
-) -> None:
+    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str],
+    clamps: Clamps,
+) -> None:  # fmt: skip
     """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
 
     given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
     """
-    kept: list[tuple[Boundary, Place]] = []
+    kept, held = list[tuple[Boundary, Place]](), set[int]()
+    for entry, place in part.turned:
+        stiff = clamps.beams.keys() & set(nodes.members(entry.target).tolist())
+        clamps.take(part, stiff, entry, place)
+        held |= stiff
     for entry, place in part.boundaries:
         if entry.dof <= 3 and not given:
             kept.append((entry, place))
@@ -371,11 +384,16 @@ def split_supports(
             kept.append((entry, place))
             continue
         part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
-        if len(moving) < len(named) and not draft.has_failed("RIGID BODY"):
+        stiff = clamps.beams.keys() & set(named) - owner.keys()
+        clamps.take(part, stiff, entry, place)
+        held |= stiff
+        if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):
             if entry.value != 0.0:
                 draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))
             draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
     part.boundaries[:] = kept
+    if not isinstance(part, Draft) and "BOUNDARY" in part.replaced:
+        clamps.replaced(part, held)
 
 
 def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:

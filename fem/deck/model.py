@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fem.deck.beams import check_beams
 from fem.deck.conditions import (
     build_bodies,
     build_equations,
@@ -64,6 +65,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
     bodies = build_bodies(draft, mesh)
+    check_beams(draft, mesh)
     check_bars(draft, mesh)
     check_pulleys(draft, mesh)
     check_winches(draft, mesh, materials)
@@ -93,6 +95,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         "bodies": bodies,
         "planes": planes,
         "steps": tuple(map(build_step, draft.steps)),
+        "laid": tuple(draft.laid),
     }
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import distinct
+from fem.deck.beams import beam_general_section, beam_section
 from fem.deck.cards import NEGATIVE, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
@@ -34,7 +35,7 @@ from fem.model import (
     RotaryInertia,
     Spring,
 )
-from fem.model.mesh import BARS, REEVED
+from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
@@ -140,11 +141,15 @@ CARDS: dict[str, Handler] = {
     "SPRING": spring(by_kind),
     "DASHPOT": dashpot(by_kind),
     "MASS": of_elements(MASS),
+    "BEAM SECTION": beam_section,
+    "BEAM GENERAL SECTION": beam_general_section,
     "ROTARY INERTIA": of_elements(ROTARY_INERTIA),
     **{name: listed(form) for name, form in LISTED.items()},
 }
 KINDS_OF = {
-    "SOLID SECTION": (*BARS, *REEVED),
+    "SOLID SECTION": (*TRUSSES, *REEVED),
+    "BEAM SECTION": BEAMS,
+    "BEAM GENERAL SECTION": BEAMS,
     "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
     "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
     "MASS": ("MASS",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, WIND
@@ -114,7 +115,8 @@ def mesh_lines(mesh: Mesh) -> list[str]:
 
 def property_lines(model: Model) -> list[str]:
     lines = [line for material in model.materials.values() for line in material_lines(material)]
-    lines += SOLID_SECTION.written("SOLID SECTION", *model.sections)
+    for section in model.sections:
+        lines += written_beam(section) if section.inertia else SOLID_SECTION.written("SOLID SECTION", section)
     for spring in model.springs:
         flags = ("NONLINEAR",) if spring.table else ()
         lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
+from fem.model.beams import Angles, angles_of
 from fem.model.curves import Amplitude, Live
 from fem.model.free_bodies import RotaryInertia
 from fem.model.loads import (
@@ -22,7 +23,7 @@ from fem.model.loads import (
     Winch,
 )
 from fem.model.materials import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
-from fem.model.mesh import AXIAL, ElementBlock, Mesh
+from fem.model.mesh import AXIAL, BEAMS, ElementBlock, Mesh
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -60,7 +61,10 @@ STRAINS = ("GREEN", "ENGINEERING", "LOG")
 
 @frozen
 class BarSection:
-    """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY."""
+    """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY.
+
+    inertia  I of B31, whose card is a beam section; 0 for all others
+    """
 
     element_set: str
     material: str
@@ -68,6 +72,7 @@ class BarSection:
     mass_rule: str = "LUMPED"
     strain: str = "GREEN"
     starting_tension: float = 0.0
+    inertia: float = 0.0
 
 
 @frozen
@@ -181,6 +186,7 @@ class Model:
     """A whole analysis. Comparison with == ignores its origin (``source``, ``digest``, ``notices``).
 
     boundaries   supports before the first step (zero-valued); rotations: those of reference nodes
+                 and of nodes where beams are clamped
     pulleys      friction of ropes over pulleys, which are elements of the mesh
     bodies       rigid bodies with prescribed motion;  free_bodies: those that move by themselves
     planes       half-spaces that nodes cannot enter
@@ -192,6 +198,7 @@ class Model:
     earlier      the state of another run with which this one begins (``*RESTART, READ``)
     inherited    what the steps of that run act on
     driven       amplitudes that a program sets during the run, in place of those of ``amplitudes``
+    laid         lines that the reader laid in equilibrium (``deck/catenary.py``), for laying them again with finer bars
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
@@ -243,6 +250,7 @@ class Model:
     extensions: tuple[str, ...] = field(default=(), compare=False)
     inherited: Reach = field(default_factory=Reach, compare=False)
     driven: dict[str, Live] = field(default_factory=dict, compare=False)
+    laid: tuple[Any, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)
@@ -283,6 +291,17 @@ class Model:
         return self.mesh.has_pulleys or len(self.reach.wound) > 0
 
     @property
+    def bends(self) -> bool:
+        """Whether any bar resists bending."""
+        return any(block.kind in BEAMS for block in self.mesh.blocks)
+
+    def angles(self, lengths: Floats) -> Angles:
+        """Those between bars that bend; lengths: the natural ones of all elements."""
+        bodies = {body.node for body in self.bodies}
+        clamped = {int(self.mesh.nodes_of(each.target)[0]) for each in self.rotations if each.target not in bodies}
+        return angles_of(self.mesh, clamped, self.sections, self.materials, lengths)
+
+    @property
     def reach(self) -> Reach:
         """Elements on which winches and fluid loads act in any step, including those of earlier runs."""
         return self.inherited | reach_of(self.mesh, self.steps)
@@ -300,7 +319,11 @@ class Model:
         return found
 
     def with_pinned(self, nodes: Ints) -> Ints:
-        """Sorted node indices, with the nodes pinned to any reference nodes of rigid bodies among them."""
+        """Sorted node indices, with those on which their moments depend: of reference nodes of rigid bodies the nodes
+        pinned to these, of lines that bend the neighbours."""
+        if self.bends:
+            ends = self.mesh.element_nodes[self.mesh.is_of(*BEAMS)]
+            nodes = np.union1d(nodes, ends[np.isin(ends, nodes).any(axis=1)])
         for body in (*self.bodies, *self.free_bodies):
             if np.isin(self.mesh.nodes_of(body.node), nodes).any():
                 nodes = np.union1d(nodes, self.mesh.nodes_of(body.corners or body.pinned))

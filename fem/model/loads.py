@@ -71,7 +71,7 @@ class StopPlane:
 class Boundary:
     """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
 
-    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies.
+    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies; of nodes of lines that bend they clamp these.
     """
 
     target: str | int

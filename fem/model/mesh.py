@@ -13,7 +13,10 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, frozen
 from fem.errors import unknown
 
-BARS = ("T3D2", "T2D2")
+TRUSSES = ("T3D2", "T2D2")
+BEAMS = ("B31",)
+"""Bars that bend: angles between them resist."""
+BARS = (*TRUSSES, *BEAMS)
 AXIAL = (*BARS, "SPRINGA", "DASHPOTA")
 """Elements that act along the line between their two nodes."""
 GROUNDED = ("SPRING1", "DASHPOT1", "MASS", "ROTARYI")
