@@ -151,9 +151,9 @@ class Search:
             more = next_choice(shares, FINE not in last.bars.missing) if last.bars else Choice(UNSURE)
             choice, seconds = choice.then(more), last.seconds * more.parts * 2.0**more.splits
             if seconds > self.limit:
-                self.is_slow, what = True, f"increments divided by {choice.parts}, {2**choice.splits} bars for each"
+                self.is_slow, what = True, f"dt / {choice.parts} with {2**choice.splits} times the bars"
                 self.why = (
-                    f"{what}, would take about {seconds:.0f} s, more than --limit {self.limit:g}: {self.reached()}"
+                    f"{what} would take about {seconds:.0f} s, more than --limit {self.limit:g}: {self.reached()}"
                 )
                 return last
 

@@ -18,6 +18,7 @@ from fem.model import Dynamic, Model
 from fem.model.facts import natural_lengths
 from fem.model.notices import damps_waves
 from fem.runs.run_record import COMPLETED
+from fem.study.certainty.companions import Companions
 from fem.study.certainty.wanted import Series, WantedBars, followed, places_of
 
 DAMPING = 0.3
@@ -107,5 +108,5 @@ def switches(model: Model, names: Mapping[str, str], solver: str = "AUTO", proce
     values = np.full((len(models), len(names)), np.nan)
     for row, (verdict, track) in enumerate(followed(models, asked, processes).values()):
         if verdict == COMPLETED:
-            values[row] = [WantedBars({"": track}, series, {}).value(name) for name in names]
+            values[row] = [WantedBars({"": track}, series, {}, Companions(model)).value(name) for name in names]
     return Columns({"switch": np.array(list(models)), **dict(zip(names, values.T, strict=True))})

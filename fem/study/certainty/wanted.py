@@ -101,13 +101,14 @@ class Followed(SilentSink):
     def history(self) -> Track:
         empty = [(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, len(self.names))))]
         step, time, dt, values = map(np.concatenate, zip(*(self.parts or empty), strict=True))
-        return Track(step, time, dt, values, tuple(self.modes_found), tuple(self.events))
+        return Track(self.model, step, time, dt, values, tuple(self.modes_found), tuple(self.events))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
     """Rows (k,) of a run with some numbers (k, c); its modes and events."""
 
+    model: Model
     step: Ints
     time: Floats
     dt: Floats
@@ -137,12 +138,14 @@ class WantedBars(ErrorBars):
     missing  name of a companion -> why its contribution is missing
     """
 
-    def __init__(self, tracks: Mapping[str, Track], series: tuple[str, ...], missing: dict[str, str]) -> None:
+    def __init__(
+        self, tracks: Mapping[str, Track], series: tuple[str, ...], missing: dict[str, str], companions: Companions
+    ) -> None:
         curves = {
             key: Curves(each.step, each.time, each.values, series, frozenset(series), scales(each.values, series))
             for key, each in tracks.items()
         }
-        self.missing, self.increments = missing, len(tracks[""].time)
+        self.missing, self.companions, self.increments = missing, companions, len(tracks[""].time)
         self._curves = curves.pop("")
         self._others = curves
         self._histories = tracks  # type: ignore[assignment]
@@ -171,7 +174,7 @@ def wanted_bars(
             missing[name] = verdict
         else:
             tracks[name] = track
-    return WantedBars(tracks, series, missing)
+    return WantedBars(tracks, series, missing, companions)
 
 
 def followed(
