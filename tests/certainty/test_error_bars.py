@@ -13,8 +13,9 @@ from fem.runs.read import open_results
 from fem.show.curves import displacements
 from fem.show.page import Grid
 from fem.show.report import accuracy
-from fem.study.certainty.error_bars import grows_exponentially
+from fem.study.certainty.error_bars import bars_from, grows_exponentially
 from fem.study.certainty.richardson import estimate
+from fem.study.question import Answer
 
 OSCILLATOR = """*PARAMETER
 dt = 0.05
@@ -115,12 +116,21 @@ def test_exponential_growth_is_not_that_of_a_phase():
 
 
 def test_failed_companions_leave_the_run():
-    """A companion with too few iterations allowed fails; its contribution is missing, by name."""
+    """A companion that fails contributes up to then, and ``missing`` says from when on it does not."""
     bars = fem.error_bars("inputs/sdnl100.inp", processes=1)
-    short = type(bars)(bars.history, {}, {"dt/2": "no convergence"}, bars.companions)
+    history = bars._histories["dt/2"]
+    cut = {each: getattr(history, each)[:40] for each in ("step", "increment", "time", "dt", "motion", "elements")}
+    cut |= {each: getattr(history, each)[:40] for each in ("energy", "energy_error")}
+    answers = {
+        "dt/2": Answer(1, "no convergence", (), replace(history, **cut)),
+        "dt/4": Answer(0, "no convergence", ()),
+    }
+    short = bars_from(bars.history, bars.companions, answers)
+    assert short.missing["dt/2"] == f"no convergence (from time {history.time[39]:.6g} on)"
+    assert short.missing["dt/4"] == "no convergence"
     assert np.isnan(short.bar("U1_n2"))
+    assert short.bar("U1_n2@0.4186") > bars.bar("U1_n2@0.4186")
     assert short.value("U1_n2") == bars.value("U1_n2")
-    assert np.isnan(short.limits()["bar"]).all()
 
 
 def test_command(tmp_path, capsys, monkeypatch):

@@ -208,8 +208,8 @@ class Companions:
 
 LONGEST = (QUARTER, HALF, FINE, TIGHT)
 """By the time that they take."""
-LONG = 2.0
-"""Seconds of a run whose companions begin with it."""
+LONG = 0.05
+"""Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
 
 
 def increments_of(plain: History) -> dict[int, float]:

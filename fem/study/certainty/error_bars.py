@@ -78,7 +78,11 @@ def bars_from(history: History, companions: Companions, answers: Mapping[str, An
         for name, each in answers.items()
         if each.history is not None and (len(each.history) or each.history.modes)
     }
-    missing = companions.missing | {n: answer.verdict for n, answer in answers.items() if answer.verdict != COMPLETED}
+    missing = companions.missing
+    for name, answer in answers.items():
+        if answer.verdict != COMPLETED:
+            reached = f" (from time {found[name].time[-1]:.6g} on)" if name in found and len(found[name]) else ""
+            missing[name] = answer.verdict + reached
     return ErrorBars(history, found, missing, companions)
 
 

@@ -93,6 +93,9 @@ def estimate(
     window  rows on either side of one that show its order
     """
     tight, half, quarter, fine, beside = others
+    residual = RESIDUAL * np.abs(run - tight)
+    tight = np.where(np.isfinite(tight), tight, run)
+    beside = np.where(np.isfinite(beside), beside, tight)
     d1, d2 = tight - half, half - quarter
     wide = around(d1, window), around(d2, window)
     order = orders(*wide)
@@ -114,7 +117,7 @@ def estimate(
         own=np.where(known, own, np.nan),
         dt=np.where(known, np.abs(error) + own, np.nan),
         mesh=MESH * np.abs(fine - beside),
-        residual=RESIDUAL * np.abs(run - tight),
+        residual=residual,
         rows=np.zeros_like(run) if rows is None else rows,
         order=np.where(seen & known, order, np.nan),
         scale=scale,
