@@ -149,6 +149,10 @@ def add_solver(commands: Any) -> None:
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
     run.add_argument("--quiet", action="store_true", help="print errors only")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
+    where = (
+        "also run the deck with dt/2 and dt/4, a finer mesh and a tighter criterion: error bars of all printed numbers"
+    )
+    run.add_argument("--error-bars", dest="error_bars", action="store_true", help=where)
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="do not write the fields for ParaView")
     run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")
     run.set_defaults(command=run_command)
@@ -277,11 +281,9 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
 def run_command(options: argparse.Namespace) -> int:
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
-    from fem.runner import run_to_files
-
     given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
     tell_of_compiler(options)
-    run_to_files(**given)
+    at("fem.study.certainty.files:run_with_bars" if given.pop("error_bars") else "fem.runner:run_to_files")(**given)
     return 0
 
 

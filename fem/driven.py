@@ -28,7 +28,6 @@ from fem.solve.driven import Driven
 from fem.solve.loop import begin
 from fem.solve.newton.groups import ROW
 from fem.solve.outcome import frame_of
-from fem.solve.state import Reached
 
 JOINED = 256
 """Rows of so many advances are kept as one."""
@@ -47,16 +46,12 @@ class Log(Relay):
 
     driven: Callable[[], dict[str, Any]]
 
-    def __init__(self, sink: Relay, remembers: bool) -> None:
-        self._sink, self._remembers = sink, remembers
+    def __init__(self, sink: Relay, remembers: bool, has_files: bool) -> None:
+        self._sink, self._remembers, self.hears_rows = sink, remembers, remembers or has_files
         self._told: list[Message] = []
         self._loose = 0
         self.pending: list[Message] = []
         self.kept = weakref.WeakSet[Kept]()
-
-    @property
-    def hears_rows(self) -> bool:  # type: ignore[override]
-        return self._remembers or self._sink.hears_rows
 
     def messages(self) -> list[Message]:
         """All that happened, without fields."""
@@ -98,7 +93,7 @@ class Kept:
 
     def __init__(self, log: Log, run: Driven, pending: dict[str, tuple[float, float | None]]) -> None:
         self.state, self.values, self.pending = run.state(), pending, list(log.pending)
-        self.reached = Reached(*(each.copy() for each in run.reached)) if run.reached else None
+        self.reached = run.copy_of_reached()
         log.kept.add(self)
 
 
@@ -129,7 +124,7 @@ class Stepper:
             raise CommandError(f"{output} is complete: there is nothing to continue")
         guard, files, every = InterruptGuard(), self._files, model.restart_every
         fan = FanOut([files.progress] if files else [], files.open if files else list, timing, guard)
-        self._log, self._fan = Log(fan, history), fan
+        self._log, self._fan = Log(fan, history, files is not None), fan
         before = files.before if files else None
         kept = Checkpoints(every or 0, every is not None, before, requests.state, guard)
         self._values: dict[str, tuple[float, float | None]] = {}
@@ -281,7 +276,10 @@ class Stepper:
     @property
     def energies(self) -> dict[str, float]:
         """Energies and their error, as in ``increments.csv``; NaN before the first increment."""
-        row = self._run.reached.increment[ROW.kinetic :].tolist() if self._run.reached else [math.nan] * len(ENERGIES)
+        row = [math.nan] * len(ENERGIES)
+        if self._run.reached:
+            kept, last = self._run.reached
+            row = kept.increments[last, ROW.kinetic :].tolist()
         return dict(zip(ENERGIES, row, strict=False))
 
     @property
@@ -307,7 +305,8 @@ class Stepper:
         """Recorded quantities of nodes (r, n, 3) and of elements (m, s)."""
         step, run = self._run.last, self._run
         if run.reached:
-            return run.reached[1:]
+            kept, last = run.reached
+            return kept.kinematics[last], kept.values[last]
         if step is None:
             raise CommandError("the deck has no step with motion")
         frame = frame_of(step.stage, step.number, run.progress, step.thermal, None, False, False)

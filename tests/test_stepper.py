@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,65 @@ def test_value_and_rate_is_the_cubic_of_hermite() -> None:
     exact = np.array([cubic(t) for t in history.time[1:].tolist()])
     found = np.stack([history.of_node(1, name)[1:, 0] for name in "uva"], axis=1)
     assert found == pytest.approx(exact, abs=1e-12)
+
+
+RODS = """*NODE
+1, 0., 0., 0.
+2, 0., 0., -1.
+3, 0.6, 0., -1.8
+*ELEMENT, TYPE=T3D2, ELSET=R
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*DENSITY
+1.
+*INEXTENSIBLE
+*SOLID SECTION, ELSET=R, MATERIAL=M
+1.
+*AMPLITUDE, NAME=PLACE, DEFINITION=USER
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM, INC=1000000
+*DYNAMIC, DIRECT, TIME INTEGRATOR={scheme}
+{dt}, 2.
+*BOUNDARY, AMPLITUDE=PLACE
+1, 1, 1, 1.
+*DLOAD
+R, GRAV, 9.81, 0., 0., -1.
+*CONTROLS, RESI_GLOB_RELA=1e-10, ENERGY DRIFT=OFF
+*END STEP
+"""
+
+
+@pytest.mark.parametrize("scheme", ["NEWMARK", "GENERALIZED ALPHA, RHO=0.8", "ENERGY MOMENTUM"])
+def test_rods_follow_a_jump_with_second_order(scheme: str) -> None:
+    """A swinging double pendulum whose support jumps by 0.3: halves of dt leave quarters of the error."""
+    ends = []
+    for count in (40, 80, 160):
+        model = fem.parse_deck(RODS.format(scheme=scheme, dt=1.0 / count))
+        with fem.stepper(model, history=False) as sim:
+            sim.advance(0.5)
+            before = sim.energies["external_work"]
+            sim.jump("PLACE", 0.3)
+            sim.advance(0.5)
+            ends.append(sim.u(3))
+            assert abs(sim.energies["external_work"] - before) > 0.1
+            error = abs(sim.energies["energy_error"])
+    first, second = (np.linalg.norm(one - other) for one, other in pairwise(ends))
+    assert np.log2(first / second) == pytest.approx(2.0, abs=0.15)
+    assert error < (1e-8 if scheme == "ENERGY MOMENTUM" else 1e-3)
+
+
+@pytest.mark.parametrize("scheme", ["NEWMARK", "ENERGY MOMENTUM"])
+def test_a_rod_brings_its_node_to_the_nearest_place(scheme: str) -> None:
+    """A hanging pendulum: the node is on the straight line from the new support to where it was; at rest (g dt)."""
+    text = RODS.format(scheme=scheme, dt=1e-6).replace("3, 0.6, 0., -1.8\n", "").replace("2, 2, 3\n", "")
+    with fem.stepper(fem.parse_deck(text), history=False) as sim:
+        sim.jump("PLACE", 0.3)
+        sim.advance(1e-6)
+        place = np.array([0.0, 0.0, -1.0]) + sim.u(2)
+        assert place == pytest.approx([0.3 - 0.3 / 1.09**0.5, 0.0, -1.0 / 1.09**0.5], abs=1e-10)
+        assert np.abs(sim.v(2)).max() < 2e-5
 
 
 def test_a_jump_is_at_once_and_its_energy_is_work_from_outside() -> None:

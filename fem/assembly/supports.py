@@ -200,7 +200,9 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     """Supports given before the first step; all zero-valued, so no time enters."""
     nothing = no_supports(system)
     u, v = nothing.with_rotations(u, np.zeros_like(u), 0.0)
-    boundaries = (*model.boundaries, *model.rotations)
+    references = {body.node for body in model.bodies}
+    turned = (each for each in model.rotations if each.target in references)  # others clamp lines
+    boundaries = (*model.boundaries, *turned)
     return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
 
 

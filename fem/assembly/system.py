@@ -6,6 +6,7 @@ It is made in one pass over the mesh, then over the properties of each element s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE, law_of
 from fem.forces.springs import Curve, Springs, table_rows
-from fem.model import BarSection, Dashpot, Expansion, Model, Spring
+from fem.model import BarSection, Dashpot, Expansion, Model, RigidBody, Spring
 from fem.model.facts import added_mass_per_length, given_lengths
+from fem.model.free_bodies import mass_between, second_moments
 from fem.model.mesh import AXIAL
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
@@ -273,12 +275,13 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
     for point in model.masses:
         builder.add_mass(model.mesh.element_sets[point.element_set], point.mass, point.alpha)
     builder.add_initial_stress()
+    builder.add_free_bodies()
     return builder.system()
 
 
 def family_of(kind: str) -> int:
     """Kind and index of elements of one kind."""
-    known = {"MASS": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
+    known = {"MASS": MASS_FAMILY, "ROTARYI": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
     return BAR_FAMILY if kind in AXIAL else known.get(kind, SPRING_FAMILY)
 
 
@@ -453,6 +456,27 @@ class _Builder:
                     if wrong.any() and condition.value != 0.0:
                         raise ModelError(f"{self._name(int(chosen[wrong][0]))} {why}")
                 self.constants[bar.STRESS0, chosen] = condition.value
+
+    def add_free_bodies(self) -> None:
+        """Their rotary inertia; bars and springs within them have no force."""
+        for body in self.model.free_bodies:
+            self._add_rotary_inertia(body)
+        members = self.family[self.model.members, 1]
+        self.constants[np.ix_(np.array(NOTHING), members)], self.kinds[members] = 0.0, (GREEN, BILINEAR)
+
+    def _add_rotary_inertia(self, body: RigidBody) -> None:
+        """Its rotary inertia, between its points."""
+        mesh, model = self.mesh, self.model
+        (element,) = np.flatnonzero(mesh.is_of("ROTARYI") & (self.nodes[:, 0] == mesh.nodes_of(body.node)[0]))
+        (moments,) = (each.moments for each in model.inertias if element in mesh.element_sets[each.element_set])
+        corners = mesh.node_sets[body.corners or ""]
+        arms = mesh.coordinates[corners] - mesh.coordinates[corners].mean(axis=0)
+        mass = mass_between(arms, second_moments(moments))
+        self.mass[corners] += mass.diagonal()
+        for i, j in combinations(range(len(corners)), 2):
+            ends = {int(corners[i]), int(corners[j])}
+            (link,) = (at for at, pair in enumerate(model.links) if set(pair) == ends)
+            self.off_mass[len(self.axial) + link] += mass[i, j]
 
     def _refuse_overflow(self) -> None:
         """ModelError where a stiffness or a mass is no usable number."""

@@ -82,12 +82,13 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
 def free_bodies(model: Model, bars: Bars) -> list[str]:
     """Parts that no support and no grounded spring holds."""
     given = supports(model)
-    if not given and not model.bodies:
+    if not given and not model.bodies and not model.free_bodies:
         return ["no supports: no *BOUNDARY anywhere"]
     mesh, links = model.mesh, _links(model)
     part = _parts(len(mesh.node_labels), links)
     held = [model.pinned, *(mesh.nodes_of(boundary.target) for boundary in given)]
     held.append(mesh.element_nodes[mesh.is_of("SPRING1"), 0])
+    held += [mesh.nodes_of(body.node) for body in model.free_bodies]
     linked = distinct(np.array(links, np.int64).ravel())
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
     parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
@@ -293,7 +294,7 @@ def units(model: Model, bars: Bars) -> list[str]:
     if gravity and bars.labels.size:
         weight = max(abs(g) for g in gravity) * float(bars.mass.sum())
         strain = weight / (bars.young * bars.area)
-        weak = np.flatnonzero(strain > SOFT_STRAIN)
+        weak = np.flatnonzero((strain > SOFT_STRAIN) & ~np.isin(bars.elements, model.members))
         if weak.size:
             found.append(
                 f"bars {some(bars.labels[weak])}: the weight of all bars would stretch one of them by "

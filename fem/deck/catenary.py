@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Catenary, Draft, Piece
-from fem.deck.lying import anchors, ground_below
+from fem.deck.lying import Ground, anchors, ground_below
 from fem.deck.source import Mistake
 from fem.deck.weighing import Bars, joint_weights, upwards, weights
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
@@ -93,12 +94,44 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     for mistake in draft.nodes.add(labels[1:-1], ends[0] + places[1:-1] @ axes, lambda _: place):
         draft.report(mistake)
     give_lengths(draft, catenary, bars, line)
+    draft.laid.append(Laid(labels, line, own, joints, ground, ends[0], axes, span, rise))
     lying = 0.0
     if ground:
         lying = ground.lying(line, shape)
         along = np.array([math.cos(ground.bottom.slope), math.sin(ground.bottom.slope)]) @ axes
         draft.initial_conditions += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
     tell(draft, catenary, line, shape, lying)
+
+
+class Laid(NamedTuple):
+    """A line of n bars as it was laid.
+
+    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) weights of nodes besides
+    """
+
+    labels: Ints
+    line: Line
+    weight: Floats
+    joints: Floats
+    ground: Ground | None
+    start: Floats
+    axes: Floats
+    span: float
+    rise: float
+
+    def finer(self) -> Floats:
+        """(2n+1, 3) nodes of the same line with every bar split in two. LineError: there is no such line."""
+        old = self.line
+        twice = np.repeat(np.arange(len(old.length)), 2)
+        length = 0.5 * old.length[twice]
+        load = np.convolve(0.5 * self.weight[twice] * length, [1.0, 1.0])
+        load[::2] += self.joints
+        line, ground = Line(length, old.stiffness[twice], load, old.is_green[twice], old.is_log[twice]), self.ground
+        if ground:
+            shape = ground._replace(modulus=ground.modulus[twice]).rest(line, self.span, self.rise)
+        else:
+            shape = hang(line, self.span, self.rise)
+        return np.asarray(self.start + shape.places @ self.axes)
 
 
 def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, distinct
+from fem.deck.beams import Clamps
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
 from fem.deck.kinds import ANY, Name, Reference, Target, word_of
@@ -59,17 +60,19 @@ def translation(field: Field) -> int:
 
 
 class Dof(NamedTuple):
-    """A dof of a node in a data line."""
+    """A dof of a node in a data line; ``turns``: a rotation may be meant."""
+
+    turns: bool = False
 
     def read(self, field: Field, what: str, draft: Draft) -> int:
-        return translation(field)
+        return dof_of(field) if self.turns else translation(field)
 
     def written(self, value: int) -> str:
         return str(value)
 
 
 NODES = Value("target", Target("node"))
-NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", Dof()), Value("value", ANY, "the value"))
+NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", Dof(turns=True)), Value("value", ANY, "the value"))
 NODAL_TEMPERATURE = Line("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
@@ -120,27 +123,40 @@ def mpc(card: Card, draft: Draft) -> None:
             draft.links.append((first, second, row.place))
 
 
-FREE_BODY = "makes the body free, which is not supported: *BOUNDARY must prescribe the motion of reference nodes"
+FREE_BODY = "is not supported: ROTARYI and MASS elements at the reference node make a body free"
+FREE = "a body that moves by itself has ROTARYI and MASS elements at its reference node"
 FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
-OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+OTHER_BODIES = ("ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+TIED = ("PIN NSET", "TIE NSET", "NSET")
+"""Sets of the nodes of a body: nodes here have no rotations, and move alike by all of them."""
 RIGID_BODY = Parameters(
     {
         "REF NODE": Value("node", Reference()),
-        "PIN NSET": Value("pinned", Name("node")),
+        "PIN NSET": Value("pinned", Name("node"), default="", shown=True),
         "ROTATION": Value("rotation", word_of("RPY", "VECTOR"), default="RPY", shown=True, is_ours=True),
         "RAO": Value("rao", Name("RAO"), default=None, is_ours=True),
         "HEADING": Value("heading", ANY, default=0.0, is_ours=True),
+        "CORNERS": Value("corners", Name("node"), default=None, is_ours=True),
     }
 )
 
 
-@keyword("model", RIGID_BODY, refuses=FREE_BODIES, unsupported=OTHER_BODIES)
+@keyword("model", RIGID_BODY, takes=TIED[1:], refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
     if card.has("HEADING") and not card.has("RAO"):
         raise Mistake(card.field("HEADING").place, "HEADING is for RAO=")
-    draft.bodies.append((RigidBody(**RIGID_BODY.read(card, draft)), card))
+    if sum(map(card.has, TIED)) != 1:
+        raise card.mistake(f"*RIGID BODY needs one of {listing([f'{name}=' for name in TIED], 'and')}")
+    field = tied_field(card)
+    given = RIGID_BODY.read(card, draft) | {"pinned": Name("node").read(field, f"{field.text}=", draft)}
+    draft.bodies.append((RigidBody(**given), card))
     draft.no_rows(card)
+
+
+def tied_field(card: Card) -> Field:
+    """The name of the nodes that move with a body."""
+    return next(card.field(name) for name in TIED if card.has(name))
 
 
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
@@ -158,7 +174,8 @@ def initial_conditions(card: Card, draft: Draft) -> None:
         draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
     for row in draft.rows(card):
         with draft.guard():
-            draft.initial_conditions.append((read_condition(row, kind, draft), row.place))
+            condition = read_condition(row, kind, draft)
+            draft.initial_conditions.append((condition, row.field(1).place if condition.dof > 3 else row.place))
 
 
 @keyword("model", needs=("NSET",), takes=("TYPE",))
@@ -280,7 +297,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
     nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
     busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
-    turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}
+    turned, clamps = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}, Clamps(draft, mesh)
     for each, card in draft.bodies:
         with draft.guard():
             found = nodes.members(each.node).tolist()
@@ -293,17 +310,24 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                 bodies.append(replace(each, node=label))
                 blame = "is pinned to itself" if node in pinned else busy.get(node)
                 if blame is not None:
-                    raise Mistake(place, f"reference node {draft.as_written(label)} {blame}")
+                    raise Mistake(place, f"reference node {draft.as_written(label)} {blame}", FREE)
                 for other in {node, *pinned} & turned:
                     raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
+                for other in clamps.beams.keys() & set(pinned) if card.has("TIE NSET") else ():
+                    what = (
+                        f"node {written(draft, mesh, other)} of a line that bends is tied with its rotations, which is "
+                    )
+                    hint = "PIN NSET makes it a hinge; *BOUNDARY, 4 to 6, keeps the direction of a line"
+                    raise Mistake(card.field("TIE NSET").place, what + "not supported", hint)
                 for other in pinned:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
-                        raise Mistake(card.field("PIN NSET").place, what)
+                        raise Mistake(tied_field(card).place, what)
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
-        split_supports(draft, part, mesh, nodes, given, owner)
+        split_supports(draft, part, mesh, nodes, given, owner, clamps)
+    clamps.finish()
     led = {int(nodes.members(body.node)[0]) for body in bodies if body.rao}
     for node, dofs in given.items():
         if node not in led and (missing := sorted({1, 2, 3, 4, 5, 6} - dofs)):
@@ -323,20 +347,28 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
     tied += [each for *pair, _ in draft.links for each in pair]
     loaded = [load.target for step in draft.steps for load in step.nodal_loads]
     found: dict[int, str] = {}
-    for targets, what in ((loaded, f"is loaded: that {FREE_BODY}"), (tied, "belongs to an equation or a link")):
+    for targets, what in (
+        (loaded, "is loaded, but moves as *BOUNDARY says"),
+        (tied, "belongs to an equation or a link"),
+    ):
         found |= {node: what for target in targets for node in nodes.members(target).tolist()}
     found |= dict.fromkeys(mesh.legs[0].ravel().tolist(), "belongs to an element")
     return found
 
 
 def split_supports(
-    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str]
-) -> None:
+    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str],
+    clamps: Clamps,
+) -> None:  # fmt: skip
     """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
 
     given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
     """
-    kept: list[tuple[Boundary, Place]] = []
+    kept, held = list[tuple[Boundary, Place]](), set[int]()
+    for entry, place in part.turned:
+        stiff = clamps.beams.keys() & set(nodes.members(entry.target).tolist())
+        clamps.take(part, stiff, entry, place)
+        held |= stiff
     for entry, place in part.boundaries:
         if entry.dof <= 3 and not given:
             kept.append((entry, place))
@@ -352,11 +384,16 @@ def split_supports(
             kept.append((entry, place))
             continue
         part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
-        if len(moving) < len(named) and not draft.has_failed("RIGID BODY"):
+        stiff = clamps.beams.keys() & set(named) - owner.keys()
+        clamps.take(part, stiff, entry, place)
+        held |= stiff
+        if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):
             if entry.value != 0.0:
                 draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))
             draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
     part.boundaries[:] = kept
+    if not isinstance(part, Draft) and "BOUNDARY" in part.replaced:
+        clamps.replaced(part, held)
 
 
 def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:

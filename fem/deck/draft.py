@@ -39,6 +39,7 @@ from fem.model import (
     Rao,
     RestLength,
     RigidBody,
+    RotaryInertia,
     StopPlane,
     Temperature,
     Winch,
@@ -228,7 +229,7 @@ class Property(NamedTuple):
 
     element_set: str
     card: Card
-    value: BarSection | PointMass | None = None
+    value: BarSection | PointMass | RotaryInertia | None = None
 
 
 class Use(NamedTuple):
@@ -284,7 +285,9 @@ class Draft:
     growths: list[tuple[MarineGrowth, Place]]
     boundaries: list[tuple[Boundary, Place]]
     rotations: list[Boundary]
+    turned: list[tuple[Boundary, Place]]
     bodies: list[tuple[RigidBody, Card]]
+    free_bodies: list[tuple[RigidBody, Card]]
     planes: list[tuple[StopPlane, Card]]
     restart_every: int | None
     earlier: EarlierState | None
@@ -304,15 +307,18 @@ class Draft:
         self.parts = Parts()
         self.instances: dict[str, Draft] = {}
 
+        self.turned = []
         self.nodes = NodeTable()
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
+        self.laid: list[Any] = []
         self.earlier_loads: list[Card] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.material: MaterialDraft | None = None
         self.properties: list[Property] = []
         self.ends: dict[str, tuple[Place, float]] = {}
+        self.clamps: set[str | int] = set()
         self.point_stresses: dict[str | int, float] = {}
         self.axes: list[tuple[str, Floats]] = []
         self.tide: Place | None = None
@@ -499,6 +505,7 @@ class StepDraft:
     changed: dict[str, Place] = field(default_factory=dict)
     boundaries: list[tuple[Boundary, Place]] = field(default_factory=list)
     rotations: list[Boundary] = field(default_factory=list)
+    turned: list[tuple[Boundary, Place]] = field(default_factory=list)
     nodal_loads: list[NodalLoad] = field(default_factory=list)
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
     fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)

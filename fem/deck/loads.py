@@ -35,7 +35,7 @@ from fem.model import (
 )
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths
-from fem.model.mesh import BARS, REEVED
+from fem.model.mesh import BARS, BEAMS, REEVED
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
     "ENCASTRE": (1, 2, 3),
@@ -47,6 +47,16 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3),
     "ZASYMM": (1, 2),
 }
+TURNED = {
+    "ENCASTRE": (4, 5, 6),
+    "XSYMM": (5, 6),
+    "YSYMM": (4, 6),
+    "ZSYMM": (4, 5),
+    "XASYMM": (4,),
+    "YASYMM": (5,),
+    "ZASYMM": (6,),
+}
+"""Rotations that the same words hold, of lines that bend."""
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
@@ -108,7 +118,9 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
             hint = did_you_mean(word.text, SHORTHANDS)
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
-        return [(Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[word.text.upper()]]
+        name, part = word.text.upper(), draft if draft.step is None else draft.step
+        part.turned += [(Boundary(target, dof), row.place) for dof in TURNED.get(name, ())]
+        return [(Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[name]]
     row.end(4, "nodes, first dof, last dof, value")
     other = row.field(2)
     first, last = dof_of(word), dof_of(other if other.text else word)
@@ -314,6 +326,8 @@ def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags
     """What is wrong with the elements of a winch, and a hint."""
     if not mesh.is_of(*BARS, *REEVED)[chosen].all():
         return f"{entry.target} has elements on which a winch cannot act", "it acts on T3D2, T2D2 and PULLEY"
+    if mesh.is_of(*BEAMS)[chosen].any():
+        return f"{entry.target} has elements B31, which a winch cannot haul", "it acts on T3D2, T2D2 and PULLEY"
     if turned.any():
         label = draft.as_written(mesh.element_labels[chosen[turned]][0])
         return f"element {label} has a second winch in this step", ""

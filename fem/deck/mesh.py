@@ -30,7 +30,7 @@ from fem.deck.table import keyword
 from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
-OTHER_ELEMENTS = "beams, shells, solids, connectors and user elements are not"
+OTHER_ELEMENTS = "other beams, shells, solids, connectors and user elements are not"
 
 
 CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fem.deck.beams import check_beams
 from fem.deck.conditions import (
     build_bodies,
     build_equations,
@@ -20,6 +21,7 @@ from fem.deck.conditions import (
 )
 from fem.deck.draft import EMPTY, Draft, as_given
 from fem.deck.fluids import check_fluids
+from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
 from fem.deck.lookup import build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
@@ -35,7 +37,7 @@ from fem.deck.steps import (
 )
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.vessels import check_vessels
-from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
 
 def build_model(draft: Draft, end: Place) -> Model:
@@ -45,6 +47,7 @@ def build_model(draft: Draft, end: Place) -> Model:
 
         lay_lines(draft)
     draft.card = None
+    release(draft)
     mesh = build_mesh(draft)
     check_uses(draft)
     properties = build_properties(draft, mesh)
@@ -62,6 +65,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
     bodies = build_bodies(draft, mesh)
+    check_beams(draft, mesh)
     check_bars(draft, mesh)
     check_pulleys(draft, mesh)
     check_winches(draft, mesh, materials)
@@ -83,6 +87,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         "springs": springs,
         "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        "inertias": tuple(entry for entry in properties if isinstance(entry, RotaryInertia)),
         "seabeds": seabeds,
         "cylinders": cylinders,
         "equations": equations,
@@ -90,6 +95,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         "bodies": bodies,
         "planes": planes,
         "steps": tuple(map(build_step, draft.steps)),
+        "laid": tuple(draft.laid),
     }
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}

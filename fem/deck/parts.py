@@ -19,11 +19,12 @@ from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, Instance, N
 from fem.deck.lookup import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.deck.source import Mistake, did_you_mean, words
 from fem.deck.table import Handler, keyword
-from fem.model import Model, Static
+from fem.model import BarSection, Model, Static
 from fem.model import mesh as model_mesh
 
 INSIDE = words("""
-    NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE
+    NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, BEAM SECTION, BEAM GENERAL SECTION, SPRING,
+    DASHPOT, MASS, EQUATION, MPC, INCLUDE
 """)
 """What may stand in a part or an instance."""
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
@@ -207,6 +208,10 @@ def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
     for entry in own.properties:
         name = f"{instance.name}.{entry.element_set}"
         value = None if entry.value is None else replace(entry.value, element_set=name)
+        if isinstance(value, BarSection) and value.material in own.materials:  # that a beam section brings with it
+            made = own.materials[value.material]
+            value = replace(value, material=f"{instance.name}.{value.material}")
+            draft.materials[value.material] = replace(made, name=value.material)
         draft.properties.append(entry._replace(element_set=name, value=value))
     draft.equations += [tuple(t._replace(target=qualified(t.target)) for t in terms) for terms in own.equations]
     draft.links += [(qualified(first), qualified(second), place) for first, second, place in own.links]

@@ -1,9 +1,9 @@
 """The model with every bar of its lines split in two: what tells how much the mesh limits the accuracy.
 
-A bar is split where it is a piece of a line: of at least ``FEWEST`` bars in a row, of about one length, that carry mass
-of their own. Other bars are members, not pieces: a bar between two joints of a mechanism, a wire of a net, or the rod
-of a pendulum would get a joint in its middle, which is another structure. What is split, and why others are not, is
-part of the answer.
+A bar is split where it is a piece of a line: one that the reader laid (``*NGEN, LINE=CATENARY``), or at least
+``FEWEST`` bars in a row, of about one length, that carry mass of their own. Other bars are members, not pieces: a bar
+between two joints of a mechanism, a wire of a net, or the rod of a pendulum would get a joint in its middle, which is
+another structure. What is split, and why others are not, is part of the answer.
 
 Nodes keep their indices and labels; the first half of a bar keeps its label, the second one gets a new one. Middles are
 halfway between the nodes; those of lines that ``*NGEN, LINE=CATENARY`` laid are where the line hangs with twice the
@@ -13,7 +13,9 @@ bars.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +24,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from fem.arrays import Flags, Floats, Ints
+from fem.lines.hanging import LineError
 from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Static, Step, Temperature
 from fem.model.facts import carried_by, natural_lengths, of_sections
 from fem.model.mesh import BARS
 
-FEWEST = 8
-"""Bars in a row that are a line."""
+FEWEST = 6
+"""Bars in a row that are a line, whether or not the reader laid it as one."""
 ALIKE = 2.0
 """Ratio of the lengths of neighbours in a line, at most."""
 
@@ -87,6 +90,10 @@ def reasons(model: Model) -> NDArray[Any]:
     np.maximum.at(size, pair_of.reshape(-1), length[bars])
     row_of = rows_of(pairs, size, len(mesh.node_labels))
     found[bars[(np.bincount(row_of)[row_of] >= FEWEST)[pair_of.reshape(-1)]]] = ""
+    index = {label: node for node, label in enumerate(mesh.node_labels.tolist())}
+    laid = {tuple(sorted(map(index.__getitem__, two))) for line in model.laid for two in pairwise(line.labels.tolist())}
+    if laid:
+        found[bars[[tuple(pair) in laid for pair in pairs[pair_of.reshape(-1)].tolist()]]] = ""
     mass = of_sections(model, lambda section, material: section.area * material.density)
     mass += carried_by(model.nonstructural, mesh.element_sets.__getitem__, np.where(length > 0.0, length, 1.0))
     if any(not isinstance(step.procedure, Static) for step in model.steps):
@@ -158,11 +165,26 @@ class Cut:
         return replace(
             mesh,
             node_labels=np.concatenate([mesh.node_labels, self._labels]),
-            coordinates=np.concatenate([mesh.coordinates, mesh.coordinates[self.pairs].mean(axis=1)]),
+            coordinates=self._coordinates(),
             blocks=tuple(blocks),
             node_sets=self._sets,
             element_sets={name: np.unique(self.halves[its]) for name, its in mesh.element_sets.items()},
         )
+
+    def _coordinates(self) -> Floats:
+        """Middles halfway between nodes; of lines that were laid all nodes where these hang with twice the bars."""
+        mesh = self._model.mesh
+        found = np.concatenate([mesh.coordinates, mesh.coordinates[self.pairs].mean(axis=1)])
+        index = {label: node for node, label in enumerate(mesh.node_labels.tolist())}
+        middle = {tuple(pair): len(index) + place for place, pair in enumerate(self.pairs.tolist())}
+        for laid in self._model.laid:
+            nodes = [index[label] for label in laid.labels.tolist()]
+            between = [middle.get((min(pair), max(pair)), -1) for pair in pairwise(nodes)]
+            if min(between) >= 0:
+                with suppress(LineError):
+                    places = laid.finer()
+                    found[nodes[1:-1]], found[between] = places[2:-1:2], places[1::2]
+        return found
 
     def elements(self, given: Iterable[Any]) -> tuple[Any, ...]:
         """What acts on elements: on the second half of a bar, too, where it names its label."""

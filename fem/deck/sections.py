@@ -15,10 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import distinct
+from fem.deck.beams import beam_general_section, beam_section
 from fem.deck.cards import NEGATIVE, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
-from fem.deck.kinds import AMOUNT, ELEMENT_SET, POSITIVE_NUMBER, Name, Number, Target, Word, word_of
+from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, Number, Target, Word, word_of
 from fem.deck.source import Mistake, listing
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword, listed
 from fem.model import (
@@ -31,9 +32,10 @@ from fem.model import (
     PointMass,
     Pulley,
     RestLength,
+    RotaryInertia,
     Spring,
 )
-from fem.model.mesh import BARS, REEVED
+from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
@@ -64,6 +66,16 @@ MASS = Form(
     ),
     Line("the mass", Value("mass", Number(NEGATIVE), "the mass")),
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE",)},
+)
+ROTARY_INERTIA = Form(
+    RotaryInertia,
+    Parameters(ELSET=ELSET),
+    Line(
+        "I11, I22, I33, I12, I13, I23",
+        *3 * (Value("moments", AMOUNT, "a moment of inertia"),),
+        *3 * (Value("moments", ANY, "a product of inertia", 0.0),),
+    ),
+    statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE", "ALPHA")},
 )
 LISTED: dict[str, Form] = {
     "NONSTRUCTURAL MASS": Form(
@@ -129,13 +141,19 @@ CARDS: dict[str, Handler] = {
     "SPRING": spring(by_kind),
     "DASHPOT": dashpot(by_kind),
     "MASS": of_elements(MASS),
+    "BEAM SECTION": beam_section,
+    "BEAM GENERAL SECTION": beam_general_section,
+    "ROTARY INERTIA": of_elements(ROTARY_INERTIA),
     **{name: listed(form) for name, form in LISTED.items()},
 }
 KINDS_OF = {
-    "SOLID SECTION": (*BARS, *REEVED),
+    "SOLID SECTION": (*TRUSSES, *REEVED),
+    "BEAM SECTION": BEAMS,
+    "BEAM GENERAL SECTION": BEAMS,
     "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
     "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
     "MASS": ("MASS",),
+    "ROTARY INERTIA": ("ROTARYI",),
 }
 
 OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
@@ -143,10 +161,10 @@ OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
-def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass]:
+def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass | RotaryInertia]:
     kinds = np.array([at for at, block in enumerate(mesh.blocks) for _ in range(len(block.labels))], dtype=np.int64)
     owner = np.full(len(kinds), -1, dtype=np.int64)
-    found: list[BarSection | Spring | Dashpot | PointMass] = []
+    found: list[BarSection | Spring | Dashpot | PointMass | RotaryInertia] = []
     for number, entry in enumerate(draft.properties):
         draft.card = entry.card
         if entry.element_set not in mesh.element_sets:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
-from fem.deck.sections import LISTED, MASS, SOLID_SECTION
+from fem.deck.sections import LISTED, MASS, ROTARY_INERTIA, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
@@ -78,7 +79,7 @@ def write_deck(model: Model) -> str:
     for condition in model.initial_conditions:
         line = NODAL_VALUE if condition.dof else NODAL_TEMPERATURE
         lines += [card("INITIAL CONDITIONS", TYPE=condition.kind), line.written(condition)]
-    lines += [keyword_line("RIGID BODY", **RIGID_BODY.written(body)) for body in model.bodies]
+    lines += [keyword_line("RIGID BODY", **RIGID_BODY.written(body)) for body in (*model.bodies, *model.free_bodies)]
     for plane in model.planes:
         lines += [keyword_line("STOP PLANE", **STOP_PLANE.written(plane)), NORMAL.written(plane)]
     lines += support_lines((*model.boundaries, *model.rotations), replaced=False)
@@ -114,7 +115,8 @@ def mesh_lines(mesh: Mesh) -> list[str]:
 
 def property_lines(model: Model) -> list[str]:
     lines = [line for material in model.materials.values() for line in material_lines(material)]
-    lines += SOLID_SECTION.written("SOLID SECTION", *model.sections)
+    for section in model.sections:
+        lines += written_beam(section) if section.inertia else SOLID_SECTION.written("SOLID SECTION", section)
     for spring in model.springs:
         flags = ("NONLINEAR",) if spring.table else ()
         lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
@@ -122,6 +124,7 @@ def property_lines(model: Model) -> list[str]:
     for dashpot in model.dashpots:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
     lines += MASS.written("MASS", *model.masses)
+    lines += ROTARY_INERTIA.written("ROTARY INERTIA", *model.inertias)
     for name, form in LISTED.items():
         lines += form.written(name, *getattr(model, form.into))
     for failure in model.failures:

@@ -26,6 +26,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel, shared_kernel
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.bar import AREA, CONJUGATE, VISCOUS, Bars, bar_point
+from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.fluid import FLUID
 from fem.forces.laws import LINEAR, LOG
 from fem.forces.protocol import Family
@@ -37,7 +38,7 @@ from fem.lanes.choose import where
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING]
 """All of them, bars and springs apart."""
 Groups: TypeAlias = tuple[Any, ...] | None
 """Those of all families of a model; None where none acts, so that its march has no line of them."""

@@ -109,6 +109,7 @@ class Family:
     couples    its mass may lie between the nodes of its pairs
     size       its group -> the largest force whose round-off its forces have
     stored     (group, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
+    released   (group, group after, u) -> energy that it stores between elements, lost where one of these breaks
     trouble    (group, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
@@ -133,6 +134,7 @@ class Family:
     couples: bool = True
     size: Callable[[Any], float] = lambda group: 0.0
     stored: Callable[[Any, int, Floats, Floats], float] = lambda group, index, u, state: 0.0
+    released: Callable[[Any, Any, Floats], float] = lambda group, after, u: 0.0
     trouble: Callable[[Any, Any, Floats, Floats], str] = lambda group, system, u, state: ""
     owners: Callable[[Any], Ints] | None = None
 

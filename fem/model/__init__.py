@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
+from fem.model.beams import Angles, angles_of
 from fem.model.curves import Amplitude, Live
+from fem.model.free_bodies import RotaryInertia
 from fem.model.loads import (
     Boundary,
     DistributedLoad,
@@ -21,7 +23,7 @@ from fem.model.loads import (
     Winch,
 )
 from fem.model.materials import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
-from fem.model.mesh import ElementBlock, Mesh
+from fem.model.mesh import AXIAL, BEAMS, ElementBlock, Mesh
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -59,7 +61,10 @@ STRAINS = ("GREEN", "ENGINEERING", "LOG")
 
 @frozen
 class BarSection:
-    """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY."""
+    """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY.
+
+    inertia  I of B31, whose card is a beam section; 0 for all others
+    """
 
     element_set: str
     material: str
@@ -67,6 +72,7 @@ class BarSection:
     mass_rule: str = "LUMPED"
     strain: str = "GREEN"
     starting_tension: float = 0.0
+    inertia: float = 0.0
 
 
 @frozen
@@ -180,8 +186,10 @@ class Model:
     """A whole analysis. Comparison with == ignores its origin (``source``, ``digest``, ``notices``).
 
     boundaries   supports before the first step (zero-valued); rotations: those of reference nodes
+                 and of nodes where beams are clamped
     pulleys      friction of ropes over pulleys, which are elements of the mesh
-    bodies       rigid bodies with prescribed motion;  planes: half-spaces that nodes cannot enter
+    bodies       rigid bodies with prescribed motion;  free_bodies: those that move by themselves
+    planes       half-spaces that nodes cannot enter
     parameters   name -> value of ``*PARAMETER``, with ``--set`` applied (for information; already substituted)
     links        pairs of node indices with a constant distance (``*MPC``, LINK)
     time_points  name -> increasing instants
@@ -190,6 +198,7 @@ class Model:
     earlier      the state of another run with which this one begins (``*RESTART, READ``)
     inherited    what the steps of that run act on
     driven       amplitudes that a program sets during the run, in place of those of ``amplitudes``
+    laid         lines that the reader laid in equilibrium (``deck/catenary.py``), for laying them again with finer bars
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      entries that the reader ignored, and other messages for the user
@@ -207,6 +216,7 @@ class Model:
     springs: tuple[Spring, ...] = part("SPRING")
     dashpots: tuple[Dashpot, ...] = part("DASHPOT")
     masses: tuple[PointMass, ...] = part("MASS")
+    inertias: tuple[RotaryInertia, ...] = part("ROTARY INERTIA")
     nonstructural: tuple[NonstructuralMass, ...] = part("NONSTRUCTURAL MASS")
     rest_lengths: tuple[RestLength, ...] = part("REST LENGTH")
     pulleys: tuple[Pulley, ...] = part("PULLEY")
@@ -226,6 +236,7 @@ class Model:
     boundaries: tuple[Boundary, ...] = part("BOUNDARY before the first step")
     rotations: tuple[Boundary, ...] = part("BOUNDARY before the first step")
     bodies: tuple[RigidBody, ...] = part("RIGID BODY")
+    free_bodies: tuple[RigidBody, ...] = part("RIGID BODY")
     planes: tuple[StopPlane, ...] = part("STOP PLANE")
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -239,6 +250,7 @@ class Model:
     extensions: tuple[str, ...] = field(default=(), compare=False)
     inherited: Reach = field(default_factory=Reach, compare=False)
     driven: dict[str, Live] = field(default_factory=dict, compare=False)
+    laid: tuple[Any, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)
@@ -265,9 +277,29 @@ class Model:
         return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
 
     @property
+    def members(self) -> Ints:
+        """Bars and springs within a free body: their loads and masses act on it, and they have no force."""
+        axial, inside = self.mesh.is_of(*AXIAL), np.zeros(len(self.mesh.element_labels), np.bool_)
+        for body in self.free_bodies:
+            own = [*self.mesh.nodes_of(body.pinned), *self.mesh.nodes_of(body.node)]
+            inside |= axial & np.isin(self.mesh.element_nodes, own).all(axis=1)
+        return np.flatnonzero(inside)
+
+    @property
     def runs(self) -> bool:
         """Whether any line runs over a pulley or on a winch."""
         return self.mesh.has_pulleys or len(self.reach.wound) > 0
+
+    @property
+    def bends(self) -> bool:
+        """Whether any bar resists bending."""
+        return any(block.kind in BEAMS for block in self.mesh.blocks)
+
+    def angles(self, lengths: Floats) -> Angles:
+        """Those between bars that bend; lengths: the natural ones of all elements."""
+        bodies = {body.node for body in self.bodies}
+        clamped = {int(self.mesh.nodes_of(each.target)[0]) for each in self.rotations if each.target not in bodies}
+        return angles_of(self.mesh, clamped, self.sections, self.materials, lengths)
 
     @property
     def reach(self) -> Reach:
@@ -287,10 +319,14 @@ class Model:
         return found
 
     def with_pinned(self, nodes: Ints) -> Ints:
-        """Sorted node indices, with the nodes pinned to any reference nodes of rigid bodies among them."""
-        for body in self.bodies:
+        """Sorted node indices, with those on which their moments depend: of reference nodes of rigid bodies the nodes
+        pinned to these, of lines that bend the neighbours."""
+        if self.bends:
+            ends = self.mesh.element_nodes[self.mesh.is_of(*BEAMS)]
+            nodes = np.union1d(nodes, ends[np.isin(ends, nodes).any(axis=1)])
+        for body in (*self.bodies, *self.free_bodies):
             if np.isin(self.mesh.nodes_of(body.node), nodes).any():
-                nodes = np.union1d(nodes, self.mesh.nodes_of(body.pinned))
+                nodes = np.union1d(nodes, self.mesh.nodes_of(body.corners or body.pinned))
         return nodes
 
 
@@ -299,7 +335,7 @@ PARTS = {each.name: each.metadata["card"] for each in fields(Model) if each.meta
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
-__all__ += ["Failure", "RigidBody", "StopPlane"]
+__all__ += ["Failure", "RigidBody", "RotaryInertia", "StopPlane"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "NonstructuralMass", "PointMass", "RestLength", "Spring"]
 __all__ += ["Pulley", "Winch"]
 __all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]

@@ -10,6 +10,7 @@ both ends of a SWEEP.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -126,6 +127,10 @@ LEVELS = (3, 4), (19, 5), (39, 6)
 integral of that."""
 START = 63
 """First of three: both integrals at the start of the step, and the slope of the second."""
+WITHOUT = 19
+"""How many there are without integrals."""
+PACKED = struct.Struct(f"={WITHOUT}d")
+"""Their bytes: a fifth of the time that arrays of so few numbers take."""
 ZERO = 0.0, 0.0, 0.0
 
 
@@ -170,7 +175,7 @@ class Live:
         """The value at a time, along a straight line from now; with a rate there, a cubic (Hermite), also from the last
         rate.
         """
-        n = self.numbers[: START if self.integrates else 19].tolist()
+        n = self.numbers.tolist() if self.integrates else PACKED.unpack_from(self.numbers)  # type: ignore[arg-type]
         old = 2 if now == n[2] else 3  # the piece that ends now: the last one, or what has been held since then
         before, width, first = n[3 + 4 * old : 7 + 4 * old], time - now, n[15]
         slope = (value - first) / width
@@ -181,6 +186,9 @@ class Live:
             last = (d * 3.0 * local + c * 2.0) * local + b if old == 2 else 0.0
             piece = [first, last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2]
         firsts = [n[first + old * width] for first, width in LEVELS[1:]] if self.integrates else []
+        if not firsts:
+            self.put((n[old - 1], now, time, before[0], *ZERO, *before, *piece, value, *ZERO))
+            return
         self._write((n[old - 1], now, time), [(before[0], *ZERO), before, piece, (value, *ZERO)], firsts)
 
     def begin(self, time: float) -> None:
@@ -195,7 +203,10 @@ class Live:
 
     def put(self, numbers: Sequence[float] | Floats) -> None:
         """Be as it was when its first numbers were these."""
-        self.numbers[: len(numbers)] = numbers
+        if len(numbers) == WITHOUT:
+            PACKED.pack_into(self.numbers, 0, *numbers)  # type: ignore[arg-type]
+        else:
+            self.numbers[: len(numbers)] = numbers
         if self.copies:
             self.copies[:] = [each for each in self.copies if each[0]() is not None]
         for array, first in self.copies:
@@ -255,8 +266,9 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
             coefficients = _antiderivative(breaks, coefficients)
     value = _polynomial(breaks, coefficients, local, 0, after)
     if isinstance(curve, Live):  # the start of the step may lie before its pieces
-        one, two, slope = curve.numbers[START:]
-        return value - (one if order == -1 else two + slope * (local - base))
+        one, two, slope = curve.numbers[START:].tolist()
+        value -= one if order == -1 else two + slope * (local - base)
+        return value
     # the integral from ``since``: a primitive less the Taylor polynomial it has there
     origin = np.array([base])
     value -= _polynomial(breaks, coefficients, origin)

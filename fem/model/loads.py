@@ -18,6 +18,7 @@ TOUCHES = 1e-9
 class RigidBody:
     """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR.
 
+    corners  a free body: node set of the points that carry its rotary inertia (``free_bodies.py``)
     rao  name of the ``*RAO`` by which waves move it, too;  heading: of its bow, degrees from +x
     """
 
@@ -26,6 +27,7 @@ class RigidBody:
     rotation: str = "RPY"
     rao: str | None = None
     heading: float = 0.0
+    corners: str | None = None
 
 
 @frozen
@@ -69,7 +71,7 @@ class StopPlane:
 class Boundary:
     """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
 
-    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies.
+    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies; of nodes of lines that bend they clamp these.
     """
 
     target: str | int

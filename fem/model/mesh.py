@@ -13,14 +13,17 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, frozen
 from fem.errors import unknown
 
-BARS = ("T3D2", "T2D2")
+TRUSSES = ("T3D2", "T2D2")
+BEAMS = ("B31",)
+"""Bars that bend: angles between them resist."""
+BARS = (*TRUSSES, *BEAMS)
 AXIAL = (*BARS, "SPRINGA", "DASHPOTA")
 """Elements that act along the line between their two nodes."""
-GROUNDED = ("SPRING1", "DASHPOT1", "MASS")
+GROUNDED = ("SPRING1", "DASHPOT1", "MASS", "ROTARYI")
 """Elements with one node."""
 REEVED = ("PULLEY",)
 """Ropes with three nodes: from node 1 over a pulley, the node between, to node 2."""
-KINDS = (*AXIAL, "SPRING1", "SPRING2", "DASHPOT1", "DASHPOT2", "MASS", *REEVED)
+KINDS = (*AXIAL, "SPRING1", "SPRING2", "DASHPOT1", "DASHPOT2", "MASS", "ROTARYI", *REEVED)
 
 MOST_SHOWN = 32
 """Sets of nodes, and of elements, in the fields: a byte for each node or element in every file, beside some hundred."""

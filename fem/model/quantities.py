@@ -15,7 +15,10 @@ import numpy as np
 from fem.arrays import Floats, Ints, frozen
 from fem.errors import unknown
 from fem.model import Model
+from fem.model.beams import Angles
 from fem.model.curves import Constant, Follow, evaluate
+from fem.model.facts import natural_lengths
+from fem.model.free_bodies import rotation, rotation_vector, spin
 from fem.model.surroundings import water_at
 
 
@@ -81,6 +84,10 @@ NODAL = (
     vector("FA", "fluid acceleration", "length/time²", derived=lambda of: of.water[2]),
     Quantity("FE", "surface elevation", "length", derived=lambda of: of.water[0]),
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
+    Quantity("SK", "curvature", "1/length", derived=lambda of: bent(of)[0]),
+    Quantity("SM", "bending moment", "force length", derived=lambda of: bent(of)[1]),
+    vector("UR", "rotation", "", derived=lambda of: rotations(of)[0], figure="rotations"),
+    vector("VR", "angular velocity", "1/time", derived=lambda of: rotations(of)[1]),
 )
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, aliases=("E11",)),
@@ -132,6 +139,43 @@ def moments(of: Values) -> Floats:
     return found
 
 
+def bent(of: Values) -> Floats:
+    """(2, ..., p) curvature and moment where lines bend, at a clamp within a line the larger; zero at other nodes."""
+    model, indices = of.model, of.indices
+    angles = angles_of(model).among(indices)
+    place = np.zeros((*of["COORD"].shape[:-2], len(model.mesh.node_labels), 3))
+    place[..., indices, :] = of["COORD"]
+    phi, at = angles.bent(model.mesh.coordinates, place), indices.searchsorted(angles.nodes[:, 1])
+    found = np.zeros((2, *of["U"].shape[:-1]))
+    for one, over in zip(found, (angles.length, angles.softness), strict=True):
+        np.maximum.at(one.T, at, (phi / over).T)
+    return found
+
+
+_angles: list[tuple[Model, Angles]] = []
+"""Those of the latest model: they are asked for with each chunk of increments."""
+
+
+def angles_of(model: Model) -> Angles:
+    if not _angles or _angles[0][0] is not model:
+        _angles[:] = [(model, model.angles(natural_lengths(model.mesh, model.rest_lengths)))]
+    return _angles[0][1]
+
+
+def rotations(of: Values) -> tuple[Floats, Floats]:
+    """Rotation vectors and angular velocities of free bodies at their reference nodes; zero at other nodes."""
+    turns, rates = np.zeros_like(of["U"]), np.zeros_like(of["U"])
+    for body in of.model.free_bodies:
+        (node,) = np.isin(of.indices, of.model.mesh.nodes_of(body.node)).nonzero()
+        if node.size:
+            points = of.model.mesh.node_sets[body.corners or ""]
+            start, at = of.model.mesh.coordinates[points], of.indices.searchsorted(points)
+            places, corners = start + of["U"][..., at, :], start - start.mean(axis=0)
+            turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
+            rates[..., node, :] = spin(corners, places, of["V"][..., at, :])[..., None, :]
+    return turns, rates
+
+
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
     """The quantities that a request means (NODE PRINT, EL PRINT, NODE FILE, EL FILE) which names some, or none."""
     family, medium = kind.split()
@@ -144,7 +188,8 @@ class Values:
     """Quantities of p nodes or elements by name: (..., p, 3) of vectors, (..., p) of single numbers.
 
     model    whose nodes or elements they are
-    indices  (p,) which of them, rising; with reference nodes of rigid bodies all that are pinned to these
+    indices  (p,) which of them, rising; with reference nodes of rigid bodies all that are pinned to these, with nodes
+             of lines that bend their neighbours
     time     total time, or times (k,)
 
     >>> Values(NODAL, model, np.array([2]), [u, v, a, rf])["U"]

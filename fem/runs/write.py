@@ -325,10 +325,6 @@ class FanOut(Relay):
         self._timing, self._guard = timing, guard
         self._stage = "assemble"
 
-    @property
-    def hears_rows(self) -> bool:  # type: ignore[override]
-        return bool(self._sinks)
-
     def close(self) -> None:
         self._pass("close")
         self._sinks = []

@@ -20,6 +20,8 @@ from fem.show import style
 from fem.show.motion import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
 
+ERROR = "_err"
+"""Ends the names of columns of error bars (``fem run --error-bars``)."""
 CURVES = ("kinetic", "potential (0 at lowest)", "strain", "total", "external work", "dissipated")
 TOTAL = 3
 
@@ -118,12 +120,26 @@ def motion_figure(results: Results, quantity: Quantity) -> Figure:
         time, values = motion[label]
         for (panel,), column in zip(rows, columns, strict=True):
             style.curve(panel, time, values[:, column], place, f"node {label}")
+    if quantity.columns[0] + ERROR in results.nodes.columns:
+        draw_bands(results, quantity, chosen, rows, columns)
     spells = slack_spells(results, *(float(edge(motion[chosen[0]][0])) for edge in (np.min, np.max)))
     for (panel,), column in zip(rows, columns, strict=True):
         shade(panel, spells)
         panel.set_ylabel(style.labelled(results, quantity.columns[column], quantity.unit))
     style.finish(results, rows)
     return figure
+
+
+def draw_bands(
+    results: Results, quantity: Quantity, chosen: list[int], rows: list[list[Axes]], columns: list[int]
+) -> None:
+    """Error bars of nodes, as bands around their curves."""
+    names = [quantity.columns[column] for column in columns]
+    bands = results.nodes.curves([*names, *(name + ERROR for name in names)], chosen)
+    for place, label in enumerate(chosen):
+        known = bands[label][~np.isnan(bands[label]).any(axis=1)]
+        for (panel,), values, error in zip(rows, known[:, 3:].T, known[:, 3 + len(names) :].T, strict=False):
+            style.band(panel, known[:, 2], values, error, place)
 
 
 def printed(results: Results, quantity: Quantity) -> dict[int, tuple[Floats, Floats]]:

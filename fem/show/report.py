@@ -124,6 +124,7 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page.add("Summary", summary(results))
     page.add("Utilisation", utilisation(results, strength))
     page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
+    page.add("What limits the accuracy", *accuracy(record.get("error_bars")))
     page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
     page.add("Model", figure_of_mesh(results))
     add_figures(page, results)
@@ -134,6 +135,14 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page.add("Software", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))
     page.add("Deck", *deck_text(results))
     return page
+
+
+def accuracy(record: Mapping[str, Any] | None) -> list[Grid | Words | None]:
+    """Error bars of the run (``fem run --error-bars``), and which of their parts are missing."""
+    if not record:
+        return []
+    missing = tuple(f"no contribution of {name}: {why}" for name, why in record["missing"].items())
+    return [records(record["limits"]), Words(items=missing) if missing else None]
 
 
 def summary(results: Results) -> Facts | None:

@@ -63,6 +63,14 @@ def curve(axes: Axes, time: Floats, values: Floats, place: int, label: str | Non
     return line
 
 
+def band(axes: Axes, time: Floats, values: Floats, error: Floats, place: int) -> None:
+    """What one of several lines may be wrong by; it does not widen the axis beyond twice what the line needs."""
+    low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+    room = max(high - low, np.finfo(float).tiny)
+    below, above = (np.clip(values + sign * error, low - room, high + room) for sign in (-1.0, 1.0))
+    axes.fill_between(time, below, above, color=OKABE_ITO[place % MOST_CURVES], alpha=0.2, lw=0.0, zorder=0.8)
+
+
 def thinned(time: Floats, values: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
     """At most ``most`` points that keep every extreme."""
     if len(values) <= most:

@@ -13,7 +13,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.forces.bar import Bars, bar_point
-from fem.forces.families import FAMILIES, FIRST
+from fem.forces.families import FAMILIES, FIRST, Groups
 from fem.forces.springs import spring_point
 from fem.model import FAILURES, Model
 from fem.model.quantities import ELEMENTAL
@@ -78,6 +78,14 @@ def stored(system: System, bars: Bars, element: int, motion: Motion, thermal: Fl
     if kind >= FIRST and system.families is not None:
         return float(FAMILIES[kind - FIRST].stored(system.families[kind - FIRST], index, motion.u, motion.state))
     return float(spring_point(index, motion.u, motion.v, system.springs)[3]) if kind == SPRING_FAMILY else 0.0
+
+
+def released(before: Groups, after: Groups, u: Floats) -> float:
+    """Energy that families no longer store between elements, some of which have just broken."""
+    if before is None or after is None:
+        return 0.0
+    groups = zip(FAMILIES, before, after, strict=True)
+    return float(sum(family.released(group, left, u) for family, group, left in groups))
 
 
 def kinetic(system: System, bars: Bars, element: int, motion: Motion) -> float:

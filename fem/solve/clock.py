@@ -141,13 +141,11 @@ class Clock:
             whole -= 1
         while origin + (first + whole + 1) * dt < sharp:
             whole += 1
-        times = increments(origin, first, min(count, whole + 1), dt)
-        times[0] = self.time
-        steps = np.empty(len(times) - 1)
-        steps[:] = dt
+        last = first + min(count, whole + 1)
+        times, steps = increments(origin, first, last, dt, self.time)
         if count > whole:
-            if abs(times[-1] - limit) > SHARP * dt:
-                steps[-1] = limit - times[-2]
+            if abs(origin + last * dt - limit) > SHARP * dt:
+                steps[-1] = limit - times.item(-2)
             times[-1] = limit
         return times, steps
 
@@ -246,11 +244,10 @@ class ErrorClock(Clock):
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """As many increments as are likely to stay equal, up to the next stop."""
         count = min(count, self._likely, self._whole - self._count)
-        times = increments(self._origin, self._count, count, self._grid)
-        times[0] = self.time
+        times, steps = increments(self._origin, self._count, self._count + count, self._grid, self.time)
         if self._count + count == self._whole:
             times[-1] = self._stop
-        return times, np.full(count, self._grid)
+        return times, steps
 
     def land(self, time: float) -> float:
         stop = super().land(time)
@@ -324,11 +321,14 @@ class Progress:
         self.few = self.chunk = max(1, min(4 * self.few, int(CHUNK_SECONDS / spent)))
 
 
-def increments(origin: float, first: int, count: int, dt: float) -> Floats:
-    """(count + 1,) ends of increments on a grid, from number ``first`` on."""
-    if count < FEW:  # quicker than arrays
-        return np.array([origin + number * dt for number in range(first, first + count + 1)])
-    return origin + np.arange(first, first + count + 1, dtype=np.float64) * dt
+def increments(origin: float, first: int, last: int, dt: float, now: float) -> tuple[Floats, Floats]:
+    """Ends (k + 1,) of increments (k,) on a grid, after number ``first``, which ends now, up to ``last``."""
+    if last - first < FEW:  # quicker than arrays
+        ends = [now, *[origin + number * dt for number in range(first + 1, last + 1)]]
+        return np.array(ends), np.array([dt] * (last - first))
+    times = origin + np.arange(first, last + 1, dtype=np.float64) * dt
+    times[0] = now
+    return times, np.full(last - first, dt)
 
 
 def first_chunk(system: System) -> int:

@@ -17,6 +17,7 @@ from fem.runs.record import Requests, SilentSink, Sink
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import SHARP, Clock
 from fem.solve.loop import ErrorsTold, Run
+from fem.solve.newton.groups import Record
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_run import StepRun
@@ -135,6 +136,14 @@ class Driven(Run):
         step = self.last.state() if self.last is not None and begun else None
         number = len(self.model.steps) + 1 if self.last is None else self.last.number
         return {"start": self.checkpoints.start, "step": step, "number": number, "driven": self.driven()}
+
+    def copy_of_reached(self) -> tuple[Record, int] | None:
+        """The last increment, as it stays."""
+        if self.reached is None:
+            return None
+        kept, last = self.reached
+        rows = {name: getattr(kept, name)[last : last + 1].copy() for name in ("increments", "kinematics", "values")}
+        return kept._replace(**rows), 0
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Be where the state was taken, of this run."""

@@ -98,6 +98,11 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
 
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
     """
+    whole = kept.increments.base if kept.increments.base is kept.values.base else None
+    if whole is not None and len(rows) == len(kept.increments):
+        finite = np.isfinite(whole)
+        if np.count_nonzero(finite) == finite.size:
+            return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):
         finite = np.isfinite(array[: len(rows)] if is_all else array[rows])

@@ -22,7 +22,7 @@ from fem.solve.newton.groups import (
     Motion,
     Scratch,
 )
-from fem.solve.rods import consistent_accelerations
+from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
 DENSE = 300
@@ -31,6 +31,10 @@ FIRST_FORCING = 1e-4
 """Fraction of the residual that the first iterative linear solve of a step may leave."""
 NO_LENGTH = 1e-12
 """Fraction of the coordinates that is round-off: sines and cosines of a deck are written with 16 digits at best."""
+MOST_PROJECTIONS = 200
+"""Solves for the places of rods after a jump; each leaves about the part jump/length of the error."""
+NEARLY = 1e3
+"""Round-off of these solves, times ``no_length``, at which they may come to rest."""
 NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
@@ -59,21 +63,42 @@ def first_motion(system: System) -> Motion:
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
     """Give supports the motion they have from now on; a notice where their displacement jumps.
 
-    They jump at once, before the first increment, and what that stores is work from outside. Rods and ropes cannot
-    follow at once: there supports move in the first increment.
+    They jump at once, before the first increment, and what that stores is work from outside. Rods bring their
+    nodes along (``keep_lengths``). With ropes, or where no such place is found, supports move in the first increment.
     """
     supports, dofs = stage.environment.supports, np.flatnonzero(stage.nodes.dof_kind == 0)
     u, v, a = supports.motion(dofs, np.array([time]), after=True)
     motion.v[dofs], motion.a[dofs] = v[0], a[0]
     is_off = np.abs(u[0] - motion.u[dofs]) > no_length(stage.system)
-    is_late = has_ropes or len(stage.bars.rods) > 0
+    is_late, has_rods = has_ropes, len(stage.bars.rods) > 0
     if is_off.any() and not is_late:
-        instant = loading_at(stage, motion, time)
+        instant, before = loading_at(stage, motion, time), motion.u.copy()
         evaluate_start(stage, motion, instant)
         open_energies(stage, motion, instant, is_first)
         motion.u[dofs[is_off]] = u[0][is_off]
         expand(stage.equations, motion.u)
-    return support_jump_remark(stage.system, dofs[is_off].tolist(), is_late)
+        if has_rods and not keep_lengths(stage, motion, time):
+            motion.u[:], is_late = before, True
+    return support_jump_remark(stage.system, dofs[is_off].tolist(), is_late, has_rods)
+
+
+def keep_lengths(stage: StepSystem, motion: Motion, time: float) -> bool:
+    """Move nodes to where rods have their lengths, after supports have jumped; False where no such place is found.
+
+    The nearest place, measured by the mass: M (u - u0) + G(u)^T mu = 0, u0 before. The first increment of
+    Newmark's scheme ends there, too, as dt goes to zero. Successive solves have G at the last place.
+    """
+    mass, before, largest = small_or_sparse_mass(stage), motion.u.copy(), np.inf
+    for _ in range(MOST_PROJECTIONS):
+        evaluate_rods(stage, motion, time)
+        found = solve_saddle(stage, mass, mass @ (before - motion.u), -gaps(stage)[0], stage.nodes.dof_kind)
+        if found is None or not np.isfinite(found[0]).all():
+            return False
+        motion.u[:] += found[0]
+        change, largest = largest, float(np.abs(found[0]).max(initial=0.0))
+        if largest <= no_length(stage.system) or (largest < NEARLY * no_length(stage.system) and largest >= change):
+            return True
+    return False
 
 
 def no_length(system: System) -> float:
@@ -309,18 +334,20 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     motion.memory[MEMORY.forcing] = FIRST_FORCING
 
 
-def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
+def support_jump_remark(system: System, dofs: list[int], is_late: bool, has_rods: bool) -> str:
     """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
 
-    is_late: they move there in the first increment
+    is_late: they move there in the first increment;  has_rods: which bring their nodes along
     """
     if not dofs:
         return ""
     names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
     more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
     return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
-        "they move there during the first increment, as rods and ropes cannot follow instantly; this is exact only to "
+        "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only to "
         "first order: give it an AMPLITUDE"
         if is_late
+        else "it jumps, and rods move their nodes to the nearest places"
+        if has_rods
         else "it jumps"
     )

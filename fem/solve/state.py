@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import is_
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
 from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import NEVER, Schedule
-from fem.solve.breaks import Breaks, energies_of
+from fem.solve.breaks import Breaks, energies_of, released
 from fem.solve.clock import Clock, Progress
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
@@ -37,19 +37,11 @@ HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started")
 """What steps hand on to the next one besides motion and time."""
 
 
-class Reached(NamedTuple):
-    """The last increment, as it was recorded: its ``ROW``, nodes (r, p, 3), elements (q, s). Later ones write to it."""
-
-    increment: Floats
-    nodes: Floats
-    elements: Floats
-
-
 class RunState:
     """What steps share: the model and its arrays, where the motion is, what acts, and who hears of it.
 
     linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
-    reached      None: no step has begun
+    reached      in driven runs record and row of the last increment, which later ones write to; None: there is none
     keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
     fallen       labels and energies of elements that the step now beginning has removed
     """
@@ -67,7 +59,7 @@ class RunState:
     has_started: bool
     fallen: list[tuple[int, float]]
     keeps_every: int
-    reached: Reached | None = None
+    reached: tuple[Record, int] | None = None
 
     def next_checkpoint(self, increment: int) -> int:
         """The next increment after this one at which the deck wants a checkpoint."""
@@ -89,10 +81,12 @@ class RunState:
         motion, now = self.progress.motion, np.array([self.progress.time])
         bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
         lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
+        before = self.system.families
         self.gone = self.gone.copy()
         self.gone[elements] = True
         self.take_out()
+        whole = lost.sum() + released(before, self.system.families, motion.u)
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += whole  # of the work from outside, all leaves again
         return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
     def take_out(self) -> None:

@@ -61,7 +61,7 @@ from fem.solve.outcome import (
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
-from fem.solve.state import HANDED_ON, SINGULAR, Marcher, Reached, RunState, StepState, copied, names_in, put_back
+from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
@@ -167,6 +167,7 @@ def stage_of(run: RunState, step: Step) -> Ready:
 class StepRun(StepState):
     """One static or dynamic step on its way. ``numbers``: those kept of an increment.
 
+    has_gaps  some elements are gone
     events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
     """
 
@@ -194,7 +195,7 @@ class StepRun(StepState):
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
         """What the step continues with."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
-        self.watch.stage, self.is_compiled = stage, False
+        self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
         stages = rope_states.stages_of(stage, self.step.controls, self.whole.requests.solver)
@@ -423,14 +424,13 @@ class StepRun(StepState):
         is_heard = self.sink.hears_rows
         if is_heard:
             note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
-        if np.count_nonzero(self.whole.gone):
+        if self.has_gaps:
             kept.values[:, self.whole.gone[self.elements]] = 0.0
         good, first = before_overflow(kept, rows), self.progress.increment + (1 if dt.item(0) else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
         self.progress.increment, is_whole = first + rows.item(-1), len(good) == len(rows)
-        if len(good):
-            last = good.item(-1)
-            self.whole.reached = Reached(kept.increments[last], kept.kinematics[last], kept.values[last])
+        if len(good) and self.whole.requests.is_driven:
+            self.whole.reached = kept, good.item(-1)
         if len(good) and is_heard:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
             found = rows_of(self.number, kept, good, first + good, time, dt, recorded, is_end)

@@ -48,6 +48,7 @@ from fem.solve.newton.groups import (
     Ropes,
     Scratch,
     room,
+    rooms,
 )
 from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
@@ -277,8 +278,10 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
     if not (known and known[0] is nodes and known[1] is elements):
         known = stage.recorded = (nodes, elements, *_recorded(stage, nodes, elements))
     _, _, count_of, width, family, touching = known
-    rooms = room((count, len(ROW))), room((count, count_of, len(nodes), 3)), room((count, len(elements), width))
-    return Record(rooms[0], nodes, rooms[1], family, rooms[2], touching)
+    increments, kinematics, values = rooms(
+        (count, len(ROW)), (count, count_of, len(nodes), 3), (count, len(elements), width)
+    )
+    return Record(increments, nodes, kinematics, family, values, touching)
 
 
 def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[int, int, Ints, Ints]:

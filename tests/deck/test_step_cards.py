@@ -274,7 +274,7 @@ def test_bare_output_asks_for_the_defaults() -> None:
 def test_histories_ask_for_tables() -> None:
     """Single components mean their quantity, as they do for PRINT."""
     model = parse(
-        step="*OUTPUT, HISTORY, TIME INTERVAL=0.25, TIME MARKS=NO\n*NODE OUTPUT, NSET=ALL\nU1, RF3, UR2\n"
+        step="*OUTPUT, HISTORY, TIME INTERVAL=0.25, TIME MARKS=NO\n*NODE OUTPUT, NSET=ALL\nU1, RF3, UCOM2\n"
         "*ELEMENT OUTPUT, ELSET=BARS\nS11, E11\n*ELEMENT OUTPUT, NSET=ALL\nS11\n*ENERGY OUTPUT\nALLKE, ALLIE\n"
         "*OUTPUT, HISTORY, NUMBER INTERVAL=4\n*NODE OUTPUT, NSET=ALL\nCOOR1\n*ENERGY OUTPUT, ELSET=BARS\nALLSE\n"
         "*OUTPUT, FIELD, NUMBER INTERVAL=9\n*NODE OUTPUT\nV3\n"
@@ -288,7 +288,7 @@ def test_histories_ask_for_tables() -> None:
         OutputRequest("NODE FILE", None, ("V",)),
     )
     (notice,) = [text for text in model.notices if text.startswith("accepted but ignored")]
-    assert all(f"{what} of *" in notice for what in ("UR2", "ALLIE"))
+    assert all(f"{what} of *" in notice for what in ("UCOM2", "ALLIE"))
     assert "*OUTPUT, NUMBER INTERVAL" in notice and "TIME INTERVAL" not in notice
 
 

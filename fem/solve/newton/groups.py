@@ -325,6 +325,14 @@ def room(shape: int | tuple[int, ...]) -> Floats:
     memory was free.
     """
     size = math.prod(shape) if isinstance(shape, tuple) else shape
-    if size == 0:
-        return np.zeros(shape)
-    return np.zeros(size + 2 * FENCE)[FENCE : FENCE + size].reshape(shape)
+    return rooms(shape)[0] if size else np.zeros(shape)
+
+
+def rooms(*shapes: int | tuple[int, ...]) -> list[Floats]:
+    """The same for several arrays, which have their ``base`` in common."""
+    sizes = [math.prod(shape) if isinstance(shape, tuple) else shape for shape in shapes]
+    block, first, found = np.zeros(sum(sizes) + FENCE * (len(sizes) + 1)), FENCE, []
+    for size, shape in zip(sizes, shapes, strict=True):
+        found.append(block[first : first + size].reshape(shape))
+        first += size + FENCE
+    return found

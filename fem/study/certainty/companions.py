@@ -7,7 +7,9 @@ alone; the run itself against the companion with its own increments shows what i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,7 +25,7 @@ from fem.runs.history import History, HistorySink
 from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
-from fem.study.workers import on_this_machine
+from fem.study.workers import DIED, Block, LostWorker, likely_seconds, on_this_machine, process_team
 
 TIGHT, HALF, QUARTER, FINE = "residual", "dt/2", "dt/4", "mesh"
 TIGHTER, LESS_TIGHT = 1e-3, 0.1
@@ -114,6 +116,17 @@ class Companions:
         return any(divided_step(step, 2, 1.0) is not step for step in self.model.steps)
 
     @property
+    def is_explicit(self) -> bool:
+        """The critical increment of half as long bars is half as long, too: theirs are halved."""
+        procedures = (step.procedure for step in self.model.steps)
+        return any(isinstance(each, Dynamic) and each.integrator == "CENTRAL DIFFERENCE" for each in procedures)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Names, in the order of ``richardson.estimate``; with the last one that of twice the bars is compared."""
+        return TIGHT, HALF, QUARTER, FINE, HALF if self.is_explicit else TIGHT
+
+    @property
     def missing(self) -> dict[str, str]:
         found: dict[str, str] = {}
         if not self.moves:
@@ -124,32 +137,84 @@ class Companions:
             found[FINE] = "no bar is a piece of a line"
         return found
 
-    def models(self, plain: History) -> dict[str, Model]:
-        dt = {
-            step: float(plain.dt[plain.of_step(step)].max(initial=0.0)) for step in range(1, len(self.model.steps) + 1)
-        }
+    def models(self, plain: History | None) -> dict[str, Model]:
+        """Name -> model; plain: the run itself, where steps leave their increments to the solver."""
+        dt = increments_of(plain) if plain else {}
         found = {TIGHT: self.model}
         if HALF not in self.missing:
             found |= {HALF: divided(self.model, 2, dt), QUARTER: divided(self.model, 4, dt)}
         if FINE not in self.missing:
-            found[FINE] = self.fine.model
+            found[FINE] = divided(self.fine.model, 2, dt) if self.is_explicit else self.fine.model
+        return found
+
+    def jobs(self, plain: History | None) -> list[Job]:
+        """Of all companions, those that take longest first."""
+        models = self.models(plain)
+        numbers = len(self.model.mesh.node_labels) * 12 + len(self.model.mesh.element_labels) * 4
+        size = numbers * sum(increments_in(step) for step in self.model.steps)
+        found = []
+        for name in sorted(models, key=LONGEST.index):
+            parts = {HALF: 2, QUARTER: 4}.get(name, 1) if size * 4 > MOST_NUMBERS else 1
+            found.append(Job(LONGEST.index(name), models[name], Motion(self.every * parts, self.solver), True))
         return found
 
     def run(self, plain: History, processes: int | None = None) -> dict[str, Answer]:
         """Name -> what came of it, of all companions; in processes side by side where that is sooner."""
-        models = self.models(plain)
-        names = list(models)
+        jobs = self.jobs(plain)
+        answers = [each for some in on_this_machine(iter(jobs), len(jobs), processes) for each in some]
+        return {LONGEST[answer.point]: answer for answer in answers}
 
-        def jobs() -> Iterator[Job]:
-            for point, (name, model) in enumerate(models.items()):
-                thinning = {HALF: 2, QUARTER: 4}.get(name, 1) if self._is_large(plain) else 1
-                yield Job(point, model, Motion(self.every * thinning, self.solver), True)
+    @contextmanager
+    def beginning(self, processes: int | None = None) -> Iterator[Callable[[History], dict[str, Answer]]]:
+        """Companions of a long run begin at once, in processes of their own, while it goes; what this gives waits for
+        their answers. Those of a short run, or of one whose increments are the solver's, follow it.
+        """
+        count = processes or os.cpu_count() or 1
+        left_open = any(isinstance(step.procedure, Dynamic) and not step.procedure.dt for step in self.model.steps)
+        if count < 2 or left_open or likely_seconds(self.model) < LONG:
+            yield lambda history: self.run(history, processes)
+            return
+        waiting = self.jobs(None)
+        with process_team(min(count, len(waiting))) as team:
+            under_way = 0
+            answers: list[Answer] = []
 
-        answers = [each for some in on_this_machine(jobs(), len(models), processes) for each in some]
-        return {names[answer.point]: answer for answer in answers}
+            def submit() -> int:
+                free = min(team.capacity - under_way, len(waiting))
+                for _ in range(free):
+                    team.submit(Block((waiting.pop(0),)))
+                return free
 
-    def _is_large(self, plain: History) -> bool:
-        return 4 * (plain.motion.size + plain.elements.size) > MOST_NUMBERS
+            def collected(history: History) -> dict[str, Answer]:
+                nonlocal under_way
+                while under_way:
+                    for block, outcome in team.collect():
+                        under_way -= 1
+                        if isinstance(outcome, LostWorker):
+                            outcome = [Answer(job.point, DIED.format(why=outcome.why), ()) for job in block.jobs]
+                        answers.extend(outcome)
+                    under_way += submit()
+                return {LONGEST[answer.point]: answer for answer in answers}
+
+            under_way = submit()
+            yield collected
+
+
+LONGEST = (QUARTER, HALF, FINE, TIGHT)
+"""By the time that they take."""
+LONG = 0.05
+"""Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
+
+
+def increments_of(plain: History) -> dict[int, float]:
+    """Step -> its largest increment."""
+    steps = range(1, len(plain.model.steps) + 1)
+    return {step: float(np.nan_to_num(plain.dt[plain.of_step(step)]).max(initial=0.0)) for step in steps}
+
+
+def increments_in(step: Step) -> float:
+    procedure = step.procedure
+    return procedure.period / procedure.dt if isinstance(procedure, Dynamic | Static) and procedure.dt else 1.0
 
 
 def halves_of(fine: Refined, name: str) -> Ints:

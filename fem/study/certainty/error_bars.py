@@ -13,20 +13,26 @@ from fem.arrays import Columns, Floats
 from fem.deck import read_model
 from fem.errors import CommandError, unknown
 from fem.model import Model
+from fem.model.quantities import ENERGIES
 from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
-from fem.study.certainty.companions import FINE, HALF, QUARTER, TIGHT, Companions, halves_of
+from fem.study.certainty.companions import FINE, Companions, halves_of
 from fem.study.certainty.numbers import Curves, Peaks, aligned, curves_of, event_times, frequencies_of, peaks_of
 from fem.study.certainty.richardson import Estimate, estimate
+from fem.study.question import Answer
 
 WINDOWS = 40
 """A run has so many windows, in each of which an order is observed; and these have so many rows at least."""
 LEAST_WINDOW = 4
 UNCONVERGED = 0.3
 """Bar over the size of a number beyond which it is said to be not converged."""
+BEGUN = 1e-3
+"""Size of a motion over its largest from which it counts."""
 CHAOTIC = 1e3
 """Growth of what two increments make different, at a steady rate, that is chaos."""
+EXACT = 1e-9
+"""Bar over the size of a number that is round-off."""
 PARTS = ("dt", "mesh", "residual", "rows")
 NOT_CONVERGED, NOT_SEEN, CHAOS = "not converged: 30 % or more", "order not seen", "chaotic: bars on statistics only"
 
@@ -62,10 +68,21 @@ def error_bars(
 
 def bars_of(history: History, companions: Companions, processes: int | None = None) -> ErrorBars:
     """Error bars of a run that has been made, by companions that are run now."""
-    answers = companions.run(history, processes)
-    found = {name: answer.history for name, answer in answers.items() if answer.history is not None}
-    missing = dict(companions.missing)
-    missing |= {name: answer.verdict for name, answer in answers.items() if answer.verdict != COMPLETED}
+    return bars_from(history, companions, companions.run(history, processes))
+
+
+def bars_from(history: History, companions: Companions, answers: Mapping[str, Answer]) -> ErrorBars:
+    """Error bars of a run, from what came of its companions."""
+    found = {
+        name: each.history
+        for name, each in answers.items()
+        if each.history is not None and (len(each.history) or each.history.modes)
+    }
+    missing = companions.missing
+    for name, answer in answers.items():
+        if answer.verdict != COMPLETED:
+            reached = f" (from time {found[name].time[-1]:.6g} on)" if name in found and len(found[name]) else ""
+            missing[name] = answer.verdict + reached
     return ErrorBars(history, found, missing, companions)
 
 
@@ -83,7 +100,7 @@ class ErrorBars:
     def __init__(
         self, history: History, found: Mapping[str, History], missing: dict[str, str], companions: Companions
     ) -> None:
-        self.history, self.missing, self._companions = history, missing, companions
+        self.history, self.missing, self.companions = history, missing, companions
         fine = companions.fine if FINE in found else None
         self._curves: Curves = curves_of(history)
         self._others: dict[str, Curves] = {
@@ -105,7 +122,7 @@ class ErrorBars:
         window = max(LEAST_WINDOW, len(curves.time) // WINDOWS)
         none = np.full_like(curves.values, np.nan)
         there = {name: aligned(its, curves) for name, its in self._others.items()}
-        given = [there.get(name, none) for name in (TIGHT, HALF, QUARTER, FINE)]
+        given = [there.get(name, none) for name in self.companions.compared]
         return estimate(curves.values, given, scale=curves.scale, window=window)
 
     @cached_property
@@ -117,11 +134,17 @@ class ErrorBars:
 
     @cached_property
     def horizon(self) -> float:
-        """Time at which the bar of a displacement first is ``UNCONVERGED`` of its size; infinite: never."""
-        rows = [n for name, n in self._place.items() if name.startswith("U")]
-        size = self._curves.scale[rows].max(initial=0.0)
-        bad = np.flatnonzero((self.estimate.bar[:, rows] > UNCONVERGED * size).any(axis=1))
-        return float(self._curves.time[bad[0]]) if len(bad) else math.inf
+        """Time from which the motion is not converged: the bar of a displacement, or of the kinetic energy, is for the
+        first time ``UNCONVERGED`` of what has been its largest until then. Infinite: never."""
+        first = math.inf
+        for start in ("U", "kinetic"):
+            columns = [n for name, n in self._place.items() if name.startswith(start)]
+            values, bars = self._curves.values[:, columns], self.all_bars[:, columns]
+            size = np.fmax.accumulate(np.nan_to_num(np.abs(values)).max(axis=1, initial=0.0))
+            unsure = np.nan_to_num(bars).max(axis=1, initial=0.0) > UNCONVERGED * size
+            begun = size > BEGUN * size[-1]
+            first = min([first, *self._curves.time[unsure & begun][:1].tolist()])
+        return first
 
     def series(self, name: str) -> Columns:
         """time, value, bar at all rows, and its parts. KeyError: no such number."""
@@ -167,26 +190,45 @@ class ErrorBars:
         return NOT_SEEN if np.isfinite(found.dt) and np.isnan(found.order) and not is_small else ""
 
     def limits(self) -> Columns:
-        """What limits the accuracy: of each number printed, at the end and at its extremes, the bar, its parts, the
-        largest of these, the observed order and the verdict."""
-        names = [f"{kind}{name}" for name in self.printed for kind in ("", "min:", "max:")]
-        names += list(self._frequencies)
+        """What limits the accuracy: of each quantity printed (U1, T, ...) the number and instant with the largest bar,
+        and the extremes; of each frequency. With the bar's parts, the largest of these, the order, the verdict. What is
+        exact but for round-off is left out."""
+        sizes = np.fmax.reduce(self.all_bars, axis=0)
+        families: dict[str, list[int]] = {}
+        for name in self._curves.names:
+            if name in self._curves.printed and np.isfinite(sizes[self._place[name]]):
+                families.setdefault(name if name in ENERGIES else name.partition("_")[0], []).append(self._place[name])
+        names = []
+        for places in families.values():
+            worst = places[int(np.argmax(sizes[places]))]
+            if sizes[worst] <= EXACT * self._curves.scale[worst]:
+                continue
+            row = int(np.nanargmax(self.all_bars[:, worst]))
+            names.append(f"{self._curves.names[worst]}@{float(self._curves.time[row])!r}")
+            for kind, sign in (("max", 1.0), ("min", -1.0)):
+                largest = np.nan_to_num(sign * self._peaks[kind][""].row[places], nan=-np.inf)
+                names.append(f"{kind}:{self._curves.names[places[int(np.argmax(largest))]]}")
         rows = []
-        for name in names:
+        for name in [*names, *self._frequencies]:
             parts = self.parts(name)
             known = {part: value for part, value in parts.items() if np.isfinite(value)}
-            largest = max(known, key=lambda part: known[part]) if known else ""
-            rows.append(
-                (name, self.value(name), self.bar(name), *parts.values(), largest, self.order(name), self.verdict(name))
-            )
+            largest_part = max(known, key=lambda part: known[part]) if any(known.values()) else ""
+            numbers = self.value(name), self.bar(name), *parts.values()
+            rows.append((name, *numbers, largest_part, self.order(name), self.verdict(name)))
         heads = ("name", "value", "bar", *PARTS, "limited_by", "order", "verdict")
         columns = list(zip(*rows, strict=True)) or [()] * len(heads)
         return Columns(zip(heads, map(np.array, columns), strict=True))
 
     @cached_property
-    def printed(self) -> tuple[str, ...]:
-        """Numbers over time that are printed in some step, by name."""
-        return tuple(name for name in self._curves.names if name in self._curves.printed)
+    def all_bars(self) -> Floats:
+        """(k, c) bars of all numbers at all rows; NaN: nothing is known."""
+        found = self.estimate
+        unknown = np.isnan(found.dt) & np.isnan(found.mesh) & np.isnan(found.residual)
+        return np.where(unknown | np.isnan(self._curves.values), np.nan, found.bar)
+
+    def place(self, name: str) -> int:
+        """Column of a number over time in ``all_bars``; -1: there is no such number."""
+        return self._place.get(name, -1)
 
     def _column(self, name: str) -> int:
         if name not in self._place:
@@ -247,7 +289,7 @@ class ErrorBars:
             for is_instant in (False, True):
                 what = "peak_instant" if is_instant else "peak"
                 own = peaks[""]
-                given = [getattr(peaks[each], what) if each in peaks else none for each in (TIGHT, HALF, QUARTER, FINE)]
+                given = [getattr(peaks[each], what) if each in peaks else none for each in self.companions.compared]
                 scale = np.full_like(none, np.ptp(curves.time)) if is_instant else curves.scale
                 rows = np.abs(own.instant - own.peak_instant) if is_instant else np.abs(own.row - own.peak)
                 made = estimate(getattr(own, what)[None], [each[None] for each in given], scale=scale, rows=rows[None])
@@ -259,7 +301,7 @@ class ErrorBars:
         every = {"": self._curves, **self._others}
         means = {key: np.array([[mean_of(its, column)]]) for key, its in every.items()}
         none = np.full((1, 1), np.nan)
-        given = [means.get(each, none) for each in (TIGHT, HALF, QUARTER, FINE)]
+        given = [means.get(each, none) for each in self.companions.compared]
         found = estimate(means[""], given, scale=self._curves.scale[[column]])
         return float(means[""][0, 0]), found.at(0, 0)
 
@@ -275,9 +317,9 @@ class ErrorBars:
         """Numbers that a run has once, with their estimates. Frequencies do not depend on dt."""
         found = {}
         for name, value in tables[""].items():
-            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in (TIGHT, HALF, QUARTER, FINE)]
+            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in self.companions.compared]
             if is_modal:
-                given[1] = given[2] = given[0]
+                given[1] = given[2] = given[4] = given[0]
             made = estimate(np.array([[value]]), given, scale=np.array([abs(value)]))
             found[name] = value, made.at(0, 0)
         return found

@@ -49,8 +49,13 @@ def curves_of(history: History, halves: Ints | None = None, names: tuple[str, ..
     if halves is not None:
         values = values[:, halves].mean(axis=2)
     k = len(history)
-    of_nodes = motion[:, :, : len(nodes)].transpose(0, 2, 1, 3).reshape(k, -1)
-    every = [of_nodes, values.reshape(k, -1), history.energy, history.energy_error[:, None]]
+    of_nodes = motion[:, :, : len(nodes)].transpose(0, 2, 1, 3).reshape(k, 3 * motion.shape[1] * len(nodes))
+    every = [
+        of_nodes,
+        values.reshape(k, values.shape[1] * values.shape[2]),
+        history.energy,
+        history.energy_error[:, None],
+    ]
     printed: set[str] = set()
     if not names:
         columns = [column for quantity in NODE_QUANTITIES for column in quantity.columns]
@@ -138,23 +143,32 @@ class Peaks:
 
 
 def peaks_of(curves: Curves, sign: float) -> Peaks:
-    """sign: 1 for the largest, -1 for the least."""
-    time = curves.time
-    columns = np.arange(curves.values.shape[1])
-    values = sign * curves.values
-    at = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
+    """sign: 1 for the largest, -1 for the least; of the rows in which a number is known."""
+    known = np.isfinite(curves.values)
+    found = np.full((4, known.shape[1]), np.nan)
+    patterns, which = np.unique(known, axis=1, return_inverse=True)
+    for number, rows in enumerate(patterns.T):
+        if rows.any():
+            (columns,) = np.nonzero(which.reshape(-1) == number)
+            found[:, columns] = highest(curves.time[rows], sign * curves.values[np.ix_(rows, columns)])
+    return Peaks(sign * found[0], found[1], sign * found[2], found[3])
+
+
+def highest(time: Floats, values: Floats) -> Floats:
+    """(4, c) largest of values (k, c) in the rows, its instant; the same of the parabola through three rows there."""
+    columns = np.arange(values.shape[1])
+    at = np.argmax(values, axis=0)
     row, instant = values[at, columns], time[at]
     left, right = np.maximum(at - 1, 0), np.minimum(at + 1, len(time) - 1)
     h1, h2 = time[at] - time[left], time[right] - time[at]
-    inside = (left < at) & (at < right) & (h1 > 0.0) & (h2 > 0.0)
+    inside = (h1 > 0.0) & (h2 > 0.0)
     h1, h2 = np.where(inside, h1, 1.0), np.where(inside, h2, 1.0)
     s1, s2 = (row - values[left, columns]) / h1, (values[right, columns] - row) / h2
     curvature = (s2 - s1) / (h1 + h2)
     slope = (s1 * h2 + s2 * h1) / (h1 + h2)
     is_peak = inside & (curvature < 0.0)
     shift = np.where(is_peak, -0.5 * slope / np.where(is_peak, curvature, 1.0), 0.0)
-    peak = row + np.where(is_peak, 0.5 * slope * shift, 0.0)
-    return Peaks(sign * row, instant, sign * peak, instant + shift)
+    return np.array([row, instant, row + np.where(is_peak, 0.5 * slope * shift, 0.0), instant + shift])
 
 
 def frequencies_of(history: History) -> dict[str, float]:

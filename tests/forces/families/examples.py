@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from fem.compiled.interpreted import rehearsal
 from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import FAMILIES, registered
 from fem.forces.fluid import FLUID
 from fem.forces.protocol import Family
@@ -203,9 +204,49 @@ WRAPPED = BEDDED.replace("*SEABED, ELSET=LINE, ELEVATION=0.4, SLOPE=20, UPHILL=3
 ).replace("0.5, 0.5, 2.\n", "")  # fmt: skip
 """The same on a smooth cylinder, whose normals turn: what sticks to it comes to rest elsewhere on another way."""
 
+BENT = """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+3, 2, 0, 0
+4, 2.7, 0, 0
+*ELEMENT, TYPE=B31, ELSET=FIRST
+1, 1, 2
+2, 3, 2
+*ELEMENT, TYPE=B31, ELSET=SECOND
+3, 3, 4
+*BEAM GENERAL SECTION, ELSET=FIRST, DENSITY=1.
+1., 0.05, 0., 0.05
+
+60., 20.
+*BEAM GENERAL SECTION, ELSET=SECOND, DENSITY=1.
+1., 0.02, 0., 0.02
+
+60., 20.
+*BOUNDARY
+1, ENCASTRE
+4, 2
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2, 2, 0.3
+3, 2, -0.4
+3, 3, 0.5
+4, 3, -0.6
+*STEP, NLGEOM
+{procedure}
+*CLOAD
+2, 2, 0.3
+*NODE PRINT
+U, V, SK, SM
+*EL PRINT
+E, S
+*END STEP
+"""
+"""A clamp, a joint of two sections, an end that slides; the second element runs the other way."""
+DAMPED = BENT.replace("60., 20.\n", "60., 20.\n*DAMPING, BETA=0.05\n", 1)
+
 EXAMPLES: list[tuple[Family, str]] = [
     (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED), (SEABED, WRAPPED),
     (FLUID, WAVY), (REEVING, wound()), (REEVING, reeved()), (ROPE_LAWS, ROPES),
+    (BENDING, BENT), (BENDING_DAMPING, DAMPED),
 ]  # fmt: skip
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 

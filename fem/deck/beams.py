@@ -1,0 +1,247 @@
+"""Sections of lines that bend, B31: ``*BEAM GENERAL SECTION`` and ``*BEAM SECTION``, as far as they are those of round
+lines; what such lines are refused: other joints, bends at rest, ends that are held in part.
+
+A rotation of a node means that its bars keep their directions, for the whole run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from fem.deck.cards import Card, Row
+from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
+from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, word_of
+from fem.deck.materials import ROPE_LAWS
+from fem.deck.source import Mistake, Place, listing
+from fem.deck.table import Line, Parameters, Value, keyword, keyword_line
+from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Mesh
+from fem.model.beams import beams_at, find_angles
+
+STRAIGHT = "STRAIGHT AT REST"
+BENT = 1e-4
+"""Radians by which a line that is straight at rest may be bent in the deck, by the digits of its coordinates."""
+COMMON = {
+    "ELSET": Value("element_set", ELEMENT_SET),
+    "MASS": Value("mass_rule", word_of(*MASS_RULES), default="LUMPED", shown=True, is_ours=True),
+    "STRAIN": Value("strain", word_of(*STRAINS), default="GREEN", shown=True, is_ours=True),
+    "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
+}
+GENERAL = Parameters(COMMON | {"MATERIAL": Value("material", Name("material"), default=None, is_ours=True)})
+OF_SHAPE = Parameters(COMMON | {"MATERIAL": Value("material", Name("material"))})
+SHAPES = ("CIRC", "PIPE")
+ALIKE = 1e-6
+"""Over I11: by so much I22 may differ."""
+WITHOUT_EFFECT = ("POISSON", "ROTARY INERTIA", "LUMPED", "ZERO", "BEAM SECTION OFFSET")
+NUMBERS = Line(
+    "A, I11, I12, I22, J",
+    Value("area", POSITIVE_NUMBER, "the area A"),
+    Value("inertia", POSITIVE_NUMBER, "the second moment of area I11"),
+    Value("", ANY, "I12", 0.0),
+    Value("", ANY, "I22", None),
+    Value("", AMOUNT, "the torsion constant J", 0.0),
+)
+
+
+@keyword(
+    "model", GENERAL, takes=("SECTION", "DENSITY", STRAIGHT), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
+    unsupported=("TAPER", "DEPENDENCIES", "TEMPERATURE"),
+)  # fmt: skip
+def beam_general_section(card: Card, draft: Draft) -> None:
+    """``A, I11, I12, I22, J``; the direction of the first axis, or a blank line; ``E, G``, without MATERIAL=."""
+    card.word("SECTION", ("GENERAL",), "GENERAL")
+    given = GENERAL.read(card, draft)
+    rows = list(card.all_rows())
+    while rows and not len(rows[-1]):
+        rows.pop()
+    if not rows:
+        raise card.mistake(f"*BEAM GENERAL SECTION has no data line ({NUMBERS.text})")
+    given |= {field: value for field, value in NUMBERS.read(rows[0], draft).items() if field}
+    refuse_flat(rows[0], given["inertia"], draft)
+    if len(rows) > 1 and len(rows[1]):
+        check_direction(rows[1], draft)
+    if given["material"] is None:
+        given["material"] = own_material(card, rows, given["element_set"], draft)
+    elif card.has("DENSITY") or len(rows) > 2:
+        place = card.field("DENSITY").place if card.has("DENSITY") else rows[2].place
+        raise Mistake(place, f"E and the density are those of material {given['material']}", "remove MATERIAL=")
+    add(card, BarSection(**given), draft)
+
+
+def refuse_flat(row: Row, inertia: float, draft: Draft) -> None:
+    """Mistake where a section does not bend alike in all directions."""
+    if row.number(2, "I12", 0.0) != 0.0:
+        raise Mistake(row.field(2).place, f"I12 is {row.field(2).text}: lines that bend have round sections, I12 = 0")
+    other = row.number(3, "I22", inertia)
+    if abs(other - inertia) > ALIKE * inertia:
+        what = f"I22 is {other:g} and I11 {inertia:g}: lines that bend have round sections, I22 = I11"
+        raise Mistake(row.field(3).place, what)
+    if row.number(4, "J", 0.0) != 0.0:
+        draft.ignore("J of *BEAM GENERAL SECTION (lines have no torsion)")
+
+
+def check_direction(row: Row, draft: Draft) -> None:
+    """Three numbers that turn nothing in a round section."""
+    row.end(3, "the direction of the first axis of the section, three numbers")
+    for at in range(3):
+        row.number(at, "a component of the direction", 0.0)
+    draft.ignore("directions of beam sections (they are round)")
+
+
+def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) -> str:
+    """The material that E, G and DENSITY make; ``*DAMPING`` may follow."""
+    if len(rows) < 3:
+        hint = "the second line is the direction of the section, and may be blank"
+        raise card.mistake("*BEAM GENERAL SECTION has no third line with E, G", hint)
+    rows[2].end(3, "E, G")
+    name = f"SECTION OF {element_set}"
+    made = MaterialDraft(name, card.place, {"young": rows[2].number(0, "the modulus E", bound=POSITIVE_NUMBER.bound)})
+    rows[2].number(1, "the shear modulus G", 0.0)
+    if rows[2].number(2, "the expansion", 0.0) != 0.0:
+        raise Mistake(rows[2].field(2).place, "thermal expansion is given by *EXPANSION of MATERIAL=")
+    if card.has("DENSITY"):
+        made.numbers["density"] = card.amount("DENSITY")
+    made.cards["ELASTIC"] = card.place
+    if ("material", name) in draft.names:
+        raise card.mistake(f"element set {element_set} has a second *BEAM GENERAL SECTION")
+    draft.names.add(("material", name))
+    draft.materials[name] = draft.material = made
+    return name
+
+
+@keyword(
+    "model", OF_SHAPE, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
+    unsupported=("TEMPERATURE",),
+)  # fmt: skip
+def beam_section(card: Card, draft: Draft) -> None:
+    """CIRC: ``radius``; PIPE: ``outer radius, thickness``; then the direction of the first axis, if at all."""
+    shape = card.word("SECTION", SHAPES, "")
+    given, rows = OF_SHAPE.read(card, draft), list(draft.rows(card))
+    what = ("radius",) if shape == "CIRC" else ("outer radius", "thickness")
+    if not rows or len(rows) > 2:
+        raise card.mistake(f"*BEAM SECTION, SECTION={shape} takes {listing(what, 'and')}, then a direction")
+    if len(rows[0]) > len(what):
+        hint = "as in Abaqus; CalculiX has two thicknesses there" if shape == "CIRC" else "as in Abaqus"
+        raise Mistake(rows[0].field(len(what)).place, f"SECTION={shape} takes {listing(what, 'and')} only", hint)
+    sizes = [rows[0].number(at, f"the {name}", bound=POSITIVE_NUMBER.bound) for at, name in enumerate(what)]
+    if len(rows) > 1:
+        check_direction(rows[1], draft)
+    outer, inner = sizes[0], 0.0 if shape == "CIRC" else sizes[0] - sizes[1]
+    if inner < 0.0:
+        raise Mistake(rows[0].field(1).place, f"the thickness {sizes[1]:g} exceeds the radius {outer:g}")
+    given["area"] = math.pi * (outer * outer - inner * inner)
+    given["inertia"] = 0.25 * math.pi * (outer * outer * outer * outer - inner * inner * inner * inner)
+    add(card, BarSection(**given), draft)
+
+
+def add(card: Card, section: BarSection, draft: Draft) -> None:
+    card.flag(STRAIGHT)
+    draft.properties.append(Property(section.element_set, card, section))
+
+
+def written_beam(section: BarSection) -> list[str]:
+    """The card of a section; nodes are written where lines were laid, so that it says how they are at rest."""
+    numbers = NUMBERS.values[0].kind.written(section.area), NUMBERS.values[1].kind.written(section.inertia)
+    head = keyword_line("BEAM GENERAL SECTION", **GENERAL.written(section))
+    return [f"{head}, {STRAIGHT}", f"{numbers[0]}, {numbers[1]}, 0.0, {numbers[1]}, 0.0"]
+
+
+def check_beams(draft: Draft, mesh: Mesh) -> None:
+    """Materials, joints and shapes of lines that bend."""
+    beams = {} if draft.mistakes else beams_at(mesh)  # of a mesh that is not whole nothing is known
+    if not beams:
+        return
+    for entry in draft.properties:
+        section = entry.value
+        if isinstance(section, BarSection) and section.inertia and section.material in draft.materials:
+            cards = draft.materials[section.material].cards
+            for name in (name for name in ("INEXTENSIBLE", *ROPE_LAWS) if name in cards):
+                what = f"material {section.material} has *{name}: lines that bend are made of *ELASTIC"
+                draft.report(entry.card.mistake(what))
+    clamped = {int(mesh.nodes_of(each.target)[0]) for each in draft.rotations if each.target in draft.clamps}
+    labels = mesh.node_labels
+    for node, found in beams.items():
+        if len(found) > 2 and node not in clamped:
+            label = int(mesh.element_labels[found[2][0]])
+            what = f"{len(found)} elements B31 meet at node {draft.as_written(labels[node])}, where two can"
+            hint = "end a line at a node of its own that *EQUATION ties, or make its last element T3D2: it is a hinge"
+            draft.report(Mistake(draft.elements.place_of(label), what, hint))
+    if not draft.mistakes:
+        blame_bent(draft, mesh, clamped)
+
+
+def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
+    """A mistake where a line has a bend that nobody has said to vanish at rest."""
+    straightens = np.zeros(len(mesh.element_labels), np.bool_)
+    for entry in draft.properties:
+        if isinstance(entry.value, BarSection) and entry.card.has(STRAIGHT):
+            straightens[mesh.element_sets[entry.element_set]] = True
+    laid = [piece.labels for catenary in draft.catenaries for piece in catenary.pieces]
+    is_laid = np.isin(mesh.node_labels, np.concatenate([np.zeros(0, np.int64), *laid]))
+    nodes, bars = find_angles(mesh, clamped)
+    open_ones = (nodes[:, 0] >= 0) & ~straightens[bars].any(axis=1) & ~is_laid[nodes[:, 1]]
+    before, node, after = nodes[open_ones].T
+    first, second = (mesh.coordinates[j] - mesh.coordinates[i] for i, j in ((before, node), (node, after)))
+    across = np.linalg.norm(np.cross(first, second), axis=1)
+    phi = np.arctan2(across, (first * second).sum(axis=1))
+    for at in np.flatnonzero(phi > BENT)[:1].tolist():
+        what = f"the line is bent at node {draft.as_written(mesh.node_labels[node[at]])}, by "
+        what += f"{math.degrees(phi[at]):.4g} degrees: lines are straight at rest"
+        hint = f"{STRAIGHT} of its section says that it is bent by force in the deck; *NGEN, LINE=CATENARY lays it so"
+        label = int(mesh.element_labels[bars[open_ones][at, 1]])
+        draft.report(Mistake(draft.elements.place_of(label), what, hint))
+
+
+class Clamps:
+    """Which rotations of nodes with beams are held, from the first step on.
+
+    given  by node (index): the dofs held, and where that is said
+    """
+
+    def __init__(self, draft: Draft, mesh: Mesh) -> None:
+        self.draft, self.mesh, self.beams = draft, mesh, {} if draft.mistakes else beams_at(mesh)
+        self.given: dict[int, dict[int, Place]] = {}
+
+    def take(self, part: Draft | StepDraft, nodes: Iterable[int], entry: Boundary, place: Place) -> None:
+        """A rotation of some nodes with beams; those of steps after the first are held already."""
+        nodes = list(nodes)
+        if nodes and entry.value != 0.0:
+            what = "rotations of lines are held at zero only"
+            self.draft.report(Mistake(place, what))
+            return
+        is_late = part is not self.draft and part is not self.draft.steps[0]
+        for node in nodes:
+            if is_late and entry.dof not in self.given.get(node, {}):
+                name = self.draft.as_written(self.mesh.node_labels[node])
+                what = f"the direction of the line at node {name} is held from this step on, which is not supported"
+                self.draft.report(Mistake(place, what, "hold it from the first step on"))
+                return
+            self.given.setdefault(node, {}).setdefault(entry.dof, place)
+
+    def replaced(self, part: StepDraft, named: set[int]) -> None:
+        """OP=NEW in a step that names these nodes with their rotations."""
+        if part is self.draft.steps[0] and not self.given:
+            return
+        for node in sorted(self.given.keys() - named)[:1]:
+            name = self.draft.as_written(self.mesh.node_labels[node])
+            what = f"OP=NEW releases the direction of the line at node {name}, which is not supported"
+            self.draft.report(Mistake(part.changed["BOUNDARY"], what, "repeat its dofs 4 to 6"))
+
+    def finish(self) -> None:
+        """What is held goes before the first step."""
+        for node, dofs in self.given.items():
+            label = int(self.mesh.node_labels[node])
+            for _, other in self.beams[node]:
+                way = self.mesh.coordinates[other] - self.mesh.coordinates[node]
+                turning = {axis + 4 for axis in range(3) if np.abs(np.delete(way, axis)).any()}
+                if missing := turning - dofs.keys():
+                    what = (
+                        f"node {self.draft.as_written(label)} is held in {listing(map(str, sorted(dofs)), 'and')}, not "
+                    )
+                    what += f"in {listing(map(str, sorted(missing)), 'and')}: hinges about an axis are not supported"
+                    self.draft.report(Mistake(next(iter(dofs.values())), what, "hold 4, 5 and 6"))
+                    break
+            self.draft.clamps.add(label)
+            self.draft.rotations += [Boundary(label, dof) for dof in sorted(dofs)]

@@ -1,0 +1,199 @@
+"""Free bodies: ``*RIGID BODY`` with a ROTARYI element at its reference node becomes points, links and equations.
+
+It is done before the mesh is built, as lines are laid: all that is added is what a deck could have said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.cards import Card
+from fem.deck.draft import Draft, EquationTerm, StepDraft
+from fem.deck.source import Mistake, Place, listing
+from fem.model import InitialCondition, RigidBody, RotaryInertia
+from fem.model.free_bodies import (
+    NoBody,
+    corners_of,
+    gradients,
+    rotation_of,
+    second_moments,
+    weights,
+)
+
+DOFS = (1, 2, 3)
+ROTATIONS = (4, 5, 6)
+STARTS = ("VELOCITY", "DISPLACEMENT")
+SAME_LINE = 1e-6
+"""Of the size of a slender body: nodes that are farther from its axis are not of it."""
+WHEN = "rotations of a free body are fixed before the first step, or not at all"
+TWO = "fix two rotations, so that the body turns about the third axis, or all three"
+
+
+class Free(NamedTuple):
+    """A free body while the deck is read: its reference node, what is tied to it, its points (labels and arms)."""
+
+    card: Card
+    node: int
+    tied: tuple[int, ...]
+    corners: tuple[int, ...]
+    arms: Floats
+
+    @property
+    def place(self) -> Place:
+        return self.card.place
+
+
+def release(draft: Draft) -> None:
+    """Turn all rigid bodies that have an inertia of their own into points, links and equations."""
+    inertias = {node: (entry, place) for node, entry, place in inertias_of(draft)}
+    kept: list[tuple[RigidBody, Card]] = []
+    free: list[Free] = []
+    for body, card in draft.bodies:
+        found = nodes_named(draft, body.node)
+        if not inertias.keys() & set(found):
+            kept.append((body, card))
+            continue
+        with draft.guard():
+            if len(found) > 1:
+                raise Mistake(card.field("REF NODE").place, f"REF NODE= takes one node, {body.node} has {len(found)}")
+            if body.rao:
+                raise Mistake(card.field("RAO").place, "RAO= moves a body without ROTARYI: a free body moves by itself")
+            entry, place = inertias.pop(found[0])
+            name = body.corners
+            if name is None:
+                free.append(let_free(draft, card, found[0], body.pinned, entry, place))
+                name = f"CORNERS {found[0]}"
+                draft.node_sets.add(name, np.array(free[-1].corners))
+            draft.free_bodies.append((replace(body, node=found[0], corners=name), card))
+    draft.bodies[:] = kept
+    for _, place in inertias.values():
+        draft.report(
+            Mistake(place, "*ROTARY INERTIA is for reference nodes of rigid bodies: no *RIGID BODY has this one")
+        )
+    by_node = {each.node: each for each in free}
+    hold_rotations(draft, by_node)
+    begin(draft, by_node)
+
+
+def inertias_of(draft: Draft) -> Iterator[tuple[int, RotaryInertia, Place]]:
+    """Nodes of ROTARYI elements, with what is said of them."""
+    for _, card, value in draft.properties:
+        if isinstance(value, RotaryInertia):
+            for label in draft.element_sets.ordered(value.element_set).tolist():
+                kind, nodes = draft.elements.find(label) if label in draft.elements.rows else ("", np.zeros(0))
+                if kind == "ROTARYI":
+                    yield int(nodes[0]), value, card.place
+
+
+def nodes_named(draft: Draft, target: str | int) -> list[int]:
+    """Labels of a set or node, of those that exist."""
+    labels = draft.node_sets.ordered(target).tolist() if isinstance(target, str) else [target]
+    return [label for label in labels if label in draft.nodes.rows]
+
+
+def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryInertia, place: Place) -> Free:
+    """Points, links and equations of one body. Raises Mistake."""
+    try:
+        second = second_moments(entry.moments)
+    except NoBody as error:
+        raise Mistake(place, str(error)) from None
+    at = draft.nodes.at(node)
+    tied = [label for label in nodes_named(draft, pinned) if label != node]
+    arms = np.array([draft.nodes.at(label) - at for label in tied]).reshape(-1, 3)
+    size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
+    corners = corners_of(second, size)
+    if len(corners) == 2:
+        axis = corners[0] / size
+        off = np.linalg.norm(arms - np.outer(arms @ axis, axis), axis=1) > SAME_LINE * size
+        for label in np.array(tied, np.int64)[off][:1].tolist():
+            what = f"node {draft.as_written(label)} is off the axis of a body without inertia about this axis"
+            raise Mistake(place, what, "give the body a moment of inertia about its axis, if only a small one")
+    first = max(draft.nodes.rows) + 1
+    labels = np.arange(first, first + len(corners))
+    draft.report(*draft.nodes.add(labels, at + corners, lambda _: card.place))
+    points = labels.tolist()
+    draft.links += [(i, j, card.place) for k, i in enumerate(points) for j in points[k + 1 :]]
+    for label, row in zip([node, *tied], weights(corners, np.vstack([np.zeros(3), arms])).tolist(), strict=True):
+        for dof in DOFS:
+            own = [EquationTerm(point, dof, w, card.place) for point, w in zip(points, row, strict=True) if w]
+            draft.equations.append((EquationTerm(label, dof, -1.0, card.place), *own))
+    draft.notice(
+        f"the body of node {draft.as_written(node)} is free: nodes {points[0]} to {points[-1]}, which keep their "
+        "distances, carry its rotary inertia"
+    )
+    return Free(card, node, tuple(tied), tuple(points), corners)
+
+
+def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
+    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two."""
+    fixed: dict[int, dict[int, Place]] = {}
+    parts: list[Draft | StepDraft] = [draft, *draft.steps]
+    for part in parts:
+        kept = []
+        for entry, place in part.boundaries:
+            named = nodes_named(draft, entry.target) if entry.dof in ROTATIONS and bodies else []
+            for node in bodies.keys() & set(named):
+                if part is not draft:
+                    draft.report(Mistake(place, WHEN))
+                fixed.setdefault(node, {})[entry.dof] = place
+            if not named or not bodies.keys() >= set(named):
+                kept.append((entry, place))
+        part.boundaries[:] = kept
+    for node, places in fixed.items():
+        held, place = sorted(dof - 4 for dof in places), min(places.values(), key=lambda each: each.order)
+        if len(held) == 1 or len(bodies[node].corners) == 2:
+            what = f"rotation{'s' * (len(held) > 1)} {listing([str(axis + 4) for axis in held], 'and')}"
+            hint = TWO if len(held) == 1 else "fix displacements of nodes that are tied to it"
+            draft.report(
+                Mistake(place, f"{what} of the free body of node {draft.as_written(node)} cannot be fixed", hint)
+            )
+            continue
+        turns = next((axis for axis in range(3) if axis not in held), 1)
+        keep_direction(draft, bodies[node], turns, [axis for axis in range(3) if axis != turns], place)
+        if len(held) == 3:
+            keep_direction(draft, bodies[node], 0, [2], place)
+
+
+def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place: Place) -> None:
+    """A vector of the body that starts along an axis has no components along others."""
+    slope = gradients(body.arms)[:, axis]
+    taken = {(terms[0].target, terms[0].dof) for terms in draft.equations}
+    for other in along:
+        order = sorted(range(len(slope)), key=lambda j: (((body.corners[j], other + 1) in taken), -abs(slope[j])))
+        draft.equations.append(
+            tuple(EquationTerm(body.corners[j], other + 1, float(slope[j]), place) for j in order if slope[j])
+        )
+
+
+def begin(draft: Draft, bodies: dict[int, Free]) -> None:
+    """Initial displacements and velocities of a body go to its points and to all nodes tied to it."""
+    starts: dict[tuple[str, int], Floats] = {}
+    kept: list[tuple[InitialCondition, Place]] = []
+    for condition, place in draft.initial_conditions:
+        named = nodes_named(draft, condition.target) if condition.kind in STARTS else []
+        own = [node for node in named if node in bodies]
+        for node in own:
+            starts.setdefault((condition.kind, node), np.zeros(6))[condition.dof - 1] = condition.value
+        if condition.dof <= 3:
+            kept.append((condition, place))
+        elif len(own) < len(named):
+            draft.report(Mistake(place, "rotations 4-6 are those of reference nodes of free bodies"))
+    for node, body in bodies.items():
+        u, v = (starts.get((kind, node), np.zeros(6)) for kind in ("DISPLACEMENT", "VELOCITY"))
+        turned = rotation_of(u[3:])
+        others = [*zip(body.corners, body.arms, strict=True)]
+        others += [(label, draft.nodes.at(label) - draft.nodes.at(node)) for label in body.tied]
+        for label, arm in others if u.any() or v.any() else ():
+            now = turned @ arm
+            for kind, moved in (("DISPLACEMENT", u[:3] + now - arm), ("VELOCITY", v[:3] + np.cross(v[3:], now))):
+                kept += [
+                    (InitialCondition(kind, label, float(moved[dof - 1]), dof), body.place)
+                    for dof in DOFS
+                    if moved[dof - 1]
+                ]
+    draft.initial_conditions[:] = kept

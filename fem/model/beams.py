@@ -1,0 +1,86 @@
+"""Lines that bend: where the angles are that resist, and how stiff they are.
+
+A line is a chain of bars (B31). An angle lies at each node between two of them, and at each clamped node between each
+bar there and the direction that it has in the deck. Half a bar on each side of an angle bends, so that
+l/EI = L1/(2 EI1) + L2/(2 EI2), and L/(2 EI) at a clamp; L are natural lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.model.mesh import BEAMS, Mesh
+
+
+class Angles(NamedTuple):
+    """k angles.
+
+    nodes      (k, 3)  the node at which each lies, between the other ends of its bars; the first is -1 at a clamp
+    bars       (k, 2)  element indices of its bars; the first is -1 at a clamp
+    length     (k,)    l
+    softness   (k,)    l/EI
+    viscosity  (k,)    BETA EI/l, of two materials that of both in a row under the elastic part of their moment
+    """
+
+    nodes: Ints
+    bars: Ints
+    length: Floats
+    softness: Floats
+    viscosity: Floats
+
+    def among(self, nodes: Ints) -> Angles:
+        """Those whose nodes are all among some."""
+        known = ((self.nodes < 0) | np.isin(self.nodes, nodes)).all(axis=1)
+        return Angles(self.nodes[known], self.bars[known], *(each[known] for each in self[2:]))
+
+    def bent(self, start: Floats, place: Floats) -> Floats:
+        """phi (..., k) where all nodes are at place (..., n, 3); start (n, 3): in the deck."""
+        before, node, after = self.nodes.T
+        held = before < 0
+        first = place[..., node, :] - place[..., before, :]
+        first[..., held, :] = (start[after] - start[node])[held]
+        second = place[..., after, :] - place[..., node, :]
+        across = np.linalg.norm(np.cross(first, second), axis=-1)
+        return np.asarray(np.arctan2(across, (first * second).sum(axis=-1)))
+
+
+def beams_at(mesh: Mesh) -> dict[int, list[tuple[int, int]]]:
+    """Of each node with beams: their element indices and other ends, in the order of the elements."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    (beams,) = np.nonzero(mesh.is_of(*BEAMS))
+    for element, (first, second) in zip(beams.tolist(), mesh.element_nodes[beams].tolist(), strict=True):
+        found.setdefault(first, []).append((element, second))
+        found.setdefault(second, []).append((element, first))
+    return found
+
+
+def find_angles(mesh: Mesh, clamped: Set[int]) -> tuple[Ints, Ints]:
+    """``nodes`` and ``bars`` of all angles; clamped: nodes whose beams keep their directions."""
+    nodes, bars = list[tuple[int, int, int]](), list[tuple[int, int]]()
+    for node, beams in beams_at(mesh).items():
+        if node in clamped:
+            nodes += [(-1, node, other) for _, other in beams]
+            bars += [(-1, element) for element, _ in beams]
+        elif len(beams) == 2:
+            (first, before), (second, after) = beams
+            nodes.append((before, node, after))
+            bars.append((first, second))
+    return np.array(nodes, np.int64).reshape(-1, 3), np.array(bars, np.int64).reshape(-1, 2)
+
+
+def angles_of(mesh: Mesh, clamped: Set[int], sections: Iterable[Any], materials: Any, lengths: Floats) -> Angles:
+    """Angles of lines whose elements have the natural lengths (elements,)."""
+    nodes, bars = find_angles(mesh, clamped)
+    rigidity, beta = np.ones(len(lengths)), np.zeros(len(lengths))
+    for section in sections:
+        if section.inertia:
+            material, own = materials[section.material], mesh.element_sets[section.element_set]
+            rigidity[own], beta[own] = section.inertia * material.young, material.beta
+    halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0)
+    soft = halves / rigidity[bars]
+    both = soft.sum(axis=1)
+    return Angles(nodes, bars, halves.sum(axis=1), both, (beta[bars] * soft).sum(axis=1) / both**2)

@@ -1,0 +1,118 @@
+"""Free rigid bodies without rotations: points, rods between them, and equations.
+
+Four points at the corners of a regular tetrahedron around the reference node (two, of a body that is slender) keep
+their distances, so that they move as the body does, and every other point of it is a linear combination of them:
+
+    x = sum of w_j x_j,    w_j = 1/c (1 + n s_j.(X - X_r)/|s|^2)       c points at X_r + s_j, n dimensions they span
+
+The inertia of the body about its reference node is a mass matrix between them (Routh, Advanced Rigid Dynamics, 1884,
+for its equimomental points). With S the integral of x x^T dm, the tensor I = tr(S) 1 - S,
+
+    M_ij = (n/(c |s|^2))^2 s_i.S s_j
+
+The sum of each row is 0: the mass of the body, at the reference node, is that of its MASS elements.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, frozen
+
+TETRAHEDRON = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+SLENDER = 1e-9
+"""Of the largest second moment: what is less is the round-off of a difference of moments of inertia."""
+
+
+class NoBody(ValueError):
+    """Moments of inertia that no body has; the message says why."""
+
+
+@frozen
+class RotaryInertia:
+    """``*ROTARY INERTIA``: I11, I22, I33, I12, I13, I23, components of the tensor (I12: minus the integral of xy)."""
+
+    element_set: str
+    moments: tuple[float, ...]
+
+
+def second_moments(moments: tuple[float, ...]) -> Floats:
+    """S (3, 3) of the components of a tensor of inertia. Raises NoBody."""
+    i11, i22, i33, i12, i13, i23 = moments
+    tensor = np.array([[i11, i12, i13], [i12, i22, i23], [i13, i23, i33]])
+    found = np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    own = np.linalg.eigvalsh(found)
+    if not own[2] > 0.0:
+        raise NoBody("the moments of inertia are not positive")
+    if own[0] < -SLENDER * own[2]:
+        raise NoBody("no body has these moments of inertia: one of the principal ones exceeds the sum of the others")
+    return found
+
+
+def corners_of(second: Floats, size: float) -> Floats:
+    """s (c, 3): four points of a body, or two where it is slender, within ``size`` of the reference node."""
+    own, axes = np.linalg.eigh(second)
+    if own[1] <= SLENDER * own[2]:
+        return np.outer((size, -size), axes[:, 2])
+    return np.asarray(size / np.sqrt(3.0) * TETRAHEDRON @ axes.T)
+
+
+def gradients(corners: Floats) -> Floats:
+    """(c, 3) of the weights: how a vector of the body follows from its points."""
+    count, dimensions = len(corners), 3 if len(corners) > 2 else 1
+    return np.asarray(corners * (dimensions / (count * (corners**2).sum(axis=1))[:, None]))
+
+
+def weights(corners: Floats, arms: Floats) -> Floats:
+    """(p, c) of the points of a body for others, at ``arms`` (p, 3) from the reference node."""
+    return np.asarray(1.0 / len(corners) + arms @ gradients(corners).T)
+
+
+def mass_between(corners: Floats, second: Floats) -> Floats:
+    """M (c, c)."""
+    own = gradients(corners)
+    return np.asarray(own @ second @ own.T)
+
+
+def rotation(corners: Floats, places: Floats) -> Floats:
+    """R (..., 3, 3) from the points at the start (c, 3), about their middle, and later (..., c, 3).
+
+    Two points of a slender body say nothing of its turn about its axis: R is the least rotation, then.
+    """
+    if len(corners) > 2:
+        moved = np.einsum("...ci,cj->...ij", places, gradients(corners))
+        left, _, right = np.linalg.svd(moved)
+        return np.asarray(left @ right)
+    axis = corners[0] / np.linalg.norm(corners[0])
+    now = places[..., 0, :] - places[..., 1, :]
+    now = now / np.linalg.norm(now, axis=-1, keepdims=True)
+    cross, cosine = np.cross(axis, now), now @ axis
+    k = np.einsum("...i,ijk->...jk", cross, CROSS)
+    return np.asarray(np.eye(3) + k + k @ k / (1.0 + cosine)[..., None, None])
+
+
+CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)
+"""[e_i]x: a x b = (a_i CROSS[i]) b."""
+
+
+def rotation_vector(turned: Floats) -> Floats:
+    """(..., 3) of rotations (..., 3, 3), of length 0 to pi."""
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_matrix(turned.reshape(-1, 3, 3)).as_rotvec().reshape(turned.shape[:-1]))
+
+
+def rotation_of(vector: Floats) -> Floats:
+    """(3, 3) of a rotation vector (3,)."""
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_rotvec(vector).as_matrix())
+
+
+def spin(corners: Floats, places: Floats, velocities: Floats) -> Floats:
+    """Angular velocity (..., 3) of the points of a body at ``places`` (..., c, 3): least squares."""
+    arms = places - places.mean(axis=-2, keepdims=True)
+    inertia = np.einsum("...ck,...ck->...", arms, arms)[..., None, None] * np.eye(3)
+    inertia = inertia - np.einsum("...ci,...cj->...ij", arms, arms)
+    momentum = np.cross(arms, velocities).sum(axis=-2)
+    return np.asarray((np.linalg.pinv(inertia, rcond=1e-9, hermitian=True) @ momentum[..., None])[..., 0])

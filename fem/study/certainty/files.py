@@ -1,0 +1,160 @@
+"""``fem run --error-bars``: columns of errors in the tables of a run, what limits its accuracy in ``run.json`` and on
+the console.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Columns, Floats
+from fem.deck import read_model
+from fem.errors import CommandError
+from fem.files import FolderLock, replace_file
+from fem.model.quantities import ENERGIES
+from fem.runner import run_to_files
+from fem.runs.console import as_note, say
+from fem.runs.read import load
+from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
+from fem.study.certainty.companions import FINE, Companions
+from fem.study.certainty.error_bars import ErrorBars, bars_from
+
+TABLES = {"nodes": "n", "elements": "e", "increments": ""}
+ERROR = "_err"
+"""What ends the names of columns of errors."""
+
+
+def run_with_bars(
+    deck: str | Path,
+    output: str | Path | None = None,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    quiet: bool = False,
+    solver: str = "AUTO",
+    plot: bool = False,
+    **options: Any,
+) -> None:
+    """``run_to_files``, then error bars in its folder. What the run itself gave stays if companions fail."""
+    model = read_model(deck, parameters)
+    if model.earlier is not None or options.get("earlier"):
+        raise CommandError("--error-bars: no error bars for a run that continues another one; its start has none")
+    folder = RESULTS / deck_name(model) if output is None else Path(output)
+    companions = Companions(model, solver=solver)
+    with companions.beginning() as answers:
+        run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, **options)
+        history = load(folder)
+        bars = bars_from(history, companions, answers(history))
+    write_bars(folder, bars)
+    if plot:
+        from fem.show.plot import write_plots
+
+        write_plots(folder)
+    if not quiet:
+        tell(bars)
+
+
+def write_bars(folder: Path, bars: ErrorBars) -> None:
+    """Columns of errors behind those of the tables, and ``error_bars`` in ``run.json``."""
+    lock = FolderLock(folder)
+    lock.acquire()
+    try:
+        for name, kind in TABLES.items():
+            path = folder / f"{name}.csv"
+            if path.is_file():
+                replace_file(path, with_errors(path.read_text(), kind, bars).encode())
+        path = folder / RUN_RECORD
+        replace_file(path, as_json(json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars)}))
+    finally:
+        lock.release()
+
+
+def with_errors(text: str, kind: str, bars: ErrorBars) -> str:
+    """A table with its columns of errors: of what is known about; empty cells elsewhere."""
+    head, *lines = text.splitlines()
+    names = head.split(",")
+    kept = [n for n, name in enumerate(names) if not name.endswith(ERROR)]
+    names, cells = [names[n] for n in kept], [line.split(",") for line in lines]
+    row_of = {
+        key: row
+        for row, key in enumerate(zip(bars.history.step.tolist(), bars.history.increment.tolist(), strict=True))
+    }
+    rows = [row_of[int(c[0]), int(c[1])] for c in cells]
+    errors, more = [], []
+    for name in names:
+        columns = [bars.place(f"{source_of(name)}_{kind}{c[3]}" if kind else name) for c in cells]
+        if columns and (kind or name in ENERGIES) and max(columns) >= 0:
+            more.append(name + ERROR)
+            errors.append(as_cells(bars.all_bars[rows, columns], [c[names.index(name)] for c in cells]))
+    found = [",".join([*(names[n] for n in range(len(names))), *more])]
+    for number, line in enumerate(cells):
+        found.append(",".join([*(line[n] for n in kept), *(each[number] for each in errors)]))
+    return "\n".join(found) + "\n"
+
+
+def source_of(name: str) -> str:
+    """The column whose error is that of another: positions are as uncertain as displacements."""
+    return name.replace("COOR", "U") if name.startswith("COOR") else name
+
+
+def as_cells(errors: Floats, values: list[str]) -> list[str]:
+    """Text of errors; empty where they are unknown, and beside empty cells."""
+    pairs = zip(errors.tolist(), values, strict=True)
+    return [f"{error:.3g}" if value and np.isfinite(error) else "" for error, value in pairs]
+
+
+def record_of(bars: ErrorBars) -> dict[str, Any]:
+    """For ``run.json``: the table of limits as a list of lines, what is missing and why, what was split."""
+    limits = bars.limits()
+    lines = [
+        dict(zip(limits, map(known, row), strict=True))
+        for row in zip(*(c.tolist() for c in limits.values()), strict=True)
+    ]
+    fine = bars.companions.fine if FINE not in bars.missing else None
+    return {
+        "limits": lines,
+        "missing": bars.missing,
+        "split": len(fine.split) if fine else 0,
+        "whole": {reason: len(labels) for reason, labels in fine.kept.items()} if fine else {},
+        "horizon": known(bars.horizon),
+        "is_chaotic": bars.is_chaotic,
+    }
+
+
+def known(value: Any) -> Any:
+    """None for numbers that are none."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def tell(bars: ErrorBars, out: Callable[[str], None] = say) -> None:
+    """What limits the accuracy, as lines of the console."""
+    out("what limits the accuracy (largest error of each quantity over the run)")
+    for line in lines_of(bars.limits()):
+        out(line)
+    for name, why in bars.missing.items():
+        out(as_note(f"no contribution of {name} to the error bars: {why}"))
+    if bars.is_chaotic:
+        out(
+            as_note("the motion is chaotic: error bars of states grow exponentially; those of means and extremes count")
+        )
+    if np.isfinite(bars.horizon):
+        out(as_note(f"the motion is not converged (30 % or more) from time {bars.horizon:.6g} on"))
+
+
+def lines_of(limits: Columns) -> list[str]:
+    heads = ("number", "value", "error bar", "dt", "mesh", "residual", "rows", "limited by", "order", "")
+    cells = [[shown(cell) for cell in row] for row in zip(*(c.tolist() for c in limits.values()), strict=True)]
+    widths = [max(len(row[n]) for row in [heads, *cells]) for n in range(len(heads))]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [heads, *cells]
+    ]
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if np.isfinite(value) else "-"
+    return str(value)

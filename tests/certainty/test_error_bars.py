@@ -1,0 +1,163 @@
+"""Error bars hold the error, are about as wide, and say what they come from."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem import cli
+from fem.runs.read import open_results
+from fem.show.curves import displacements
+from fem.show.page import Grid
+from fem.show.report import accuracy
+from fem.study.certainty.error_bars import bars_from, grows_exponentially
+from fem.study.certainty.richardson import estimate
+from fem.study.question import Answer
+
+OSCILLATOR = """*PARAMETER
+dt = 0.05
+scheme = 0
+*NODE
+{a}, 0., 0., 0.
+*ELEMENT, TYPE=SPRING1, ELSET=S
+{b}, {a}
+*SPRING, ELSET=S
+1
+{k}
+*ELEMENT, TYPE=MASS, ELSET=M
+{c}, {a}
+*MASS, ELSET=M
+1.
+*BOUNDARY
+{a}, 2, 3
+*INITIAL CONDITIONS, TYPE=DISPLACEMENT
+{a}, 1, 1.
+*STEP
+*DYNAMIC, DIRECT{scheme}
+<dt>, 3.
+*CONTROLS, ENERGY DRIFT=OFF
+*NODE PRINT
+U, V
+*END STEP
+"""
+
+
+def oscillator(scheme="", labels=(1, 1, 2)):
+    a, b, c = labels
+    return fem.parse_deck(OSCILLATOR.format(a=a, b=b, c=c, k=4.0, scheme=scheme).replace("scheme = 0\n", ""))
+
+
+@pytest.mark.parametrize(("scheme", "order"), [("", 2), (", TIME INTEGRATOR=BACKWARD EULER", 1)])
+def test_oscillator(scheme, order):
+    """u = cos(omega t), omega = 2: the estimate is the error to the next order, the bar holds it everywhere."""
+    bars = fem.error_bars(oscillator(scheme), processes=1)
+    series = bars.series("U1_n1")
+    error = series["value"] - np.cos(2.0 * series["time"])
+    assert (np.abs(error) <= series["bar"] + 1e-14).all()
+    assert bars.order("U1_n1") == order
+    estimated, own = bars.error("U1_n1")
+    assert abs(estimated - error[-1]) <= own < (0.02 if order == 2 else 0.3) * abs(error[-1])
+    assert np.median(series["bar"][1:] / np.abs(error[1:])) < (1.3 if order == 2 else 2.5)
+    assert bars.parts("U1_n1")["residual"] < 1e-12
+
+
+def test_extremes_between_rows():
+    """The largest row misses the peak 1 at t = pi; the bar covers that."""
+    bars = fem.error_bars(oscillator(), processes=1)
+    assert 1.0 - bars.value("min:U1_n1") > 1.0
+    assert abs(bars.value("min:U1_n1") + 1.0) <= bars.bar("min:U1_n1") < 0.02
+    assert abs(bars.value("instant:min:U1_n1") - 0.5 * np.pi) <= bars.bar("instant:min:U1_n1") < 0.06
+
+
+def test_labels_do_not_matter():
+    one, other = (fem.error_bars(oscillator(labels=labels), processes=1) for labels in ((1, 1, 2), (70, 5, 3)))
+    np.testing.assert_array_equal(one.series("U1_n1")["bar"], other.series("U1_n70")["bar"])
+    with pytest.raises(KeyError, match="U1_n70"):
+        one.value("U1_n70")
+
+
+def test_sdnl100_knows_how_wrong_it_is():
+    """The angle after three quarters of the period is wrong by 0.0746 rad (closed form: U1 = -1 there); over three
+    periods the motion is not converged from before 1.2 T on."""
+    bars = fem.error_bars("inputs/sdnl100.inp", processes=1)
+    error, own = bars.error("U1_n2@1.2558")
+    assert abs(error - (bars.value("U1_n2@1.2558") + 1.0)) < 3.0 * own
+    assert -error == pytest.approx(0.075, abs=1e-3)
+    assert bars.missing["mesh"] == "no bar is a piece of a line"
+    text = Path("inputs/sdnl100_3periods.inp").read_text().replace("ENERGY DRIFT=0.1", "ENERGY DRIFT=OFF")
+    assert 1.0 < fem.error_bars(fem.parse_deck(text), processes=1).horizon / 1.67431710 < 1.2
+
+
+def test_mesh_of_a_hanging_cable():
+    """SSNL114A, 20 bars: mid-span sag of the smooth cable -6.352 m (published), of 20 bars -6.354236."""
+    bars = fem.error_bars("inputs/ssnl114a.inp", processes=1)
+    assert bars.parts("U3_n11")["mesh"] > 100.0 * bars.parts("U3_n11")["residual"]
+    assert np.isnan(bars.parts("U3_n11")["dt"])
+    assert np.isnan(fem.error_bars("inputs/ssnl114a.inp", mesh=False).parts("U3_n11")["mesh"])
+
+
+def test_richardson_is_exact_for_one_term():
+    """y(h) = y + C h^p: the error is C h^p, and is certain of itself."""
+    for order in (1.0, 2.0):
+        runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** order]]) for n in (1, 1, 2, 4)]
+        found = estimate(runs[0], [*runs[1:], np.full((1, 1), np.nan), runs[0]], scale=np.array([5.0]))
+        assert found.error.item() == pytest.approx(3.0 * 0.1**order)
+        assert found.own.item() < 1e-12
+        assert found.order.item() == order
+
+
+def test_exponential_growth_is_not_that_of_a_phase():
+    time = np.linspace(0.0, 20.0, 400)
+    assert grows_exponentially(time, 1e-8 * np.exp(0.8 * time))
+    assert not grows_exponentially(time, 1e-3 * time**2)
+
+
+def test_failed_companions_leave_the_run():
+    """A companion that fails contributes up to then, and ``missing`` says from when on it does not."""
+    bars = fem.error_bars("inputs/sdnl100.inp", processes=1)
+    history = bars._histories["dt/2"]
+    cut = {each: getattr(history, each)[:40] for each in ("step", "increment", "time", "dt", "motion", "elements")}
+    cut |= {each: getattr(history, each)[:40] for each in ("energy", "energy_error")}
+    answers = {
+        "dt/2": Answer(1, "no convergence", (), replace(history, **cut)),
+        "dt/4": Answer(0, "no convergence", ()),
+    }
+    short = bars_from(bars.history, bars.companions, answers)
+    assert short.missing["dt/2"] == f"no convergence (from time {history.time[39]:.6g} on)"
+    assert short.missing["dt/4"] == "no convergence"
+    assert np.isnan(short.bar("U1_n2"))
+    assert short.bar("U1_n2@0.4186") > bars.bar("U1_n2@0.4186")
+    assert short.value("U1_n2") == bars.value("U1_n2")
+
+
+def test_command(tmp_path, capsys, monkeypatch):
+    """Tables keep their columns and get those of errors; ``fem.load``, figures and the report read them."""
+    out = tmp_path / "run"
+    assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--output", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "what limits the accuracy" in said
+    assert "no contribution of mesh" in said
+    head, *lines = (out / "nodes.csv").read_text().splitlines()
+    names = head.split(",")
+    row = dict(zip(names, lines[30].split(","), strict=True))
+    assert float(row["U1"]) == pytest.approx(-1.0745, abs=1e-4)
+    assert float(row["U1_err"]) == pytest.approx(0.0866, abs=0.001)
+    plain = fem.run("inputs/sdnl100.inp", output=tmp_path / "plain")
+    assert head.startswith((tmp_path / "plain" / "nodes.csv").read_text().partition("\n")[0] + ",U1_err")
+    np.testing.assert_array_equal(fem.load(out).of_node(2), plain.of_node(2))
+    record = json.loads((out / "run.json").read_text())["error_bars"]
+    assert {line["limited_by"] for line in record["limits"]} >= {"dt"}
+    assert record["missing"] == {"mesh": "no bar is a piece of a line"}
+    assert [len(block.rows) for block in accuracy(record) if isinstance(block, Grid)] == [len(record["limits"])]
+    assert all(panel.collections for panel in displacements(open_results(out)).axes)
+    assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
+    assert (out / "nodes.csv").read_text().splitlines() == [head, *lines]
+
+
+def test_no_bars_for_a_run_that_continues():
+    model = replace(fem.read_deck("inputs/sdnl100.inp"), earlier=fem.model.EarlierState())
+    with pytest.raises(fem.CommandError, match="continues another"):
+        fem.error_bars(model)
