@@ -33,6 +33,8 @@ _WHERE = {
     "stepper": "fem.driven",
     "prepare": "fem.runner",
     "export_fmu": "fem.fmu",
+    "export_deck": "fem.codes.export",
+    "compare": "fem.codes.compare",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
     "error_bars": "fem.study.certainty.error_bars",
