@@ -276,7 +276,7 @@ def converge(
         again = replace(search, rounds=[], why="")
         again.run(damped_model(model, betas))
         raise NoConvergence(
-            f"no limit: tension fronts on these lines are undamped ({search.why}); with {given} (*DAMPING) "
+            f"no limit is seen: tension fronts on these lines are undamped ({search.why}); with {given} (*DAMPING) "
             + (f"also {again.why}" if again.why else f"it is {again.reached()}")
         )
     if search.why:
