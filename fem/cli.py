@@ -28,6 +28,7 @@ FIGURES = (
     *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response"),
     *("modes", "load_factor"),
 )
+CODES = ("calculix", "opensees", "moordyn", "code_aster", "abaqus")
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
@@ -183,18 +184,36 @@ def add_decks(commands: Any) -> None:
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
     moordyn.set_defaults(command=late("fem.tools.moordyn:convert", is_told=True))
-    export = commands.add_parser("export", help="write a deck for another program: a unit for co-simulation (FMI)")
-    option.add_deck(export)
-    export.add_argument("--to", choices=("fmu",), required=True, help="kind of file")
-    export.add_argument(
-        "--input", metavar="NAME,NAME", default="", help="amplitudes with DEFINITION=USER (default: all)"
+    export = commands.add_parser(
+        "export", help="write a deck for another program: an input file, or a unit for co-simulation (FMI)"
     )
-    where = "numbers that the unit gives: U, V, A, RF of nodes, T of elements, names of energies"
-    export.add_argument("--output", metavar="T_e12,U3_n5", required=True, help=where)
-    export.add_argument("--file", metavar="FILE.fmu", type=Path, help="file to write (default: <deck name>.fmu)")
+    option.add_deck(export)
+    export.add_argument("--to", choices=("fmu", *CODES), required=True, help="program, or kind of unit")
+    where = "file to write (default: <deck name>.fmu); of other programs the folder of the files (default: this one)"
+    export.add_argument("--file", metavar="FILE.fmu|DIR", type=Path, help=where)
+    export.add_argument(
+        "--input", metavar="NAME,NAME", default="", help="FMU: amplitudes with DEFINITION=USER (default: all)"
+    )
+    where = "FMU: numbers that the unit gives: U, V, A, RF of nodes, T of elements, names of energies"
+    export.add_argument("--output", metavar="T_e12,U3_n5", default="", help=where)
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
     option.add_force(export)
-    export.set_defaults(command=late("fem.fmu:export", is_told=True))
+    export.set_defaults(command=export_command)
+
+
+def add_comparison(commands: Any) -> None:
+    """``fem compare``."""
+    compare = commands.add_parser("compare", help="run a deck in other codes, too, and compare the answers")
+    option.add_deck(compare)
+    which = "codes to run, of calculix, opensees, moordyn (default: all)"
+    compare.add_argument("--with", dest="codes", metavar="CODE,CODE", default="calculix,opensees,moordyn", help=which)
+    which = "Python that has openseespy and moordyn (default: this one); CalculiX is ccx on PATH"
+    compare.add_argument("--python", metavar="PYTHON", type=Path, help=which)
+    which = "seconds that each run of another code may take (default: 300)"
+    compare.add_argument("--time-limit", metavar="S", type=option.positive, default=300.0, help=which)
+    compare.add_argument("--no-error-bars", dest="plain", action="store_true", help="differences only, in fewer runs")
+    option.add_output(compare, "folder of the table and the figure (default: results/<deck name>_compare)")
+    compare.set_defaults(command=late("fem.codes.compare:compare_as_asked", is_told=True))
 
 
 def add_studies(commands: Any) -> None:
@@ -271,7 +290,8 @@ def add_pictures(commands: Any) -> None:
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
     add_decks: ("pendulum", "line", "import", "export"),
-    add_studies: ("sweep", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
+    add_comparison: ("compare",),
+    add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
     add_pictures: ("plot", "animate", "report", "post"),
     add_others: ("example", "app", "validate", "warmup"),
 }
@@ -301,6 +321,11 @@ def check_command(options: argparse.Namespace) -> int:
 
     print(check(options.deck, parameters=dict(options.parameters)))
     return 0
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """``fem export``: a unit for co-simulation, or the files of another code."""
+    return late("fem.fmu:export" if options.to == "fmu" else "fem.codes.export:export", is_told=True)(options)
 
 
 def writes(place: str) -> Callable[[argparse.Namespace], int]:

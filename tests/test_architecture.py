@@ -45,6 +45,7 @@ ROOMS = {
         "show",
         "solve",
     },
+    "codes": {"assembly", "deck", "files", "forces", "model", "runner", "runs", "show", "study"},
     "app": {"checking", "commands", "deck", "files", "model", "runs", "show", "tools"},
 }
 ARRAYS = (ast.Name, ast.Attribute)

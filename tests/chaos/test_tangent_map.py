@@ -72,6 +72,7 @@ SECOND, GRAV, 9.81, 0., 0., -1.
 ELASTIC = "*ELASTIC\n{modulus}\n*DAMPING, BETA={viscous}, ALPHA=0.3"
 BODIES = {
     "springs": (ELASTIC.format(modulus=200.0, viscous=0.0), ELASTIC.format(modulus=300.0, viscous=0.0), "GREEN"),
+    "bending": (ELASTIC.format(modulus=200.0, viscous=0.0), ELASTIC.format(modulus=300.0, viscous=0.0), "GREEN"),
     "viscous": (
         ELASTIC.format(modulus=200.0, viscous=0.02),
         ELASTIC.format(modulus=300.0, viscous=0.01),
@@ -91,6 +92,11 @@ def model_of(body: str, scheme: str) -> fem.Model:
     first, second, strain = BODIES[body]
     first = first.replace("*DAMPING, ALPHA=0.3\n", "")
     text = DECK.format(first=first, second=second, strain=strain, scheme=SCHEMES[scheme])
+    if body == "bending":
+        text = text.replace("T3D2", "B31").replace("*SOLID SECTION", "*BEAM GENERAL SECTION, STRAIGHT AT REST")
+        text = text.replace("\n1.\n*BEAM", "\n1., 0.01\n*BEAM").replace(
+            "\n1.\n*MATERIAL, NAME=A", "\n1., 0.01\n*MATERIAL, NAME=A"
+        )
     return fem.parse_deck(text.replace("ALPHA=0.3\n*DAMPING, ALPHA=0.3", "ALPHA=0.3"))
 
 

@@ -47,10 +47,14 @@ class Motion(Question):
     def columns(self) -> list[str]:
         return []
 
+    def sink(self, model: Model) -> Any:
+        """What takes in the motion, and has its ``history()``."""
+        return HistorySink(model, self.every)
+
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
         verdict, found = COMPLETED, None
         for factor in (TIGHTER, LESS_TIGHT, 1.0):
-            sink = HistorySink(model, self.every)
+            sink = self.sink(model)
             requests = Requests(self.solver, record_all=True, fields=False)
             try:
                 drive(tightened(model, factor), requests, None, Timing(), None, sink)
@@ -89,7 +93,9 @@ def divided_step(step: Step, parts: int, dt: float) -> Step:
     given = {"dt": procedure.dt or dt, "dt_min": procedure.dt_min, "dt_max": procedure.dt_max}
     smaller: dict[str, Any] = {name: value / parts for name, value in given.items() if value is not None}
     error = step.controls.time_error
-    controls = replace(step.controls, time_error=error and error / parts**LOCAL_ORDER)
+    if error and not getattr(procedure, "direct", False):
+        error /= parts**LOCAL_ORDER
+    controls = replace(step.controls, time_error=error)
     most = step.max_increments and step.max_increments * int(parts**LOCAL_ORDER)
     return replace(step, procedure=replace(procedure, **smaller), controls=controls, max_increments=most)
 
@@ -116,6 +122,17 @@ class Companions:
         return any(divided_step(step, 2, 1.0) is not step for step in self.model.steps)
 
     @property
+    def is_explicit(self) -> bool:
+        """The critical increment of half as long bars is half as long, too: theirs are halved."""
+        procedures = (step.procedure for step in self.model.steps)
+        return any(isinstance(each, Dynamic) and each.integrator == "CENTRAL DIFFERENCE" for each in procedures)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Names, in the order of ``richardson.estimate``; with the last one that of twice the bars is compared."""
+        return TIGHT, HALF, QUARTER, FINE, HALF if self.is_explicit else TIGHT
+
+    @property
     def missing(self) -> dict[str, str]:
         found: dict[str, str] = {}
         if not self.moves:
@@ -133,7 +150,7 @@ class Companions:
         if HALF not in self.missing:
             found |= {HALF: divided(self.model, 2, dt), QUARTER: divided(self.model, 4, dt)}
         if FINE not in self.missing:
-            found[FINE] = self.fine.model
+            found[FINE] = divided(self.fine.model, 2, dt) if self.is_explicit else self.fine.model
         return found
 
     def jobs(self, plain: History | None) -> list[Job]:
@@ -191,8 +208,8 @@ class Companions:
 
 LONGEST = (QUARTER, HALF, FINE, TIGHT)
 """By the time that they take."""
-LONG = 2.0
-"""Seconds of a run whose companions begin with it."""
+LONG = 0.05
+"""Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
 
 
 def increments_of(plain: History) -> dict[int, float]:

@@ -17,7 +17,7 @@ from fem.model.quantities import ENERGIES
 from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
-from fem.study.certainty.companions import FINE, HALF, QUARTER, TIGHT, Companions, halves_of
+from fem.study.certainty.companions import FINE, Companions, halves_of
 from fem.study.certainty.numbers import Curves, Peaks, aligned, curves_of, event_times, frequencies_of, peaks_of
 from fem.study.certainty.richardson import Estimate, estimate
 from fem.study.question import Answer
@@ -73,8 +73,16 @@ def bars_of(history: History, companions: Companions, processes: int | None = No
 
 def bars_from(history: History, companions: Companions, answers: Mapping[str, Answer]) -> ErrorBars:
     """Error bars of a run, from what came of its companions."""
-    found = {name: answer.history for name, answer in answers.items() if answer.history is not None}
-    missing = companions.missing | {n: answer.verdict for n, answer in answers.items() if answer.verdict != COMPLETED}
+    found = {
+        name: each.history
+        for name, each in answers.items()
+        if each.history is not None and (len(each.history) or each.history.modes)
+    }
+    missing = companions.missing
+    for name, answer in answers.items():
+        if answer.verdict != COMPLETED:
+            reached = f" (from time {found[name].time[-1]:.6g} on)" if name in found and len(found[name]) else ""
+            missing[name] = answer.verdict + reached
     return ErrorBars(history, found, missing, companions)
 
 
@@ -114,7 +122,7 @@ class ErrorBars:
         window = max(LEAST_WINDOW, len(curves.time) // WINDOWS)
         none = np.full_like(curves.values, np.nan)
         there = {name: aligned(its, curves) for name, its in self._others.items()}
-        given = [there.get(name, none) for name in (TIGHT, HALF, QUARTER, FINE)]
+        given = [there.get(name, none) for name in self.companions.compared]
         return estimate(curves.values, given, scale=curves.scale, window=window)
 
     @cached_property
@@ -134,7 +142,7 @@ class ErrorBars:
             values, bars = self._curves.values[:, columns], self.all_bars[:, columns]
             size = np.fmax.accumulate(np.nan_to_num(np.abs(values)).max(axis=1, initial=0.0))
             unsure = np.nan_to_num(bars).max(axis=1, initial=0.0) > UNCONVERGED * size
-            begun = size > BEGUN * size[-1]
+            begun = size > BEGUN * self._curves.scale[columns].max(initial=0.0)
             first = min([first, *self._curves.time[unsure & begun][:1].tolist()])
         return first
 
@@ -281,7 +289,7 @@ class ErrorBars:
             for is_instant in (False, True):
                 what = "peak_instant" if is_instant else "peak"
                 own = peaks[""]
-                given = [getattr(peaks[each], what) if each in peaks else none for each in (TIGHT, HALF, QUARTER, FINE)]
+                given = [getattr(peaks[each], what) if each in peaks else none for each in self.companions.compared]
                 scale = np.full_like(none, np.ptp(curves.time)) if is_instant else curves.scale
                 rows = np.abs(own.instant - own.peak_instant) if is_instant else np.abs(own.row - own.peak)
                 made = estimate(getattr(own, what)[None], [each[None] for each in given], scale=scale, rows=rows[None])
@@ -293,7 +301,7 @@ class ErrorBars:
         every = {"": self._curves, **self._others}
         means = {key: np.array([[mean_of(its, column)]]) for key, its in every.items()}
         none = np.full((1, 1), np.nan)
-        given = [means.get(each, none) for each in (TIGHT, HALF, QUARTER, FINE)]
+        given = [means.get(each, none) for each in self.companions.compared]
         found = estimate(means[""], given, scale=self._curves.scale[[column]])
         return float(means[""][0, 0]), found.at(0, 0)
 
@@ -309,9 +317,9 @@ class ErrorBars:
         """Numbers that a run has once, with their estimates. Frequencies do not depend on dt."""
         found = {}
         for name, value in tables[""].items():
-            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in (TIGHT, HALF, QUARTER, FINE)]
+            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in self.companions.compared]
             if is_modal:
-                given[1] = given[2] = given[0]
+                given[1] = given[2] = given[4] = given[0]
             made = estimate(np.array([[value]]), given, scale=np.array([abs(value)]))
             found[name] = value, made.at(0, 0)
         return found

@@ -33,7 +33,7 @@ MESH = 1.5
 """Error of a mesh over its distance from one with twice the bars: 4/3 at second order, 2 at first."""
 RESIDUAL = 1.2
 """Error of a run over its distance from one with a residual a thousand times smaller."""
-MARGIN = 1.02
+MARGIN = 1.15
 ROUND_OFF = 1e-12
 
 
@@ -88,10 +88,14 @@ def estimate(
 ) -> Estimate:
     """Of numbers (k, c) of a run.
 
-    others  of its companions, NaN where they have none: residuals near zero with dt, dt/2, dt/4, and twice the bars
+    others  of its companions, NaN where they have none: residuals near zero with dt, dt/2, dt/4, and twice the bars;
+            that with which the last one is compared
     window  rows on either side of one that show its order
     """
-    tight, half, quarter, fine = others
+    tight, half, quarter, fine, beside = others
+    residual = RESIDUAL * np.abs(run - tight)
+    tight = np.where(np.isfinite(tight), tight, run)
+    beside = np.where(np.isfinite(beside), beside, tight)
     d1, d2 = tight - half, half - quarter
     wide = around(d1, window), around(d2, window)
     order = orders(*wide)
@@ -112,8 +116,8 @@ def estimate(
         error=np.where(known, error, np.nan),
         own=np.where(known, own, np.nan),
         dt=np.where(known, np.abs(error) + own, np.nan),
-        mesh=MESH * np.abs(fine - tight),
-        residual=RESIDUAL * np.abs(run - tight),
+        mesh=MESH * np.abs(fine - beside),
+        residual=residual,
         rows=np.zeros_like(run) if rows is None else rows,
         order=np.where(seen & known, order, np.nan),
         scale=scale,

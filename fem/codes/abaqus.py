@@ -1,0 +1,105 @@
+"""Abaqus: the deck itself, without our extensions; T3D2 in steps with NLGEOM, where Abaqus has logarithmic strain.
+
+Cannot be run here: checked against the keywords and parameters that both have, by reading the file back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fem.codes.features import FEATURES, Writing
+from fem.deck.kinds import number
+from fem.deck.writer import write_deck
+from fem.model import Dynamic, Model
+
+REFUSED = {
+    *("mass of bars: CONSISTENT", "mass of bars: ONE POINT", "rest lengths, laid lines", "initial displacements"),
+    *("weight in water, drag, added mass", "current", "seabed", "slope of the seabed, friction by direction"),
+    *("waves, wind", "drag laws, growth, nonstructural mass", "rods and ropes (INEXTENSIBLE)", "explicit steps"),
+    *("rope laws (UNIAXIAL, VISCOELASTIC)", "rigid bodies, stops, cylinders", "ropes over pulleys, winches"),
+    *("failure, removal of elements", "continued runs (RESTART, READ)", "amplitudes set during the run (USER)"),
+    *("arc length (RIKS), VISCO", "damping ALPHA", "lines that bend"),
+}
+OWN = {"bars (T3D2, T2D2)": "T3D2 (T3D2H where very stiff), logarithmic strain", "dynamic steps": "DYNAMIC, ALPHA"}
+CAN = {one.name: OWN.get(one.name, "the same") for one in FEATURES if one.name not in REFUSED}
+PAIRS = 4
+"""Of time and value, on all lines of an amplitude but the last."""
+WITHOUT = {"N", "T"}
+"""Variables that trusses of Abaqus do not print."""
+
+
+def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
+    """Suffix -> text of what is written, and the notes."""
+    writing = Writing("Abaqus", CAN, model)
+    for each in model.amplitudes.values():
+        if each.definition in ("SWEEP", "SPLINE"):
+            writing.refuse(
+                "AMPLITUDE", each.name, f"DEFINITION={each.definition}: Abaqus has no such amplitude", "give a table"
+            )
+    for material in model.materials.values():
+        if {material.compression_ratio, material.tension_ratio} - {0.0, 1.0}:
+            writing.refuse(
+                "NO COMPRESSION|NO TENSION", "RATIO", "RATIO: Abaqus keeps nothing of the modulus", "RATIO=0"
+            )
+    writing.close()
+    sections = tuple(replace(one, mass_rule="LUMPED", strain="GREEN", starting_tension=0.0) for one in model.sections)
+    if sections:
+        writing.note("strain: logarithmic in Abaqus, with an area that shrinks; equal to ours in the first order")
+    cards = cards_of(write_deck(replace(model, sections=sections)))
+    lines = ["** written by fem export; units are those of the deck"]
+    for card in cards:
+        lines += translated(card, model, writing)
+    return {"_abaqus.inp": "\n".join(lines) + "\n"}, writing.notes
+
+
+def cards_of(text: str) -> Iterator[list[str]]:
+    """Keyword lines, each with the lines below it. Steps of dynamics carry their number behind a tab."""
+    card, number_of = list[str](), -1
+    for line in text.splitlines():
+        number_of += line.startswith("*STEP")
+        if line.startswith("*") and not line.startswith("**"):
+            if card:
+                yield card
+            card = [line + (f"\t{number_of}" if line.startswith(("*DYNAMIC", "*CONTROLS")) else "")]
+        else:
+            card.append(line)
+    yield card
+
+
+def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
+    """A card and its lines as Abaqus wants them."""
+    head, *lines = card
+    head, _, place = head.partition("\t")
+    keyword = head.partition(",")[0]
+    if keyword == "*SOLID SECTION":
+        return [re.sub(r", (MASS|STRAIN)=[A-Z ]+", "", head), *lines]
+    if keyword == "*DYNAMIC":
+        procedure = model.steps[int(place)].procedure
+        assert isinstance(procedure, Dynamic)
+        return [dynamic_line(procedure, writing), *lines]
+    if keyword == "*CONTROLS" and "RESET" in head:
+        limit = model.steps[int(place)].controls.residual_relative
+        return ["*CONTROLS, PARAMETERS=FIELD, FIELD=DISPLACEMENT", f"{number(limit)},"] if limit else []
+    if keyword == "*AMPLITUDE" and "PERIODIC" not in head:
+        head = head.replace(", DEFINITION=TABULAR", "")
+        return [head, *(", ".join(lines[k : k + PAIRS]) for k in range(0, len(lines), PAIRS))]
+    if keyword == "*ENERGY PRINT":
+        return [head]
+    if keyword == "*EL PRINT":
+        asked = [word.strip() for line in lines for word in line.split(",")]
+        if WITHOUT & set(asked):
+            writing.note("printed N, T: stress S times the area")
+        return [head, ", ".join(dict.fromkeys("S" if word in WITHOUT else word for word in asked))] if asked else [head]
+    return [head, *lines]
+
+
+def dynamic_line(procedure: Dynamic, writing: Writing) -> str:
+    """HHT, of which the trapezoidal rule is ALPHA=0."""
+    rho = {"GENERALIZED ALPHA": procedure.rho, "BACKWARD EULER": 0.0}.get(procedure.integrator, 1.0)
+    alpha = procedure.alpha if procedure.integrator == "HHT" else max(-1.0 / 3.0, (rho - 1.0) / (rho + 1.0))
+    if procedure.integrator not in ("NEWMARK", "HHT"):
+        writing.note(f"scheme: {procedure.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
+    flags = [*(["DIRECT"] if procedure.direct else []), f"ALPHA={number(alpha)}"]
+    return ", ".join(["*DYNAMIC", *flags, *([] if procedure.initial_acceleration else ["INITIAL=NO"])])

@@ -1,0 +1,159 @@
+"""CalculiX: a deck of axial springs and masses, because its trusses diverge in dynamics; forces at nodes, one at a dof.
+
+CalculiX expands T3D2 into a solid, whose free rotation about its axis stops the iteration of long motions. SPRINGA and
+MASS have no such freedom; their deck is one of ours, too, so that it is read back and run for a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.codes.features import Writing
+from fem.codes.twin import Series, Stage, Twin, printed, twin_of
+from fem.deck.writer import card, rows_of
+from fem.model import Model
+
+CAN = {
+    "bars (T3D2, T2D2)": "SPRINGA",
+    "cables (NO COMPRESSION)": "SPRINGA, NONLINEAR",
+    "struts (NO TENSION)": "SPRINGA, NONLINEAR",
+    "mass of bars: LUMPED": "MASS",
+    "mass of bars: CONSISTENT": "MASS, one end held",
+    "mass of bars: ONE POINT": "MASS, one end held",
+    "point masses (MASS)": "MASS",
+    "rest lengths, laid lines": "SPRINGA, NONLINEAR",
+    "initial stress": "SPRINGA, NONLINEAR",
+    "initial displacements": "the same",
+    "initial velocities": "the same",
+    "damping BETA": "DASHPOTA",
+    "axial springs (SPRINGA)": "the same",
+    "springs of dofs (SPRING1, SPRING2)": "the same",
+    "tables of springs": "the same",
+    "axial dashpots (DASHPOTA)": "the same",
+    "loads at nodes (CLOAD)": "CLOAD, one curve at a dof",
+    "weight, body forces": "CLOAD",
+    "moved supports": "BOUNDARY, AMPLITUDE",
+    "static steps": "STATIC, DIRECT",
+    "dynamic steps": "DYNAMIC, DIRECT, ALPHA",
+}
+PRINTED = "FEM_PRINTED"
+"""Set of the nodes whose displacements are compared."""
+WIDTH = 20
+"""Characters of a number that CalculiX reads."""
+
+
+def number(value: float) -> str:
+    text = repr(float(value) + 0.0)
+    return text if len(text) <= WIDTH else f"{value:.12e}"
+
+
+def table(rows: Iterable[Iterable[float]]) -> list[str]:
+    return [", ".join(map(number, row)) for row in rows]
+
+
+def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
+    """Suffix -> text of what is written, and the notes."""
+    writing = Writing("CalculiX", CAN, model)
+    twin = twin_of(writing)
+    mesh, heading = model.mesh, f"** written by fem export from {Path(model.source).name}; units are those of the deck"
+    lines = ["*HEADING", *model.heading, heading, "*NODE, NSET=FEM_ALL"]
+    for label, place in zip(mesh.node_labels.tolist(), table(mesh.coordinates.tolist()), strict=True):
+        lines.append(f"{label}, {place}")
+    for name, members in mesh.node_sets.items():
+        lines += set_lines("NSET", name, mesh.node_labels[members].tolist())
+    lines += [*set_lines("NSET", PRINTED, twin.nodes), *element_lines(twin)]
+    kept = {each.label for each in twin.members if each.kind != "DASHPOTA"}
+    for name, members in mesh.element_sets.items():
+        lines += set_lines("ELSET", name, (e for e in mesh.element_labels[members].tolist() if e in kept))
+    for kind, values in (("DISPLACEMENT", twin.u), ("VELOCITY", twin.v)):
+        rows = [f"{node}, {dof}, {number(value)}" for node, dof, value in twin.initial(values)]
+        lines += [card("INITIAL CONDITIONS", TYPE=kind), *rows] if rows else []
+    held = [f"{twin.label(node)}, {axis + 1}, {axis + 1}" for node, axis in np.argwhere(twin.fixed).tolist()]
+    lines += ["*BOUNDARY", *held] if held else []
+    curves: dict[Series, str] = {}
+    steps = [line for stage in twin.stages for line in step_lines(twin, stage, curves, writing)]
+    for series, name in curves.items():
+        lines += [card("AMPLITUDE", NAME=name, TIME="TOTAL TIME"), *table(zip(*series, strict=True))]
+    return {"_calculix.inp": "\n".join([*lines, *steps]) + "\n"}, writing.notes
+
+
+def set_lines(keyword: str, name: str, labels: Iterable[int]) -> list[str]:
+    """A set, its name without blanks; nothing where it is empty."""
+    rows = rows_of(list(map(str, labels)), 16)
+    return [card(keyword, **{keyword: name.replace(" ", "_")}), *rows] if rows else []
+
+
+def element_lines(twin: Twin) -> list[str]:
+    """SPRINGA and DASHPOTA, springs of dofs as they are, MASS at free nodes, each group of equal ones with its law."""
+    mesh, label = twin.model.mesh, int(twin.model.mesh.element_labels.max(initial=0))
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+
+    def add(kind: str, law: list[str], element: int, *nodes: int) -> None:
+        groups.setdefault((kind, tuple(law)), []).append(", ".join(map(str, (element, *nodes))))
+
+    for m in twin.members:
+        if m.stiffness or m.table:
+            head = "*SPRING, NONLINEAR" if m.rows else "*SPRING"
+            add("SPRINGA", [head, "", *table(m.rows or [[m.stiffness]])], m.label, *twin.ends(m))
+        if m.damping:
+            label += 1
+            own = m.label if m.kind == "DASHPOTA" else label
+            add("DASHPOTA", ["*DASHPOT", "", number(m.damping)], own, *twin.ends(m))
+    for spring in (each for each in twin.model.springs if each.dofs):
+        head = "*SPRING, NONLINEAR" if spring.table else "*SPRING"
+        text = [head, ", ".join(map(str, spring.dofs)), *table(spring.table or [[spring.stiffness]])]
+        for e in mesh.element_sets[spring.element_set].tolist():
+            nodes = [twin.label(node) for node in dict.fromkeys(mesh.element_nodes[e].tolist())]
+            add(f"SPRING{len(spring.dofs)}", text, int(mesh.element_labels[e]), *nodes)
+    for node in (twin.free & (twin.mass > 0.0)).nonzero()[0].tolist():
+        label += 1
+        add("MASS", ["*MASS", number(twin.mass[node])], label, twin.label(node))
+    lines = list[str]()
+    for place, ((kind, law), rows) in enumerate(groups.items(), 1):
+        name = f"FEM_{kind}_{place}"
+        lines += [f"*ELEMENT, TYPE={kind}, ELSET={name}", *rows, f"{law[0]}, ELSET={name}", *law[1:]]
+    return lines
+
+
+def step_lines(twin: Twin, stage: Stage, curves: dict[Series, str], writing: Writing) -> list[str]:
+    """One step: all its loads and supports anew, each along its curve in total time."""
+    lines = [f"** {stage.name}", f"*STEP, NLGEOM, INC={2 * stage.increments + 10}", "*CONTROLS, PARAMETERS=FIELD"]
+    lines.append(f"{number(max(1e-8, stage.tolerance))}, 0.001")
+    lines.append(f"*DYNAMIC, DIRECT, ALPHA={number(stage.hht(writing))}" if stage.dynamic else "*STATIC, DIRECT")
+    lines.append(f"{number(stage.dt)}, {number(stage.period)}")
+    before = twin.stages[max(0, [one.start for one in twin.stages].index(stage.start) - 1)]
+    releases = bool(before.held.keys() - stage.held.keys())
+    held = stage.held if releases else twin.moved(stage)
+    for keyword, given, is_new in (("BOUNDARY", held, releases), ("CLOAD", stage.loads, True)):
+        groups: dict[str, list[str]] = {}
+        for dof, series in given.items():
+            shape, scale = series.scaled
+            name = curves.setdefault(shape, f"FEM_CURVE{len(curves) + 1}")
+            axes = f"{dof % 3 + 1}, " * (2 if keyword == "BOUNDARY" else 1)
+            groups.setdefault(name, []).append(f"{twin.label(dof // 3)}, {axes}{number(scale)}")
+        if not groups and stage.start > 0.0 and keyword == "CLOAD":
+            lines.append("*CLOAD, OP=NEW")
+        for name, rows in groups.items():
+            lines += [card(keyword, OP="NEW" if is_new else None, AMPLITUDE=name), *rows]
+    if len(twin.stages) > 1:  # CalculiX wants energies from the first step on, where a later one moves
+        lines += ["*EL FILE, FREQUENCY=1000000", "ENER"]
+    return [*lines, f"*NODE PRINT, NSET={PRINTED}, FREQUENCY={stage.every}", "U", "*END STEP"]
+
+
+def read_results(folder: Path, stem: str, model: Model) -> tuple[list[str], Floats]:
+    """Columns U1_n2 ..., and rows of time and these, from the .dat file of a run. OSError, ValueError: it has none."""
+    rows: list[list[float]] = []
+    for line in (folder / f"{stem}.dat").read_text(encoding="utf-8", errors="replace").splitlines():
+        if "displacements" in line and PRINTED in line.upper():
+            rows.append([float(line.split()[-1])])
+        elif rows and len(words := line.split()) == 4:
+            rows[-1] += map(float, words[1:])
+    names = [f"U{axis}_n{label}" for label in printed(model)[0] for axis in (1, 2, 3)]
+    whole = [row for row in rows if len(row) == 1 + len(names)]
+    if not whole:
+        raise ValueError("there are no displacements in its results")
+    return names, np.array(whole)

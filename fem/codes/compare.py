@@ -1,0 +1,369 @@
+"""``fem compare DECK --with calculix,opensees,moordyn``: one deck in several codes, at the instants of our rows.
+
+Each code runs in a temporary folder, from the exported files alone and within a time limit. One that is missing, fails
+or cannot express the deck is a row of the table with its reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Say
+from fem.codes.export import CODES, files_for, module_of
+from fem.codes.figure import drawn
+from fem.codes.twin import printed
+from fem.deck import read_model
+from fem.errors import CommandError, DeckError, FemError, lacks, proposal
+from fem.files import lines_of, replace_file
+from fem.model import Dynamic, Model, Step
+from fem.runner import run
+from fem.runs.own import Names, OwnFolder
+from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.show.style import save_png
+
+RUN = {"calculix": "ccx", "opensees": "openseespy", "moordyn": "moordyn"}
+"""Codes that are run: a program on PATH, or packages of a Python."""
+RECORD, TABLE, SERIES, FIGURE = "compare.json", "comparison.csv", "series.csv", "comparison.png"
+COLUMNS = (
+    *("code", "status", "quantity", "instants", "size", "largest_difference", "at_time", "rms_difference"),
+    *("our_bar", "its_bar", "within_bars", "reason"),
+)
+LINES = 14
+"""Of the table on the console."""
+RICHARDSON = 4.0 / 3.0
+"""Error of a scheme of second order over the difference of dt and dt/2."""
+LAST_WORDS = 300
+COMMON = 0.1
+"""Of the instants of the shorter table: if fewer are common, those of a code stand between its own."""
+NOTHING = 1e-9
+"""Of the largest number of its kind: a direction in which nothing moves."""
+
+
+class Answer(NamedTuple):
+    """What a code has given: names of columns, rows of time and these; or why not."""
+
+    code: str
+    status: str
+    reason: str = ""
+    names: tuple[str, ...] = ()
+    rows: Floats = np.zeros((0, 1))
+    notes: tuple[str, ...] = ()
+
+    def at(self, names: Sequence[str], time: Floats) -> Floats:
+        """(k, c) values at the instants that it has, NaN at others; where it has hardly any, straight between its own.
+
+        NaN for columns that it does not have.
+        """
+        values = np.full((len(time), len(names)), np.nan)
+        place = {name: column for column, name in enumerate(self.names, 1)}
+        if not len(self.rows):
+            return values
+        own, first = np.unique(self.rows[::-1, 0], return_index=True)
+        rows, near = self.rows[::-1][first], 1e-6 * max(abs(own[-1]), 1e-300)
+        found = (time >= own[0] - near) & (time <= own[-1] + near)
+        next_ = np.clip(np.searchsorted(own, time - near), 0, len(own) - 1)
+        is_common = np.abs(own[next_] - time) <= near
+        if is_common.sum() >= COMMON * min(len(own), found.sum()):
+            found = is_common
+        for column, name in enumerate(names):
+            if name in place:
+                values[found, column] = np.interp(time[found], own, rows[:, place[name]])
+        return values
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A deck in several codes.
+
+    names   (c,) quantities;  time (k,);  ours (k, c);  bars (k, c): of ours, NaN without
+    values  code -> (k, c), NaN where it has none;  its_bars  code -> (k, c)
+    """
+
+    names: tuple[str, ...]
+    time: Floats
+    ours: Floats
+    bars: Floats
+    answers: tuple[Answer, ...]
+    values: dict[str, Floats]
+    its_bars: dict[str, Floats]
+    is_si: bool = False
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """As ``COLUMNS``: a row for each code and quantity, the largest differences first; one for a code without."""
+        found = []
+        for answer in self.answers:
+            if answer.status != "done":
+                found.append((answer.code, answer.status, "", 0, *(np.nan,) * 7, answer.reason))
+                continue
+            rows = [self._row(answer, column) for column in range(len(self.names)) if self._says(column)]
+            found += sorted((row for row in rows if row[3]), key=lambda row: -row[5] / (row[4] or np.inf))
+        return found
+
+    def _says(self, column: int) -> bool:
+        """Not a direction in which nothing moves, in any code."""
+        alike = [other for other, name in enumerate(self.names) if name[0] == self.names[column][0]]
+        all_ = np.stack([self.ours, *self.values.values()])
+        limit = NOTHING * np.nanmax(np.abs(all_[:, :, alike]), initial=0.0)
+        return bool(np.nanmax(np.abs(all_[:, :, column]), initial=0.0) > limit)
+
+    def _row(self, answer: Answer, column: int) -> tuple[Any, ...]:
+        apart = np.abs(self.values[answer.code][:, column] - self.ours[:, column])
+        (there,) = np.isfinite(apart).nonzero()
+        size = float(np.abs(self.ours[:, column]).max(initial=0.0))
+        if not len(there):
+            return (answer.code, "done", self.names[column], 0, size, *(np.nan,) * 6, "")
+        worst = there[apart[there].argmax()]
+        bar, its = self.bars[:, column], self.its_bars[answer.code][:, column]
+        known = there[np.isfinite(bar[there])]
+        both = bar[known] + np.nan_to_num(its[known])
+        within = float(np.mean(apart[known] <= both + 1e-6 * size)) if len(known) else np.nan
+        numbers = float(apart[worst]), float(self.time[worst]), float(np.sqrt(np.mean(apart[there] ** 2)))
+        return (
+            answer.code,
+            "done",
+            self.names[column],
+            len(there),
+            size,
+            *numbers,
+            bar[worst],
+            its[worst],
+            within,
+            "; ".join(answer.notes),
+        )
+
+    def __str__(self) -> str:
+        form = "{:<11}{:<11}{:>12}{:>12}{:>10}{:>12}{:>12}{:>9}"
+        lines = [form.format("code", "quantity", "size", "difference", "at time", "our bar", "its bar", "within")]
+        rows = self.rows()
+        count = sum(row[1] == "done" for row in rows)
+        each = max(2, LINES // max(1, len({row[0] for row in rows if row[1] == "done"})))
+        told: dict[str, int] = {}
+        for row in rows:
+            code, status, quantity, _, size, apart, at, _, bar, its, within, reason = row
+            if status != "done":
+                lines.append(f"{code:<11}{status}: {reason}")
+            elif told.setdefault(code, 0) < each:
+                told[code] += 1
+                numbers = [f"{value:.4g}" if np.isfinite(value) else "-" for value in (size, apart, at, bar, its)]
+                lines.append(form.format(code, quantity, *numbers, f"{within:.0%}" if np.isfinite(within) else "-"))
+        if count > sum(told.values()):
+            lines.append(f"(the largest differences over size of {count} rows; all are in {TABLE})")
+        notes = [(answer.code, note) for answer in self.answers for note in answer.notes]
+        return "\n".join([*lines, *(f"note: {code}: {note}" for code, note in notes)])
+
+
+def compare(
+    deck: str | Path | Model,
+    codes: Iterable[str] = tuple(RUN),
+    parameters: Mapping[str, float] | None = None,
+    *,
+    python: str | Path | None = None,
+    time_limit: float = 300.0,
+    error_bars: bool = True,
+) -> Comparison:
+    """Run a deck here and in other codes, and compare printed displacements and forces of elements.
+
+    codes       calculix, opensees, moordyn
+    python      interpreter that has openseespy and moordyn; None: this one. CalculiX is ``ccx`` on PATH
+    time_limit  seconds for each run of a code
+    error_bars  ours by ``fem.error_bars`` for this mesh; theirs by a second run with dt/2, for schemes of second order
+
+    Raises what ``fem.run`` raises for the deck itself; CommandError: no such code. What a code cannot do is in its row.
+
+    >>> found = fem.compare("inputs/sdnl100.inp", ["calculix"], time_limit=1e-9, error_bars=False)
+    >>> [answer.code for answer in found.answers], found.names[0]
+    (['calculix'], 'U1_n2')
+    """
+    model, codes = read_model(deck, parameters), list(dict.fromkeys(codes))
+    for code in codes:
+        if code not in RUN:
+            raise CommandError(f"{CODES.get(code, code)} is not run by fem compare; {proposal(code, RUN)}")
+    names, time, ours, bars = own_series(model, error_bars)
+    answers, values, its_bars = [], {}, {}
+    interpreter = str(python or sys.executable)
+    for code in codes:
+        answer = answer_of(code, model, interpreter, time_limit)
+        answers.append(answer)
+        values[code] = answer.at(names, time)
+        its_bars[code] = np.full_like(ours, np.nan)
+        if error_bars and answer.status == "done" and any(isinstance(step.procedure, Dynamic) for step in model.steps):
+            finer = answer_of(code, halved(model), interpreter, time_limit).at(names, time)
+            its_bars[code] = RICHARDSON * np.abs(finer - values[code])
+    from fem.runs.frames import says_si
+
+    return Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading))
+
+
+def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, Floats, Floats]:
+    """Names, instants (k,), our values and their bars (k, c)."""
+    nodes, elements = printed(model)
+    names = [f"U{axis}_n{label}" for label in nodes for axis in (1, 2, 3)] + [f"T_e{label}" for label in elements]
+    if with_bars:
+        from fem.study.certainty.error_bars import error_bars
+
+        found = error_bars(model, mesh=False)
+        history = found.history
+    else:
+        history = run(model)
+    columns = [history.of_node(label, "u")[:, axis] for label in nodes for axis in range(3)]
+    columns += [history.of_element(label, "T") for label in elements]
+    last = np.append(np.diff(history.time) > 0.0, True)
+    values = np.column_stack(columns)[last]
+    bars = np.full_like(values, np.nan)
+    for column, name in enumerate(names if with_bars else ()):
+        with contextlib.suppress(KeyError):
+            series = found.series(name)
+            bars[:, column] = np.interp(history.time[last], series["time"], series["bar"])
+    return tuple(names), history.time[last], values, bars
+
+
+def halved(model: Model) -> Model:
+    """The same with half of each increment, and rows at the same instants."""
+    steps = list[Step]()
+    for step in model.steps:
+        if isinstance(step.procedure, Dynamic):
+            outputs = tuple(replace(each, every=2 * each.every) for each in step.outputs)
+            step = replace(step, procedure=replace(step.procedure, dt=0.5 * step.procedure.dt), outputs=outputs)
+        steps.append(step)
+    return replace(model, steps=tuple(steps))
+
+
+def answer_of(code: str, model: Model, python: str, time_limit: float) -> Answer:
+    """Export, run and read, in a temporary folder. What goes wrong is in the answer."""
+    try:
+        files, notes = files_for(code, model)
+    except DeckError as error:
+        reasons = dict.fromkeys(f"line {one.line}: {one.message}" for one in error.problems)
+        return Answer(code, "refused", "; ".join(reasons))
+    except FemError as error:
+        return Answer(code, "refused", str(error))
+    main = next(reversed(files))
+    program = shutil.which("ccx") if code == "calculix" else shutil.which(python)
+    if program is None:
+        what = "ccx is not on PATH (Debian: calculix-ccx)" if code == "calculix" else f"there is no program {python}"
+        return Answer(code, "missing", what)
+    with TemporaryDirectory(prefix="fem-compare-") as place:
+        folder = Path(place)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        status, words = carried_out([program, Path(main).stem if code == "calculix" else main], folder, time_limit)
+        if status != "done" and f"No module named '{RUN[code]}'" in words:
+            return Answer(
+                code,
+                "missing",
+                lacks(RUN[code], "compare").replace("is not installed", f"is not installed for {python}"),
+            )
+        try:
+            names, rows = results_of(code, folder, Path(main), model)
+        except (OSError, ValueError) as error:
+            return Answer(code, "failed", words or str(error))
+        if status == "done":
+            return Answer(code, "done", "", tuple(names), rows, tuple(notes))
+        if len(rows) < 3:
+            return Answer(code, "failed", words)
+        reached = f"only up to time {rows[-1, 0]:g}: {words}"
+        return Answer(code, "done", "", tuple(names), rows, (*notes, reached))
+
+
+def carried_out(command: list[str], folder: Path, time_limit: float) -> tuple[str, str]:
+    """Status, and the last words of a program where it has failed; it and all that it has started end in time."""
+    environment = os.environ | {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    with (folder / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(time_limit)
+        except subprocess.TimeoutExpired:
+            return "failed", f"not done after {time_limit:g} s (--time-limit)"
+        finally:
+            with contextlib.suppress(OSError, AttributeError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+    if code == 0:
+        return "done", ""
+    lines = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").replace("\r", "\n").splitlines()
+    said = [line.strip() for line in lines if line.strip() and not line.startswith("Process ")]
+    errors = [place for place, line in enumerate(said) if "*ERROR" in line]
+    chosen = " ".join(said[errors[0] : errors[0] + 3]) if errors else " ".join(said[-1:])
+    return "failed", f"exit code {code}: {chosen[-LAST_WORDS:]}"
+
+
+def results_of(code: str, folder: Path, main: Path, model: Model) -> tuple[Sequence[str], Floats]:
+    """Columns and rows that a run has left. OSError, ValueError: it has left none."""
+    if code == "calculix":
+        names, rows = module_of(code).read_results(folder, main.stem, model)
+        return names, rows
+    with (folder / main.with_suffix(".csv").name).open(newline="", encoding="utf-8") as stream:
+        head, *lines = csv.reader(stream)
+    whole = np.array([list(map(float, line)) for line in lines if len(line) == len(head)])
+    if not len(whole):
+        raise ValueError("its table is empty")
+    return head[1:], whole
+
+
+def compare_as_asked(
+    deck: Path,
+    parameters: Any,
+    codes: str,
+    python: Path | None,
+    time_limit: float,
+    plain: bool,
+    output: Path | None,
+    force: bool,
+    say: Say,
+) -> None:
+    """``fem compare``: table, series and figure in a folder; the table on the console."""
+    model = read_model(deck, dict(parameters))
+    names = Names(frozenset((RECORD, TABLE, SERIES, FIGURE)))
+    folder = output or RESULTS / f"{deck_name(model)}_compare"
+    with OwnFolder(folder, RECORD, origin_of(model), names, force=force) as own:
+        chosen = [each.strip() for each in codes.split(",") if each.strip()]
+        found = compare(model, chosen, python=python, time_limit=time_limit, error_bars=not plain)
+        about = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
+        replace_file(folder / RECORD, as_json({"deck": about, "codes": chosen, **own.about()}))
+        own.clear(own.stale())
+        replace_file(folder / TABLE, lines_of([COLUMNS, *(list(map(shown, row)) for row in found.rows())]))
+        replace_file(folder / SERIES, lines_of(series_rows(found)))
+        done = [CODES[each.code] for each in found.answers if each.status == "done"]
+        title = f"{deck_name(model)} in fem{''.join(f', {name}' for name in done)}"
+        save_png(drawn(found, title, [CODES[each.code] for each in found.answers]), folder / FIGURE)
+    say(str(found))
+    say(f"wrote {folder / TABLE}, {SERIES} and {FIGURE}")
+
+
+def shown(value: Any) -> str:
+    """A cell: all digits; nothing for what is not known."""
+    if isinstance(value, float | np.floating):
+        return repr(float(value)) if np.isfinite(value) else ""
+    return str(value)
+
+
+def series_rows(found: Comparison) -> list[list[str]]:
+    """Time, our values and bars, those of each code."""
+    tables = {"fem": found.ours, "fem_bar": found.bars, **found.values}
+    tables |= {f"{code}_bar": bars for code, bars in found.its_bars.items()}
+    some = {name: table for name, table in tables.items() if np.isfinite(table).any()}
+    head = ["time", *(f"{name}:{column}" for name in some for column in found.names)]
+    whole = np.column_stack([found.time, *some.values()])
+    return [head, *([shown(value) for value in row] for row in whole)]

@@ -1,0 +1,334 @@
+"""MoorDyn v2: an input file of lines and points, and a Python script that moves its coupled points and writes a table.
+
+Bars that the deck lays at rest become lines of many segments; where a deck begins with motion each bar is a line of one
+segment between two points, for MoorDyn starts a line of more from its own catenary. Lines do not push. Height is z.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.codes.features import Writing
+from fem.codes.opensees import assignments, body_of
+from fem.codes.twin import Member, Stage, Twin, twin_of
+from fem.model import Model
+from fem.model.curves import Constant
+
+CAN = {
+    "bars (T3D2, T2D2)": "lines, that do not push",
+    "cables (NO COMPRESSION)": "lines",
+    "mass of bars: LUMPED": "lines",
+    "mass of bars: CONSISTENT": "points, one end held",
+    "mass of bars: ONE POINT": "points, one end held",
+    "point masses (MASS)": "points",
+    "rest lengths, laid lines": "UnstrLen",
+    "initial stress": "UnstrLen",
+    "damping BETA": "BA",
+    "axial springs (SPRINGA)": "lines without mass",
+    "weight, body forces": "g, along -z",
+    "moved supports": "coupled points, moved by the script",
+    "static steps": "start at rest: catenary, relaxation",
+    "dynamic steps": "RK4, in steps of its own",
+    "weight in water, drag, added mass": "Diam, Cd, Ca, CdAx, CaAx",
+    "seabed": "kbot, cbot",
+}
+COURANT = 0.5
+"""MoorDyn's step times the highest frequency."""
+DRY = 1e-3
+"""Diameter of lines that no water touches."""
+RELAXATION = ("60.0 TmaxIC", "1.0 dtIC", "1e-4 threshIC")
+"""MoorDyn comes to rest in so much time; without drag it would swing on."""
+FILE = """--- MoorDyn ---
+{heading}: written by fem export from {source}; units are those of the deck
+{notes}--- LINE TYPES ---
+Name Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx
+(name) (m) (kg/m) (N) (N-s/-) (N-m^2) (-) (-) (-) (-)
+{types}
+--- POINTS ---
+Node Type X Y Z M V CdA CA
+(-) (-) (m) (m) (m) (kg) (m^3) (m^2) (-)
+{points}
+--- LINES ---
+ID LineType A B UnstrLen NumSegs Outputs
+(-) (-) (-) (-) (m) (-) (-)
+{lines}
+--- OPTIONS ---
+{options}
+--- OUTPUTS ---
+FairTen1
+--- END ---
+"""
+HEAD = '''"""{heading}
+
+Written by fem export from {source}; units are those of the deck. Run it with Python; it needs the package moordyn.
+"""
+
+import csv
+
+import moordyn
+
+'''
+MEANINGS = {
+    "LEVEL": "height of the still water in the deck; it is 0 in MoorDyn",
+    "NODES": "label of a printed node: (line, number of its node from 0) or (point, None), its place in the deck",
+    "ELEMENTS": "label of a printed element: line, number of its first node, EA, BA, length of the segment",
+    "PLACES": "coupled points, in the order of the file: time, then x, y, z of each",
+}
+
+
+class Kind(NamedTuple):
+    """A line type; drag and added mass by its diameter."""
+
+    diameter: float
+    mass: float
+    stiffness: float
+    damping: float
+    drag: float
+    added: float
+    axial_drag: float
+    axial_added: float
+
+
+class Chain(NamedTuple):
+    """A line: its type, nodes (indices) from end to end, members, and the unstretched length of a segment."""
+
+    kind: Kind
+    nodes: tuple[int, ...]
+    members: tuple[Member, ...]
+    segment: float
+
+
+def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
+    """Suffix -> text of what is written, and the notes."""
+    writing = Writing("MoorDyn", CAN, model)
+    twin = twin_of(writing)
+    moving = [stage for stage in twin.stages if stage.dynamic]
+    at_rest = twin.stages[0].dynamic is None
+    check(twin, moving, writing)
+    gravity = gravity_of(twin, moving, writing)
+    kinds = kinds_of(twin, writing)
+    writing.close()
+    masses = twin.mass_beside(0.5, of_off=False)
+    chains = chains_of(twin, kinds, set(masses), at_rest)
+    names = {kind: f"type{number}" for number, kind in enumerate(dict.fromkeys(chain.kind for chain in chains), 1)}
+    for kind, name in names.items():
+        own = next(chain.members[0].label for chain in chains if chain.kind == kind)
+        sets = [each for each, its in model.mesh.element_sets.items() if own in model.mesh.element_labels[its]]
+        writing.note(f"{name}: element sets {', '.join(sets) or 'none'}")
+    ends = dict.fromkeys(node for chain in chains for node in (chain.nodes[0], chain.nodes[-1]))
+    numbers = {node: number for number, node in enumerate(ends, 1)}
+    coupled = [node for node in numbers if any(3 * node in twin.moved(stage) for stage in moving)]
+    level = model.water.level if model.water else 0.0
+    places = start_of(twin, moving)
+    points = []
+    for node, number in numbers.items():
+        kind_of = (
+            "Coupled"
+            if node in coupled
+            else "Free"
+            if twin.free[node] and 3 * node not in twin.stages[-1].held
+            else "Fixed"
+        )
+        x, y, z = places[node]
+        mass = masses.get(node, 0.0) if kind_of == "Free" else 0.0
+        points.append(f"{number} {kind_of} {x!r} {y!r} {z - level!r} {mass!r} 0 0 0 # node {twin.label(node)}")
+    lines = [
+        f"{number} {names[chain.kind]} {numbers[chain.nodes[0]]} {numbers[chain.nodes[-1]]} "
+        f"{chain.segment * len(chain.members)!r} {len(chain.members)} - # from element {chain.members[0].label}"
+        for number, chain in enumerate(chains, 1)
+    ]
+    stem = "_".join(Path(model.source or "model").stem.split())
+    about = {"heading": " ".join(model.heading).replace('"', "'").strip() or stem, "source": Path(model.source).name}
+    options = [*options_of(twin, kinds), f"{gravity!r} g", "RK4 tScheme", "0 writeLog"]
+    options += RELAXATION if at_rest and any(kind.drag for kind in names) else ["0 TmaxIC"]
+    text = FILE.format(
+        **about,
+        notes="".join(f"# {note}\n" for note in writing.notes),
+        types="\n".join(" ".join((name, *map(repr, (*kind[:4], 0.0, *kind[4:])))) for kind, name in names.items()),
+        points="\n".join(points),
+        lines="\n".join(lines),
+        options="\n".join(options),
+    )
+    where: dict[int, tuple[str, int, int | None]] = {node: ("point", number, None) for node, number in numbers.items()}
+    segments = {}
+    for number, chain in enumerate(chains, 1):
+        for k, node in enumerate(chain.nodes):
+            where.setdefault(node, ("line", number, k))
+        for k, member in enumerate(chain.members):
+            segments[member.label] = (number, k, chain.kind.stiffness, chain.kind.damping, chain.segment)
+    printed = [(label, int(model.mesh.nodes_of(label)[0])) for label in twin.nodes]
+    start = moving[0].start if moving else twin.stages[-1].end
+    dt = min((stage.dt for stage in moving), default=1.0)
+    tables = {
+        "FILE": f"{stem}_moordyn.txt",
+        "TABLE": f"{stem}_moordyn.csv",
+        "BEGIN": "Init" if at_rest else "Init_NoIC",
+        "LEVEL": level,
+        "NODES": {label: (*where[n], *twin.system.coordinates[n].tolist()) for label, n in printed if n in where},
+        # the shape that lines start from is a catenary: between its nodes they are shorter than they should be
+        "ELEMENTS": {label: segments[label] for label in twin.elements} if moving else {},
+        "START": start,
+        "DT": dt,
+        "COUNT": round((twin.stages[-1].end - start) / dt),
+        "EVERY": twin.stages[-1].every,
+        "PLACES": places_of(twin, moving, coupled, level),
+    }
+    script = HEAD.format(**about) + assignments(tables, MEANINGS) + body_of("moordyn")
+    return {"_moordyn.txt": text, "_moordyn.py": script}, writing.notes
+
+
+def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
+    """Other starts than rest, nodes without mass or held in part, springs with tables are refused."""
+    held = twin.fixed.copy()
+    for stage in twin.stages:
+        held[np.divmod(list(stage.held), 3)] = True
+    partly = ~held.all(axis=1) & held.any(axis=1)
+    beside = np.zeros(len(held), np.bool_)
+    beside[[node for m in twin.members for node in (m.first, m.last)]] = True
+    flat = [axis for axis in range(3) if held[partly, axis].all() and not np.ptp(twin.system.coordinates[:, axis])]
+    if moving and any(stage.dynamic is None and stage.start > moving[0].start for stage in twin.stages):
+        writing.refuse("STATIC", "", "a static step after a dynamic one: MoorDyn rests at the start only", "end there")
+    if (held[partly].sum(axis=1) > len(flat)).any():
+        writing.refuse(
+            "BOUNDARY", "", "a node is held in some directions: MoorDyn's points are free or not", "hold all"
+        )
+    elif partly.any():
+        writing.note("nodes that are held across their plane only are free: nothing moves them out of it")
+    if (twin.mass[beside & ~held.all(axis=1)] <= 0.0).any():
+        writing.refuse(
+            "DENSITY|MASS", "", "a free node has no mass: MoorDyn's points need one", "give it a small *MASS"
+        )
+    if any(m.plus != 1.0 or m.minus != 0.0 for m in twin.members):
+        writing.note("MoorDyn's lines do not push; the deck's bars do")
+    writing.close()
+
+
+def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
+    """The one acceleration along -z that gives all free nodes their loads."""
+    stage = (moving or twin.stages)[-1]
+    found = set[float]()
+    for node in (twin.free & (twin.mass > 0.0)).nonzero()[0].tolist():
+        across, other, down = (stage.loads.get(3 * node + axis) for axis in range(3))
+        is_steady = not moving or down is None or down.is_constant
+        is_weight = across is None and other is None and is_steady
+        pull = -down.values[-1] / float(twin.mass[node]) if down else 0.0
+        found |= {float(f"{pull:.9g}") if is_weight else math.nan}
+    if len(found) > 1 or not all(map(math.isfinite, found)):
+        message = "loads other than one weight along -z: MoorDyn has none"
+        writing.refuse("CLOAD|DLOAD", "", message, "leave them out")
+    return max(found, default=0.0)
+
+
+def kinds_of(twin: Twin, writing: Writing) -> dict[int, Kind]:
+    """Line type of each member, by label."""
+    fields = {kind: np.zeros((len(twin.system.family), 4)) for kind in ("PB", "FDD", "FDT", "FI")}
+    for flow in twin.stages[-1].environment.flows:
+        load, curves = flow.load, [*flow.streams, *(case.curve for case in flow.cases)]
+        is_plain = not isinstance(load.coefficient, str) and load.follows == 1.0 and load.exponent == 2.0
+        if not is_plain or load.is_current or not all(isinstance(curve, Constant) for curve in curves):
+            message = f"{load.kind} in this form: MoorDyn's drag is steady, by the square of the speed"
+            writing.refuse("DLOAD", load.kind, message, "leave it out in both codes")
+            continue
+        numbers = load.diameter, float(load.coefficient), load.added, load.added_along or 0.0
+        fields[load.kind] += np.outer(sum(case.field[:, 0] for case in flow.cases), numbers)
+    index = {label: place for place, label in enumerate(twin.model.mesh.element_labels.tolist())}
+    found = {}
+    for m in twin.members:
+        (d, *_), (dd, cd, *_), (dt, ct, *_), (di, _, ca, cax) = (
+            rows[index[m.label]].tolist() for rows in fields.values()
+        )
+        if not d and (dd or dt or di):
+            writing.refuse("DLOAD", "FDD|FDT|FI", "drag without PB: MoorDyn's lines displace water", "add a PB load")
+            return {}
+        d = d or DRY
+        numbers = d, 0.0 if m.off else m.mass / m.length0, m.stiffness * m.length0, m.damping * m.length0
+        water = cd * dd / d, ca * (di / d) ** 2, ct * dt / d, cax * (di / d) ** 2
+        found[m.label] = Kind(*(float(f"{value:.12g}") for value in (*numbers, *water)))
+    return found
+
+
+def segment_of(member: Member) -> float:
+    """Unstretched length of a segment, of which the elongation to the deck's gives the tension at the start."""
+    full = member.stiffness * member.length0
+    return member.length0 / (1.0 + member.pretension / full) if full else member.length0
+
+
+def chains_of(twin: Twin, kinds: dict[int, Kind], heavy: set[int], joins: bool) -> list[Chain]:
+    """Lines: equal members end to end where the deck starts at rest, else each member by itself."""
+    beside: dict[int, list[Member]] = {}
+    for member in twin.members:
+        beside.setdefault(member.first, []).append(member)
+        beside.setdefault(member.last, []).append(member)
+    ends = heavy | set((~twin.free).nonzero()[0].tolist())
+    ends |= {dof // 3 for stage in twin.stages for dof in twin.moved(stage)}
+    keys = {member.label: (kinds[member.label], f"{segment_of(member):.9g}") for member in twin.members}
+    joints = {
+        n for n, its in beside.items() if len(its) == 2 and n not in ends and keys[its[0].label] == keys[its[1].label]
+    }
+    joints = joints if joins else set()
+    left = {member.label for member in twin.members}
+    found = []
+    for member in sorted(twin.members, key=lambda m: m.first in joints and m.last in joints):
+        if member.label not in left:
+            continue
+        nodes = [member.last if member.first in joints and member.last not in joints else member.first]
+        members = list[Member]()
+        while member.label in left:
+            left.remove(member.label)
+            members.append(member)
+            nodes.append(member.last if nodes[-1] == member.first else member.first)
+            if nodes[-1] in joints:
+                member = next((each for each in beside[nodes[-1]] if each.label in left), member)
+        found.append(Chain(kinds[members[0].label], tuple(nodes), tuple(members), segment_of(members[0])))
+    return found
+
+
+def start_of(twin: Twin, moving: list[Stage]) -> list[list[float]]:
+    """(n, 3) places at the start of the motion: held nodes where their supports are then."""
+    place = (twin.system.coordinates + twin.u.reshape(-1, 3)).copy()
+    for stage in twin.stages:
+        for dof, series in stage.held.items() if stage.dynamic is None or stage is moving[0] else ():
+            place[divmod(dof, 3)] = (
+                twin.system.coordinates[divmod(dof, 3)] + series.values[-1 if stage.dynamic is None else 0]
+            )
+    rows: list[list[float]] = place.tolist()
+    return rows
+
+
+def places_of(twin: Twin, moving: list[Stage], coupled: list[int], level: float) -> list[tuple[float, ...]]:
+    """Rows of time and places of the coupled points."""
+    rows = list[tuple[float, ...]]()
+    for stage in moving if coupled else ():
+        times = np.linspace(stage.start, stage.end, stage.increments + 1)
+        columns = [times]
+        for dof in (3 * node + axis for node in coupled for axis in range(3)):
+            height = twin.system.coordinates[divmod(dof, 3)] - (level if dof % 3 == 2 else 0.0)
+            columns.append(height + np.interp(times, *stage.held[dof]))
+        rows += map(tuple, np.column_stack(columns)[1 if rows else 0 :].tolist())
+    return rows or [(0.0,)]
+
+
+def options_of(twin: Twin, kinds: dict[int, Kind]) -> list[str]:
+    """Water, bottom, and a step below the highest frequency of lines and bottom."""
+    water, bed = twin.model.water, next(iter(twin.model.seabeds), None)
+    mass, stiff, damped = twin.mass.copy(), np.zeros(len(twin.mass)), np.zeros(len(twin.mass))
+    for m in twin.members:
+        kind, both = kinds[m.label], [m.first, m.last]
+        area = 0.5 * bed.width * m.length0 if bed else 0.0
+        stiff[both] += 2.0 * m.stiffness + (bed.stiffness if bed else 0.0) * area
+        damped[both] += 2.0 * m.damping + (bed.damping if bed else 0.0) * area
+        mass[both] += math.pi / 8.0 * kind.diameter**2 * m.length0 * kind.added * (water.density if water else 0.0)
+    some = mass > 0.0
+    rate = max(np.sqrt(stiff[some] / mass[some]).max(initial=1.0), (damped[some] / mass[some]).max(initial=0.0))
+    is_wet = any(kind.diameter != DRY for kind in kinds.values())
+    options = [f"{float(f'{COURANT / rate:.3g}')!r} dtM", f"{water.density if water and is_wet else 0.0!r} WtrDnsty"]
+    if bed is None:
+        return [*options, "1e5 WtrDpth", "0 kbot", "0 cbot"]
+    width = bed.width / next(iter(kinds.values())).diameter
+    options += [f"{(water.level if water else 0.0) - bed.elevation!r} WtrDpth", f"{bed.stiffness * width!r} kbot"]
+    options += [f"{bed.damping * width!r} cbot", f"{bed.axial!r} FrictionCoefficient"]
+    return options

@@ -1,0 +1,192 @@
+"""OpenSees: a Python script for openseespy that needs nothing else, runs the steps and writes a table of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from fem.codes.calculix import CAN as SPRINGS
+from fem.codes.features import Writing
+from fem.codes.twin import Stage, Twin, twin_of
+from fem.model import Dashpot, Model, Spring
+
+CAN = SPRINGS | {
+    "bars (T3D2, T2D2)": "corotTruss, strain by elongation over length",
+    "cables (NO COMPRESSION)": "uniaxialMaterial Elastic, Eneg",
+    "struts (NO TENSION)": "uniaxialMaterial Elastic, Eneg",
+    "mass of bars: LUMPED": "-rho",
+    "mass of bars: CONSISTENT": "-rho -cMass 1",
+    "mass of bars: ONE POINT": "mass, one end held",
+    "point masses (MASS)": "mass",
+    "rest lengths, laid lines": "InitStrainMaterial",
+    "initial stress": "InitStrainMaterial",
+    "initial displacements": "setNodeDisp",
+    "initial velocities": "setNodeVel",
+    "damping BETA": "uniaxialMaterial Elastic, eta",
+    "axial springs (SPRINGA)": "corotTruss without mass",
+    "springs of dofs (SPRING1, SPRING2)": "zeroLength",
+    "tables of springs": "ElasticMultiLinear",
+    "axial dashpots (DASHPOTA)": "corotTruss, eta",
+    "dashpots of dofs": "zeroLength, eta",
+    "loads at nodes (CLOAD)": "load, timeSeries Path",
+    "weight, body forces": "load at nodes",
+    "moved supports": "sp, timeSeries Path",
+    "static steps": "LoadControl",
+    "dynamic steps": "Newmark, HHT, GeneralizedAlpha",
+}
+FAR = 1e3
+"""Strains beyond the ends of a table, up to which its force stays the same: OpenSees goes on with the last slope."""
+HEAD = '''"""{heading}
+
+Written by fem export from {source}; units are those of the deck. Run it with Python; it needs openseespy only, and
+writes {table}: time, displacements of the printed nodes, forces of the printed elements.
+{notes}
+"""
+
+import csv
+
+import openseespy.opensees as ops
+
+'''
+MEANINGS = {
+    "NODES": "node label: x, y, z",
+    "FIXED": "node label: held in x, y, z in all steps (1) or not (0)",
+    "MASSES": "node label: mass beside that of the bars",
+    "MEMBERS": "element: nodes, EA, in compression, viscosity, initial strain, mass/length, consistent",
+    "TABLES": "element label: nodes, viscosity, strains, forces",
+    "DOF_SPRINGS": "element label: nodes (0: the ground), dof, stiffness, viscosity, elongations, forces",
+    "DISPLACEMENTS": "at the start: node, dof, value",
+    "STEPS": "name, start, dt, increments, rows every, tolerance, integrator (none: static), loads, supports: "
+    "times, values, node, dof, size",
+}
+
+
+def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
+    """Suffix -> text of what is written, and the notes."""
+    writing = Writing("OpenSees", CAN, model)
+    twin = twin_of(writing, keeps_off=not any(section.mass_rule == "ONE POINT" for section in model.sections))
+    members, tables, mesh = dict[int, Row](), dict[int, Row](), model.mesh
+    masses = twin.mass.copy()
+    for m in twin.members:
+        if m.table:
+            forces, elongations = zip(*m.rows, strict=True)
+            tables[m.label] = (
+                *twin.ends(m),
+                m.damping * m.distance,
+                *flat([x / m.distance for x in elongations], forces),
+            )
+            continue
+        is_own = m.mass > 0.0 and (not m.off or bool(twin.free[m.first] and twin.free[m.last]))
+        if is_own:
+            masses[[m.first, m.last]] -= m.mass / (3.0 if m.off else 2.0)
+        strain = (m.distance - m.length0 + (m.pretension / m.stiffness if m.stiffness else 0.0)) / m.distance
+        stiff, rho = m.stiffness * m.distance, m.mass / m.distance * is_own
+        own = (stiff * m.plus, stiff * m.minus, m.damping * m.distance, strain, rho, int(is_own and m.off > 0.0))
+        members[m.label] = (*twin.ends(m), *own)
+        if own[-1]:
+            writing.note("a consistent mass begins with the acceleration of a lumped one")
+    some = twin.free & (masses > 1e-12 * masses.max(initial=0.0))
+    stem = "_".join(Path(model.source or "model").stem.split())
+    tables_of = {
+        "NODES": dict(zip(mesh.node_labels.tolist(), map(tuple, mesh.coordinates.tolist()), strict=True)),
+        "FIXED": {twin.label(n): tuple(map(int, held)) for n, held in enumerate(twin.fixed) if held.any()},
+        "MASSES": {twin.label(n): float(masses[n]) for n in some.nonzero()[0].tolist()},
+        "MEMBERS": members,
+        "TABLES": tables,
+        "DOF_SPRINGS": dof_springs(twin, writing),
+        "NODE_SETS": {name: mesh.node_labels[its].tolist() for name, its in mesh.node_sets.items()},
+        "ELEMENT_SETS": {name: mesh.element_labels[its].tolist() for name, its in mesh.element_sets.items()},
+        "DISPLACEMENTS": twin.initial(twin.u),
+        "VELOCITIES": twin.initial(twin.v),
+        "PRINTED_NODES": list(twin.nodes),
+        "PRINTED_ELEMENTS": list(twin.elements),
+        "STEPS": [step_of(twin, stage, writing) for stage in twin.stages],
+        "TABLE": f"{stem}_opensees.csv",
+    }
+    writing.close()
+    about = {"heading": " ".join(model.heading).replace('"', "'").strip() or stem, "source": Path(model.source).name}
+    head = HEAD.format(**about, notes="\n".join(writing.notes), table=tables_of["TABLE"])
+    return {"_opensees.py": head + assignments(tables_of, MEANINGS) + body_of("opensees")}, writing.notes
+
+
+Row: TypeAlias = tuple[object, ...]
+
+
+def assignments(tables: Mapping[str, object], meanings: Mapping[str, str]) -> str:
+    """Python text of tables, an entry a line, each below what it means."""
+    lines = list[str]()
+    for name, table in tables.items():
+        lines += [f"# {meanings[name]}"] if name in meanings else []
+        if isinstance(table, dict) and table:
+            lines += [f"{name} = {{", *(f"    {key!r}: {value!r}," for key, value in table.items()), "}"]
+        elif isinstance(table, list) and table and isinstance(table[0], tuple):
+            lines += [f"{name} = [", *(f"    {row!r}," for row in table), "]"]
+        else:
+            lines.append(f"{name} = {table!r}")
+    return "\n".join(lines) + "\n\n\n"
+
+
+def body_of(code: str) -> str:
+    """What is the same in the scripts of all decks."""
+    return Path(__file__).with_name(f"{code}_script.txt").read_text(encoding="utf-8")
+
+
+def flat(elongations: Sequence[float], forces: Sequence[float]) -> tuple[list[float], list[float]]:
+    """A table that stays flat beyond its ends."""
+    places = [elongations[0] - FAR, *elongations, elongations[-1] + FAR]
+    return places, [forces[0], *forces, forces[-1]]
+
+
+def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
+    """Springs and dashpots of dofs, one dof each."""
+    found: dict[int, Row] = {}
+    mesh = twin.model.mesh
+    given: list[tuple[Spring | Dashpot, float, float]] = [(one, one.stiffness, 0.0) for one in twin.model.springs]
+    given += [(one, 0.0, one.coefficient) for one in twin.model.dashpots]
+    for each, stiffness, damping in (row for row in given if row[0].dofs):
+        if len(set(each.dofs)) > 1:
+            writing.refuse("SPRING|DASHPOT", "", "between two different dofs: zeroLength has one", "use one dof")
+        rows = each.table if isinstance(each, Spring) else ()
+        curve: Row = flat([x for _, x in rows], [force for force, _ in rows]) if rows else ((), ())
+        for element in mesh.element_sets[each.element_set].tolist():
+            i, j = mesh.element_nodes[element].tolist()
+            ends = twin.label(i), 0 if i == j else twin.label(j)
+            found[int(mesh.element_labels[element])] = (*ends, each.dofs[0], stiffness, damping, *curve)
+    return found
+
+
+def step_of(twin: Twin, stage: Stage, writing: Writing) -> Row:
+    """The row of a step in the script."""
+    curves = [
+        [
+            (*shape, twin.label(dof // 3), dof % 3 + 1, scale)
+            for dof, (shape, scale) in ((dof, series.scaled) for dof, series in given.items())
+            if not twin.fixed[divmod(dof, 3)]
+        ]
+        for given in (stage.loads, twin.moved(stage))
+    ]
+    forces = float(np.linalg.norm([row[-1] for row in curves[0]] or [1.0]))
+    tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
+    rows = stage.name, stage.start, stage.dt, stage.increments, stage.every
+    return *rows, tolerance, integrator(stage, writing), *curves
+
+
+def integrator(stage: Stage, writing: Writing) -> Row:
+    """Of OpenSees, whose alphas count from the end of the increment."""
+    dynamic = stage.dynamic
+    if dynamic is None:
+        return ()
+    if dynamic.integrator == "HHT":
+        return "HHT", 1.0 + dynamic.alpha
+    if dynamic.integrator in ("GENERALIZED ALPHA", "BACKWARD EULER"):
+        rho = stage.rho()
+        if dynamic.integrator == "BACKWARD EULER":
+            writing.note("scheme: BACKWARD EULER in the deck, GeneralizedAlpha with rho = 0 here")
+        return "GeneralizedAlpha", (2.0 - rho) / (1.0 + rho), 1.0 / (1.0 + rho)
+    if dynamic.integrator != "NEWMARK":
+        writing.note(f"scheme: {dynamic.integrator} in the deck, trapezoidal rule here")
+        return "Newmark", 0.5, 0.25
+    return "Newmark", dynamic.gamma, dynamic.beta

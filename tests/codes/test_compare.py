@@ -1,0 +1,187 @@
+"""Other codes are run from exported files, within a time limit; what they cannot do is a row with its reason."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import stat
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.cli import main
+from fem.codes.compare import RUN, Answer, Comparison, halved
+from fem.deck import parse_deck
+from fem.errors import CommandError
+from fem.model import Dynamic
+
+DECK = """*HEADING
+a bar swings, SI units
+*NODE
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+1.E5
+*DENSITY
+2.
+*SOLID SECTION, ELSET=BAR, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+2, 2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+0.01, 0.2
+*DLOAD
+BAR, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT
+U
+*EL PRINT
+T
+*END STEP
+"""
+FAKE = """#!{python}
+# Stands for a code: writes our own motion, the height of node 2 off by {off}
+import csv, os, pathlib, sys, time
+sys.path.insert(0, {root!r})
+print("a line of output")
+{before}
+main = pathlib.Path(sys.argv[-1])
+names = ["time", *(f"U{{a}}_n{{n}}" for n in (1, 2) for a in (1, 2, 3)), "T_e1"]
+rows = [[0.01 * k, 0, 0, 0, -0.1 * k * k, 0, {off} - 0.2 * k, 3.0] for k in range(21)]
+with open(main.with_suffix(".csv").name, "w", newline="") as stream:
+    csv.writer(stream).writerows([names, *rows])
+{after}
+"""
+
+
+@pytest.fixture
+def deck(tmp_path):
+    path = tmp_path / "swing.inp"
+    path.write_text(DECK)
+    return path
+
+
+def program(folder: Path, name: str, off: float = 0.0, before: str = "", after: str = "") -> Path:
+    path = folder / name
+    path.write_text(FAKE.format(python=sys.executable, root=str(Path.cwd()), off=off, before=before, after=after))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs by their first line")
+def test_what_a_code_writes_is_compared_at_common_instants(deck, tmp_path):
+    found = fem.compare(deck, ["opensees"], python=program(tmp_path, "fake", off=0.5), error_bars=False)
+    rows = {row[2]: row for row in found.rows()}
+    assert set(rows) == {"U1_n2", "U3_n2", "T_e1"}  # nothing else moves
+    ours = fem.run(deck)
+    apart = np.abs(0.5 - 0.2 * np.arange(21) - ours.of_node(2)[:, 2])
+    size, end = np.abs(ours.of_node(2)[:, 2]).max(), ours.time[apart.argmax()]
+    assert rows["U3_n2"][3] == 21 and rows["U3_n2"][4:7] == pytest.approx((size, apart.max(), end))
+    assert rows["U3_n2"][7] == pytest.approx(np.sqrt(np.mean(apart**2)))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs by their first line")
+@pytest.mark.parametrize(
+    ("change", "status", "said"),
+    [
+        ({"before": "time.sleep(60)"}, "failed", "not done after 0.5 s"),
+        ({"before": "raise SystemExit('no such element')"}, "failed", "exit code 1: no such element"),
+        ({"before": "import openseespy_absent", "after": ""}, "failed", "openseespy_absent"),
+        ({"before": "raise ModuleNotFoundError(\"No module named 'openseespy'\")"}, "missing", "compare"),
+        ({"before": "raise SystemExit"}, "failed", "no such file"),
+    ],
+)
+def test_a_code_that_fails_is_a_row_with_its_reason(deck, tmp_path, change, status, said):
+    found = fem.compare(
+        deck, ["opensees"], python=program(tmp_path, "fake", **change), time_limit=0.5, error_bars=False
+    )
+    ((code, which, *_, reason),) = found.rows()
+    assert (code, which) == ("opensees", status) and said in reason.lower()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+def test_what_a_code_has_started_ends_with_it(deck, tmp_path):
+    child = "import subprocess; pathlib.Path({!r}).write_text(str(subprocess.Popen(['sleep', '60']).pid))"
+    note = tmp_path / "pid"
+    fem.compare(deck, ["opensees"], python=program(tmp_path, "fake", before=child.format(str(note))), error_bars=False)
+    state, end = Path(f"/proc/{note.read_text()}/stat"), time.monotonic() + 5.0
+    while state.exists() and state.read_text().split()[2] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_missing_programs_and_unknown_codes(deck, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    found = fem.compare(deck, ["calculix", "moordyn"], python="no_such_python", error_bars=False)
+    reasons = {row[0]: (row[1], row[-1]) for row in found.rows()}
+    assert reasons["calculix"] == ("missing", "ccx is not on PATH (Debian: calculix-ccx)")
+    assert reasons["moordyn"] == ("missing", "there is no program no_such_python")
+    with pytest.raises(CommandError, match="Abaqus is not run by fem compare"):
+        fem.compare(deck, ["abaqus"])
+
+
+def test_refused_features_are_rows(deck, tmp_path):
+    deck.write_text(DECK.replace("*DLOAD", "*CLOAD\n2, 1, 3.\n*DLOAD"))
+    (row,) = fem.compare(deck, ["moordyn"], error_bars=False).rows()
+    assert row[1] == "refused" and "line 21: loads at nodes (CLOAD)" in row[-1]
+
+
+def test_within_bars():
+    instants, ours = np.array([0.0, 1.0, 2.0]), np.array([[0.0], [1.0], [2.0]])
+    its = np.array([[0.05], [1.3], [2.1]])
+    answer = Answer("opensees", "done", "", ("U1_n2",), np.column_stack([instants, its]))
+    bars, own = np.full((3, 1), 0.1), np.array([[0.0], [0.1], [np.nan]])
+    found = Comparison(
+        ("U1_n2",), instants, ours, bars, (answer,), {"opensees": answer.at(["U1_n2"], instants)}, {"opensees": own}
+    )
+    (row,) = found.rows()
+    assert row[5:7] == (pytest.approx(0.3), 1.0) and row[8:11] == (0.1, 0.1, pytest.approx(2.0 / 3.0))
+
+
+def test_values_between_instants_only_where_none_are_common():
+    answer = Answer("moordyn", "done", "", ("a",), np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]))
+    assert np.isnan(answer.at(["a"], np.array([0.5, 1.0, 2.0, 3.0]))[:, 0]).tolist() == [True, False, False, True]
+    assert answer.at(["a", "b"], np.array([0.25, 0.75]))[:, 0].tolist() == [0.5, 1.5]
+
+
+def test_halved_increments_give_rows_at_the_same_instants():
+    model = parse_deck(DECK)
+    (step,) = halved(model).steps
+    assert isinstance(step.procedure, Dynamic) and step.procedure.dt == 0.005
+    assert {each.every for each in step.outputs} == {2}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs by their first line")
+def test_command(deck, tmp_path, capsys):
+    fake, folder = program(tmp_path, "fake"), tmp_path / "out"
+    where = ["--with", "opensees", "--python", str(fake), "--no-error-bars", "--output", str(folder)]
+    assert main(["compare", str(deck), *where]) == 0
+    assert "opensees   U3_n2" in capsys.readouterr().out
+    head, *rows = csv.reader((folder / "comparison.csv").open(newline=""))
+    assert head[0] == "code" and {row[2] for row in rows} == {"U1_n2", "U3_n2", "T_e1"}
+    series = list(csv.reader((folder / "series.csv").open(newline="")))
+    assert len(series) == 22 and series[0][:2] == ["time", "fem:U1_n1"]
+    assert (folder / "comparison.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("code", RUN)
+def test_installed_codes_agree(deck, code):
+    """Same mass, strain and scheme: CalculiX prints 7 digits; MoorDyn has steps of its own, ours is wrong by dt."""
+    if code == "calculix" and not shutil.which("ccx"):
+        pytest.skip("no ccx")
+    if code != "calculix" and find_spec(RUN[code]) is None:
+        pytest.skip(f"no {RUN[code]}")
+    found = fem.compare(deck, [code], error_bars=False)
+    limit = {"calculix": 1e-6, "opensees": 1e-7, "moordyn": 2e-3}[code]
+    assert {row[1] for row in found.rows()} == {"done"}
+    assert max(row[5] for row in found.rows() if row[2].startswith("U")) < limit

@@ -1,0 +1,290 @@
+"""Decks for other codes: what our own readers make of them, and what is refused."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.cli import main
+from fem.codes.export import CODES, files_for, module_of
+from fem.codes.features import FEATURES
+from fem.deck import parse_deck, read_deck
+from fem.model import PARTS
+from fem.model.mesh import BARS, KINDS, REEVED
+from fem.tools.moordyn import convert
+
+ROOT = Path(__file__).resolve().parents[2]
+DECKS = sorted((ROOT / "inputs").glob("*.inp"))
+SWING = """*HEADING
+two bars, a spring between dofs, a support that moves
+*NODE
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 2., 0., 0.3
+*NSET, NSET=ENDS
+3
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=SPRING1, ELSET=GROUND
+7, 3
+*SPRING, ELSET=GROUND
+3
+40.
+*ELEMENT, TYPE=SPRINGA, ELSET=STAY
+9, 1, 3
+*SPRING, ELSET=STAY, NONLINEAR
+
+-10., -0.5
+0., 0.
+90., 0.6
+*MATERIAL, NAME=STEEL
+*ELASTIC
+5.E3
+*DENSITY
+2.
+*DAMPING, BETA=0.002
+{cable}
+*SOLID SECTION, ELSET=BARS, MATERIAL=STEEL, STRAIN=ENGINEERING
+0.5
+*REST LENGTH
+2, 1.03
+*INITIAL CONDITIONS, TYPE=STRESS
+1, 30.
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2, 3, 0.4
+*INITIAL CONDITIONS, TYPE=DISPLACEMENT
+2, 2, 0.05
+*AMPLITUDE, NAME=UP
+0., 0., 0.2, 1., 1., 1.
+*BOUNDARY
+1, 1, 2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=HHT, ALPHA=-0.1
+0.01, 0.4
+*CONTROLS, RESI_GLOB_RELA=1.E-10
+*BOUNDARY, AMPLITUDE=UP
+1, 3, 3, 0.2
+*DLOAD
+BARS, GRAV, 9.81, 0., 0., -1.
+*CLOAD, AMPLITUDE=UP
+3, 1, 2.
+3, 3, -1.
+*NODE PRINT, NSET=ENDS
+U
+*END STEP
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+0.02, 0.2
+*BOUNDARY, OP=NEW
+1, 1, 2
+*END STEP
+"""
+
+
+def motion_of(text: str) -> np.ndarray:
+    return fem.run(parse_deck(text)).u
+
+
+def test_calculix_deck_is_the_same_motion():
+    """Springs along lines with masses at their ends are bars, in every law and every step; to the residual, 1e-8."""
+    model = parse_deck(SWING.format(cable=""))
+    files, notes = files_for("calculix", model)
+    assert not notes
+    assert np.abs(motion_of(files["deck_calculix.inp"]) - fem.run(model).u).max() < 1e-7
+
+
+def test_damping_of_cables_is_noted():
+    _, notes = files_for("calculix", parse_deck(SWING.format(cable="*NO COMPRESSION")))
+    assert any("slack" in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["sdnl100", "slack_cable"])
+def test_calculix_deck_of_a_shipped_deck(name):
+    """GREEN strain and one-point mass of stiff bars: forces differ by 1.5 times the strain, 1e-7 and up to 0.03."""
+    model = read_deck(ROOT / f"inputs/{name}.inp")
+    files, notes = files_for("calculix", model)
+    assert [note.split(":")[0] for note in notes] == ["strain"]
+    ours, its = fem.run(model), fem.run(parse_deck(files[f"{name}_calculix.inp"]))
+    limit = {"sdnl100": 1e-5, "slack_cable": 0.003}[name]
+    node = int(model.mesh.node_labels[-1])
+    apart = its.of_node(node)[-1] - ours.of_node(node)[-1]
+    assert ours.time[-1] == pytest.approx(its.time[-1], rel=1e-12)
+    assert 0.0 < np.abs(apart).max() < limit
+
+
+def test_numbers_fit_the_columns_of_calculix():
+    text = files_for("calculix", read_deck(ROOT / "inputs/slack_chain.inp"))[0]["slack_chain_calculix.inp"]
+    words = [
+        word.strip() for line in text.splitlines() if line[:1].isdigit() or line[:1] == "-" for word in line.split(",")
+    ]
+    assert max(map(len, words)) <= 20
+
+
+def test_abaqus_deck_is_read_back():
+    model = read_deck(ROOT / "inputs/cable_net.inp")
+    text = files_for("abaqus", model)[0]["cable_net_abaqus.inp"]
+    assert not re.search("STRAIN=|MASS=LUMPED|TIME INTEGRATOR|RESI_GLOB|STARTING", text)
+    assert "*DYNAMIC, DIRECT, ALPHA=0.0" in text
+    back = parse_deck(text)
+    assert back.mesh.node_sets.keys() == model.mesh.node_sets.keys()
+    assert np.abs(fem.run(back).u - fem.run(model).u).max() < 1e-9
+
+
+MOORING = (ROOT / "inputs/moored_platform.inp").read_text()
+
+
+def test_moordyn_file_is_imported_as_the_same_lines(tmp_path):
+    model = parse_deck(MOORING, {"time": 1.0}, name="platform.inp")
+    files, _ = files_for("moordyn", model)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    convert(tmp_path / "platform_moordyn.txt", tmp_path / "back.inp")
+    back = read_deck(tmp_path / "back.inp")
+    order = np.lexsort(model.mesh.coordinates.round(6).T), np.lexsort(back.mesh.coordinates.round(6).T)
+    assert np.abs(model.mesh.coordinates[order[0]] - back.mesh.coordinates[order[1]]).max() < 1e-3
+    assert {(bed.elevation, bed.stiffness, bed.damping, bed.width) for bed in back.seabeds} == {
+        (-200.0, 3e6, 3e4, 0.333)
+    }
+    ours, its = ({load.kind: load for step in each.steps for load in step.fluid_loads} for each in (model, back))
+    assert ours.keys() == its.keys()
+    for kind, load in ours.items():
+        same = ("diameter", "added", "added_along") if kind == "FI" else ("diameter", "coefficient")
+        for field in same:
+            assert (getattr(its[kind], field) or 0.0) == pytest.approx(getattr(load, field) or 0.0)
+    assert its["PB"].magnitude == ours["PB"].magnitude == 1.0
+    gravity = {load.value for step in back.steps for load in step.distributed_loads}
+    assert sorted(gravity) == [pytest.approx(9.80665)]
+
+
+KNOWN = {
+    *"DEBUT FIN LIRE_MAILLAGE AFFE_MODELE DEFI_MATERIAU AFFE_MATERIAU AFFE_CHAR_MECA AFFE_CARA_ELEM".split(),
+    *"DEFI_LIST_REEL DYNA_NON_LINE STAT_NON_LINE IMPR_RESU DEFI_FONCTION _F".split(),
+}
+"""Commands: the first ones and ``_F`` are those of astest/sdnl100a.comm."""
+
+
+@pytest.mark.parametrize("name", ["sdnl100", "slack_cable", "pendulum_lumped"])
+def test_code_aster_file_is_consistent(name):
+    """It cannot be run: it is Python, calls known commands, and names what is in the mesh or above."""
+    files, _ = files_for("code_aster", read_deck(ROOT / f"inputs/{name}.inp"))
+    mesh, text = files[f"{name}_code_aster.mail"], files[f"{name}_code_aster.comm"]
+    tree = ast.parse(text)
+    calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    assert calls <= KNOWN
+    made = set()
+    for statement in tree.body:
+        used = {
+            node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        assert used - KNOWN <= made
+        made |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - KNOWN
+    assert max(map(len, made)) <= 8
+    groups = set(re.findall(r"^GROUP_(?:MA|NO)\n(\S+)", mesh, re.M))
+    asked = {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and str(node.value).startswith("FEM_")
+    }
+    assert asked and asked <= groups
+    assert mesh.endswith("FIN\n") and mesh.count("FINSF") == len(
+        re.findall(r"^(TITRE|COOR_3D|SEG2|POI1|GROUP_..)$", mesh, re.M)
+    )
+
+
+def test_code_aster_has_the_numbers_of_its_own_test():
+    text = files_for("code_aster", read_deck(ROOT / "inputs/sdnl100.inp"))[0]["sdnl100_code_aster.comm"]
+    for part in ("E=100000000.0", "RHO=1.0", "EC_SUR_E=1.0", "SECTION=1.0, N_INIT=5000.0", "JUSQU_A=1.6744, NOMBRE=40"):
+        assert part in text
+    assert "RELATION='CABLE', DEFORMATION='GROT_GDEP'" in text and "RESI_GLOB_RELA=1e-06, ITER_GLOB_MAXI=100" in text
+
+
+def write_or_refuse(paths: list[Path]) -> None:
+    written = 0
+    for path in paths:
+        model = read_deck(path)
+        for code in CODES:
+            try:
+                files, _ = files_for(code, model)
+            except fem.DeckError as error:
+                for problem in error.problems:
+                    text = Path(problem.file).read_text().splitlines()[problem.line - 1]
+                    assert problem.text == text or (problem.line, problem.text) == (1, ""), (path, problem)
+                continue
+            written += 1
+            for name, text in files.items():
+                if name.endswith((".py", ".comm")):
+                    compile(text, name, "exec")
+    assert 2 * written >= len(paths)
+
+
+def test_decks_are_written_or_refused_by_their_lines():
+    write_or_refuse(
+        [ROOT / f"inputs/{name}.inp" for name in ("sdnl138", "crane", "two_parts", "pendulum_lumped", "towed_rope")]
+    )
+
+
+@pytest.mark.long
+def test_all_shipped_decks_are_written_or_refused_by_their_lines():
+    write_or_refuse(DECKS)
+
+
+def test_new_parts_of_decks_are_thought_of():
+    """What a deck gains needs a row of ``FEATURES``, else it is left out silently: add it there, then here."""
+    springs = {"SPRINGA", "SPRING1", "SPRING2", "DASHPOTA", "DASHPOT1", "DASHPOT2"}
+    assert set(KINDS) == {*BARS, *REEVED, *springs, "MASS", "ROTARYI"}
+    sea = {"seabeds", "cylinders", "water", "wind", "waves", "raos", "drag_laws", "growths"}
+    bodies = {"bodies", "free_bodies", "inertias", "planes", "rotations"}
+    lines = {"sections", "springs", "dashpots", "masses", "nonstructural", "rest_lengths", "pulleys"}
+    ties = {"links", "equations", "initial_conditions", "boundaries"}
+    assert set(PARTS) == {*sea, *bodies, *lines, *ties}
+
+
+def test_lists_of_codes_are_features():
+    names = [feature.name for feature in FEATURES]
+    assert len(set(names)) == len(names)
+    for code in CODES:
+        assert set(module_of(code).CAN) <= set(names)
+
+
+def test_table_of_the_page_is_that_of_the_program():
+    table = [line for line in (ROOT / "docs/other_codes.md").read_text().splitlines() if line.startswith("|")]
+    for feature in FEATURES:
+        cells = [module_of(code).CAN.get(feature.name, "") for code in CODES]
+        assert f"| {feature.name} | {' | '.join(cells)} |" in table
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "line", "said"),
+    [
+        ("calculix", "moored_platform", "*SEABED, ELSET=LINES", "seabed: CalculiX cannot express this"),
+        ("opensees", "winch", None, "winches: OpenSees"),
+        ("moordyn", "slack_cable", "*CLOAD", "loads at nodes (CLOAD): MoorDyn"),
+        ("abaqus", "sdnl100", None, "ONE POINT: Abaqus"),
+        ("code_aster", "cable_net", "*DAMPING, BETA=1.E-4", "damping BETA: Code_Aster"),
+    ],
+)
+def test_refusals_name_the_line(code, name, line, said):
+    with pytest.raises(fem.DeckError) as caught:
+        files_for(code, read_deck(ROOT / f"inputs/{name}.inp"))
+    assert any(said in problem.message and line in (None, problem.text) for problem in caught.value.problems)
+
+
+def test_supports_that_only_a_run_knows_are_refused():
+    text = SWING.format(cable="").replace("*BOUNDARY, OP=NEW\n1, 1, 2", "*BOUNDARY, FIXED\n2, 1, 1")
+    with pytest.raises(fem.DeckError, match="known after a run only"):
+        files_for("opensees", parse_deck(text))
+
+
+def test_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deck = str(ROOT / "inputs/sdnl100.inp")
+    assert main(["export", deck, "--to", "opensees", "--file", "there"]) == 0
+    assert "wrote there/sdnl100_opensees.py" in capsys.readouterr().out
+    assert main(["export", deck, "--to", "calculix", "--output", "U1_n2"]) == 2
+    assert "--output is for --to fmu" in capsys.readouterr().err
+    assert main(["export", deck, "--to", "abaqus"]) == 2
+    assert "sdnl100.inp:20:1: error" in capsys.readouterr().err
