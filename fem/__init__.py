@@ -37,6 +37,7 @@ _WHERE = {
     "compare": "fem.codes.compare",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
+    "converge": "fem.study.certainty.converge",
     "error_bars": "fem.study.certainty.error_bars",
     "Sweep": "fem.study.sweep",
     "sweep": "fem.study.sweep",

@@ -291,7 +291,7 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
     add_decks: ("pendulum", "line", "import", "export"),
     add_comparison: ("compare",),
-    add_studies: ("sweep", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
+    add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
     add_pictures: ("plot", "animate", "report", "post"),
     add_others: ("example", "app", "validate", "warmup"),
 }

@@ -42,6 +42,15 @@ not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction, 0 or more and below 1")
 
 
+def percent(text: str) -> float:
+    """``1%`` as a fraction; the sign is required, so that nobody means 1 % by 0.01 and gets 0.01 %."""
+    number = text.strip().removesuffix("%")
+    with suppress(ValueError):
+        if number != text.strip() and 0.0 < float(number) < 100.0:
+            return float(number) / 100.0
+    raise argparse.ArgumentTypeError(f"{text!r} is not an accuracy in percent, such as 1% or 0.1%")
+
+
 def time_or_name(text: str) -> float | str:
     """A time above zero, or the name of a ``*PARAMETER`` that is one."""
     return text if text[:1].isalpha() and text.isidentifier() else positive(text)

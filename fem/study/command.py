@@ -1,4 +1,4 @@
-"""Options of ``fem sweep``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits`` and ``fit``.
+"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits``, ``fit``.
 
 Heavy modules are imported when a command is carried out.
 """
@@ -19,6 +19,7 @@ from fem.commands.arguments import (
     count,
     file_with_values,
     fraction,
+    percent,
     positive,
     positive_count,
     time_or_name,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 def add_commands(commands: Any) -> None:
     add_sweep_command(commands)
+    add_converge_command(commands)
     add_chaos_commands(commands)
     add_branch_commands(commands)
     add_fit_command(commands)
@@ -53,6 +55,23 @@ def add_sweep_command(commands: Any) -> None:
     text = "scatter diagram for the total damage: CSV with varied parameters and their probability or occurrences"
     sweep.add_argument("--occurrences", metavar="FILE.csv", type=Path, help=text)
     sweep.set_defaults(command=sweep_command)
+
+
+def add_converge_command(commands: Any) -> None:
+    search = commands.add_parser(
+        "converge", help="find increments and a mesh for a wanted accuracy, and write the deck that has it"
+    )
+    what = "number that is to be accurate, as max:T_e12, min:U3_n5, mean:T_e1, U1_n2@3.5, frequency_1_1; repeatable"
+    search.add_argument("--want", metavar="max:T_e12", action="append", required=True, help=what)
+    what = "the accuracy, a part of the number itself (default: 1%%)"
+    search.add_argument("--within", metavar="1%", type=percent, default=0.01, help=what)
+    add_deck(search)
+    add_output(search, "deck to write (default: <deck name>_converged.inp)", "FILE.inp")
+    what = "longest time that the runs of one round may take, as estimated from the round before (default: 3600 s)"
+    search.add_argument("--limit", metavar="SECONDS", type=positive, default=3600.0, help=what)
+    most = "largest number of processes (default: one per processor)"
+    search.add_argument("--workers", metavar="N", type=workers, help=most)
+    search.set_defaults(command=converge_command)
 
 
 def add_chaos_commands(commands: Any) -> None:
@@ -168,6 +187,14 @@ def sweep_command(options: argparse.Namespace) -> int:
 
     draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
     return run_sweep(options, partial(layout_of, record=record), draw)
+
+
+def converge_command(options: argparse.Namespace) -> int:
+    from fem.runs.console import say
+    from fem.study.certainty.converge import write_converged
+
+    given = {name: value for name, value in vars(options).items() if name != "command"}
+    return write_converged(**given, say=say)
 
 
 def lyapunov_command(options: argparse.Namespace) -> int:

@@ -47,10 +47,14 @@ class Motion(Question):
     def columns(self) -> list[str]:
         return []
 
+    def sink(self, model: Model) -> Any:
+        """What takes in the motion, and has its ``history()``."""
+        return HistorySink(model, self.every)
+
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
         verdict, found = COMPLETED, None
         for factor in (TIGHTER, LESS_TIGHT, 1.0):
-            sink = HistorySink(model, self.every)
+            sink = self.sink(model)
             requests = Requests(self.solver, record_all=True, fields=False)
             try:
                 drive(tightened(model, factor), requests, None, Timing(), None, sink)
@@ -89,7 +93,9 @@ def divided_step(step: Step, parts: int, dt: float) -> Step:
     given = {"dt": procedure.dt or dt, "dt_min": procedure.dt_min, "dt_max": procedure.dt_max}
     smaller: dict[str, Any] = {name: value / parts for name, value in given.items() if value is not None}
     error = step.controls.time_error
-    controls = replace(step.controls, time_error=error and error / parts**LOCAL_ORDER)
+    if error and not getattr(procedure, "direct", False):
+        error /= parts**LOCAL_ORDER
+    controls = replace(step.controls, time_error=error)
     most = step.max_increments and step.max_increments * int(parts**LOCAL_ORDER)
     return replace(step, procedure=replace(procedure, **smaller), controls=controls, max_increments=most)
 

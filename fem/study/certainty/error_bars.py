@@ -142,7 +142,7 @@ class ErrorBars:
             values, bars = self._curves.values[:, columns], self.all_bars[:, columns]
             size = np.fmax.accumulate(np.nan_to_num(np.abs(values)).max(axis=1, initial=0.0))
             unsure = np.nan_to_num(bars).max(axis=1, initial=0.0) > UNCONVERGED * size
-            begun = size > BEGUN * size[-1]
+            begun = size > BEGUN * self._curves.scale[columns].max(initial=0.0)
             first = min([first, *self._curves.time[unsure & begun][:1].tolist()])
         return first
 

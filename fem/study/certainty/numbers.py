@@ -14,6 +14,8 @@ from fem.runs.schedule import printed_in_step, union
 
 NODE_QUANTITIES = NODAL[:4]
 ELEMENT_QUANTITIES = ELEMENTAL[:4]
+AT_REST = 1e-6
+"""Displacement over the extent of a model that is none."""
 SAME = 1e-6
 """Of an increment: instants that differ by less are one."""
 
@@ -67,7 +69,8 @@ def curves_of(history: History, halves: Ints | None = None, names: tuple[str, ..
         )
         printed = printed_names(history)
     found = np.concatenate(every, axis=1)
-    return Curves(history.step, history.time, found, names, frozenset(printed), scales(found, names))
+    extent = float(np.ptp(mesh.coordinates, axis=0).max(initial=0.0))
+    return Curves(history.step, history.time, found, names, frozenset(printed), scales(found, names, extent))
 
 
 def printed_names(history: History) -> set[str]:
@@ -85,12 +88,13 @@ def printed_names(history: History) -> set[str]:
     return found
 
 
-def scales(values: Floats, names: Sequence[str]) -> Floats:
-    """(c,) largest magnitude of the quantity, over rows and nodes; energies: of the largest energy."""
+def scales(values: Floats, names: Sequence[str], extent: float) -> Floats:
+    """(c,) largest magnitude of the quantity, over rows and nodes; of displacements at least ``AT_REST`` of the extent
+    of the model; energies: of the largest energy."""
     largest = np.nan_to_num(np.abs(values)).max(axis=0, initial=0.0)
     family = [name.partition("_")[0].rstrip("123") if "_n" in name or "_e" in name else "" for name in names]
     family = ["" if name in ENERGIES else its for name, its in zip(names, family, strict=True)]
-    most: dict[str, float] = {}
+    most: dict[str, float] = {"U": AT_REST * extent}
     for its, size in zip(family, largest.tolist(), strict=True):
         most[its] = max(most.get(its, 0.0), size)
     return np.array([most[its] for its in family])

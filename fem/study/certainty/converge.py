@@ -1,0 +1,328 @@
+"""``fem converge``: increments and a mesh with which numbers of a deck have a wanted accuracy.
+
+Error bars of a run say what dt and the mesh contribute. With errors a dt^p + b h^q, p observed, and q as soon as there
+are two meshes, the next run is the cheapest one whose predicted bars are within the accuracy; its own bars decide.
+Increments are divided by whole numbers and bars of lines are split in two; a deck is never made coarser.
+Source: Roache, Verification and Validation in Computational Science and Engineering, 1998, ch. 5.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Ints, Say
+from fem.deck import parse_deck, read_model, write_deck
+from fem.deck.divided import with_increments
+from fem.deck.refined import refined
+from fem.errors import CommandError, DeckError, NoConvergence
+from fem.files import write_new
+from fem.model import Model
+from fem.runner import verdict_of
+from fem.study.certainty.companions import FINE, divided, tightened
+from fem.study.certainty.switches import damped_model, slack_lines, switches, undamped
+from fem.study.certainty.wanted import WantedBars, checked, wanted_bars
+
+MOST_ROUNDS = 6
+PARTS = 1, 2, 4, 5, 8, 10, 16, 20, 32
+"""An increment is divided by one of them in a round; by ``UNSURE`` at most where its order is not seen."""
+SPLITS, UNSURE = 2, 4
+SPARE = 0.8
+"""Predicted bars are at most so much of the accuracy."""
+FALLS = 0.6
+"""Bars that a quarter of the increment on half the mesh does not bring down to this part are taken to have no limit."""
+MESH_ORDER = 0.5, 2.0
+"""Observed ones are kept within; the larger one is that of the first guess."""
+LONGEST = 3600.0
+
+
+class Choice(NamedTuple):
+    """Each increment in ``parts``, each bar of a line in 2**splits, residuals smaller by 10**decades."""
+
+    parts: int = 1
+    splits: int = 0
+    decades: int = 0
+
+    def then(self, other: Choice) -> Choice:
+        return Choice(self.parts * other.parts, self.splits + other.splits, self.decades + other.decades)
+
+
+class Share(NamedTuple):
+    """Bar of a number and its parts, over the accuracy that is wanted; observed orders, NaN where none is seen."""
+
+    bar: float
+    dt: float
+    mesh: float
+    residual: float
+    dt_order: float
+    mesh_order: float
+
+    def after(self, choice: Choice) -> float:
+        """The bar that is predicted."""
+        of_dt = self.dt / choice.parts ** (1.0 if math.isnan(self.dt_order) else self.dt_order)
+        order = MESH_ORDER[1] if math.isnan(self.mesh_order) else self.mesh_order
+        return float(of_dt + self.mesh / 2.0 ** (order * choice.splits) + self.residual / 10.0**choice.decades)
+
+
+def next_choice(shares: Sequence[Share], can_split: bool) -> Choice:
+    """The cheapest change whose predicted bars are within the accuracy; without any, that of the smallest bar."""
+    most = PARTS[-1] if all(math.isfinite(share.dt_order) for share in shares) else UNSURE
+    decades = max(math.ceil(math.log10(max(10.0 * share.residual, 1.0))) for share in shares)
+    choices = [
+        Choice(parts, splits, decades)
+        for parts, splits in product(PARTS, range(SPLITS + 1 if can_split else 1))
+        if parts * 2**splits <= most * 2
+    ]
+
+    def rank(choice: Choice) -> tuple[float, float]:
+        return max(SPARE, *(share.after(choice) for share in shares)), choice.parts * 4.0**choice.splits
+
+    return min(choices if decades else choices[1:], key=rank)
+
+
+def changed(model: Model, choice: Choice) -> Model:
+    """The model with other increments, mesh and residuals.
+
+    A label stays with the piece that ends in the middle of its bar: from the second division on that is a second half.
+    """
+    for division in range(choice.splits):
+        fine = refined(model)
+        model = fine.model if not division else with_second_halves(fine.model, fine.halves)
+    if choice.parts > 1:
+        model = divided(model, choice.parts, {})
+    return tightened(model, 0.1**choice.decades) if choice.decades else model
+
+
+def with_second_halves(model: Model, halves: Ints) -> Model:
+    """Labels of the two halves (k, 2) of each element exchanged: they have equal properties and loads."""
+    labels = model.mesh.element_labels
+    labels[halves] = labels[halves[:, ::-1]]
+    ends = np.cumsum([len(block.labels) for block in model.mesh.blocks])[:-1]
+    parts = zip(model.mesh.blocks, np.split(labels, ends), strict=True)
+    return replace(model, mesh=replace(model.mesh, blocks=tuple(replace(block, labels=its) for block, its in parts)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """A choice, its model, its bars or how it failed; seconds of all its runs."""
+
+    choice: Choice
+    model: Model
+    bars: WantedBars | None
+    verdict: str
+    seconds: float
+
+
+@dataclass(eq=False)
+class Search:
+    """Rounds of runs until bars are small enough.
+
+    names  numbers, and the series that each is of;  why: it has failed;  is_slow: because of ``limit``
+    """
+
+    names: Mapping[str, str]
+    within: float
+    limit: float
+    solver: str
+    processes: int | None
+    say: Say
+    rounds: list[Round] = field(default_factory=list)
+    why: str = ""
+    is_slow: bool = False
+
+    def run(self, model: Model) -> Round:
+        """The last round; ``why`` is empty where it has the accuracy."""
+        choice = Choice()
+        while True:
+            last = self.round(changed(model, choice), choice)
+            shares = [] if last.bars is None else [self.share(last, name) for name in self.names]
+            if last.bars is not None and all(share.bar <= 1.0 for share in shares):
+                return last
+            if self.has_no_limit(shares) or len(self.rounds) == MOST_ROUNDS:
+                self.why = f"not within {self.within:.3g} after {len(self.rounds)} rounds: {self.reached()}"
+                return last
+            more = next_choice(shares, FINE not in last.bars.missing) if last.bars else Choice(UNSURE)
+            choice, seconds = choice.then(more), last.seconds * more.parts * 2.0**more.splits
+            if seconds > self.limit:
+                self.is_slow, what = True, f"dt / {choice.parts} with {2**choice.splits} times the bars"
+                self.why = (
+                    f"{what} would take about {seconds:.0f} s, more than --limit {self.limit:g}: {self.reached()}"
+                )
+                return last
+
+    def round(self, model: Model, choice: Choice) -> Round:
+        began = time.perf_counter()
+        bars, verdict = None, ""
+        try:
+            bars = wanted_bars(
+                model, tuple(dict.fromkeys(filter(None, self.names.values()))), self.solver, self.processes
+            )
+        except NoConvergence as error:
+            verdict = verdict_of(error)
+        last = Round(choice, model, bars, verdict, time.perf_counter() - began)
+        self.rounds.append(last)
+        size = f"round {len(self.rounds)}: dt / {choice.parts}, {len(model.mesh.element_labels)} elements"
+        numbers = verdict if bars is None else ", ".join(f"{name} = {self.told(last, name)}" for name in self.names)
+        self.say(f"{size}: {numbers} ({last.seconds:.1f} s)")
+        return last
+
+    def share(self, of: Round, name: str) -> Share:
+        """What a number has and lacks. CommandError: there is no such number, or it is zero."""
+        bars, mesh_order = of.bars, math.nan
+        assert bars is not None
+        try:
+            value, bar, parts = abs(bars.value(name)), bars.bar(name), bars.parts(name)
+        except KeyError as error:
+            raise CommandError(str(error.args[0])) from None
+        if not value:
+            raise CommandError(f"{name} is zero: no error is a fraction of that")
+        for other in self.rounds:
+            finer = of.choice.splits - other.choice.splits
+            if finer > 0 and other.bars is not None and other.bars.parts(name)["mesh"] > 0.0 < parts["mesh"]:
+                seen = math.log2(other.bars.parts(name)["mesh"] / parts["mesh"]) / finer
+                mesh_order = min(max(seen, MESH_ORDER[0]), MESH_ORDER[1])
+        known = {part: each / (self.within * value) if math.isfinite(each) else 0.0 for part, each in parts.items()}
+        dt = known["dt"] + known["rows"]
+        bar = bar / (self.within * value) if math.isfinite(bar) else math.inf
+        order = bars.order(name) if dt > 0.0 else 1.0
+        return Share(bar, dt, known["mesh"], known["residual"], order, mesh_order)
+
+    def has_no_limit(self, shares: Sequence[Share]) -> bool:
+        """Bars do not fall: those of now, on a finer mesh with smaller increments, against the first ones."""
+        last = self.rounds[-1]
+        for first in self.rounds[:-1] if shares else []:
+            parts, splits = last.choice.parts // first.choice.parts, last.choice.splits - first.choice.splits
+            if first.bars is not None and parts >= UNSURE and (splits or FINE in first.bars.missing):
+                before = [self.share(first, name).bar for name in self.names]
+                pairs = zip(shares, before, strict=True)
+                return any(share.bar > max(1.0, FALLS * old) for share, old in pairs)
+        return False
+
+    def told(self, of: Round, name: str) -> str:
+        """Value and bar of a number."""
+        bars, share = of.bars, self.share(of, name)
+        assert bars is not None
+        value = bars.value(name)
+        return f"{value:.6g} +- {share.bar * self.within * abs(value):.2g} ({100.0 * share.bar * self.within:.2g} %)"
+
+    def reached(self) -> str:
+        """The best that was found of each number."""
+        ended = [each for each in self.rounds if each.bars is not None]
+        if not ended:
+            return self.rounds[-1].verdict
+        return ", ".join(f"{name} = {self.told(ended[-1], name)}" for name in self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Converged:
+    """A deck that has the accuracy: its text and model, its bars, the choice, and the search for it."""
+
+    text: str
+    model: Model
+    bars: WantedBars
+    choice: Choice
+    search: Search
+
+
+def converge(
+    deck: str | Path | Model,
+    want: str | Sequence[str],
+    within: float = 0.01,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    limit: float = LONGEST,
+    processes: int | None = None,
+    solver: str = "AUTO",
+    say: Say = lambda text: None,
+) -> Converged:
+    """Find increments and a mesh with which numbers of a deck have a wanted accuracy.
+
+    deck        path of the ``.inp``, or a ``Model``
+    want        ``max:T_e12``, or several: names as those of ``fem.error_bars``
+    within      the accuracy, as a fraction of each number
+    parameters  values that override the deck's ``*PARAMETER``
+    limit       seconds that the runs of one round may take, as estimated from the round before
+    processes   at most so many; None: one per processor
+    solver      as in ``fem.run``
+
+    Raises
+    ------
+    CommandError   the deck has no such number, or it is zero
+    NoConvergence  the accuracy was not reached; the message says what was, and why not as far as it is seen
+
+    >>> found = fem.converge("inputs/sdnl100.inp", "max:T_e1")
+    >>> found.bars.bar("max:T_e1") < 0.01 * found.bars.value("max:T_e1")
+    True
+    """
+    model = read_model(deck, parameters)
+    if model.earlier is not None:
+        raise CommandError("a run that continues another one is as wrong as that one: converge the earlier deck")
+    if not 0.0 < within < 1.0:
+        raise CommandError(f"the accuracy is {within:g}; expected a fraction between 0 and 1, as 0.01 for 1 %")
+    names = dict(checked(name, model) for name in ([want] if isinstance(want, str) else want))
+    search = Search(names, within, limit, solver, processes, say)
+    last = search.run(model)
+    betas = undamped(model)
+    if search.why and betas and not search.is_slow:
+        given = ", ".join(f"BETA={beta:g} of {name}" for name, beta in betas.items())
+        say(f"lines that can go slack have no internal damping; the same with {given}:")
+        again = replace(search, rounds=[], why="")
+        again.run(damped_model(model, betas))
+        raise NoConvergence(
+            f"no limit is seen: tension fronts on these lines are undamped ({search.why}); with {given} (*DAMPING) "
+            + (f"also {again.why}" if again.why else f"it is {again.reached()}")
+        )
+    if search.why:
+        raise NoConvergence(search.why)
+    assert last.bars is not None
+    head = [f"fem converge {model.source}"] + [f"{name} = {search.told(last, name)}" for name in names]
+    text = "".join(f"** {line}\n" for line in head) + text_of(deck, model, last)
+    return Converged(text, last.model, last.bars, last.choice, search)
+
+
+def text_of(deck: str | Path | Model, model: Model, last: Round) -> str:
+    """Of the deck that reads as the model of a round: its own text with other increments, if that is it."""
+    if isinstance(deck, Model) or last.choice.splits or last.choice.decades:
+        return write_deck(last.model)
+    path = Path(deck)
+    text = with_increments(path.read_text(encoding="utf-8", errors="surrogateescape"), last.model.steps)
+    try:
+        return text if parse_deck(text, folder=path.parent) == last.model else write_deck(last.model)
+    except DeckError:
+        return write_deck(last.model)
+
+
+def write_converged(
+    deck: Path,
+    want: Sequence[str],
+    within: float,
+    parameters: Sequence[tuple[str, float]],
+    output: Path | None,
+    limit: float,
+    workers: int | None,
+    force: bool,
+    say: Say,
+) -> int:
+    """``fem converge``: the search, what decides peaks of lines that snap taut, and the deck."""
+    found = converge(deck, want, within, dict(parameters), limit=limit, processes=workers, say=say)
+    names = found.search.names
+    peaks = {name: of for name, of in names.items() if name[:4] in ("max:", "min:") and of[:2] == "T_"}
+    if peaks and slack_lines(found.model):
+        say("lines can go slack; what decides the peaks, one change at a time:")
+        table = switches(found.model, peaks, processes=workers)
+        say(f"{'':32}" + "".join(f"{name:>16}" for name in peaks))
+        for row, text in enumerate(table["switch"].tolist()):
+            say(f"{text:32}" + "".join(f"{table[name][row]:16.6g}" for name in peaks))
+    path = write_new(output or Path(f"{deck.stem}_converged.inp"), found.text.encode(errors="surrogateescape"), force)
+    say(f"wrote {path}: " + found.search.reached())
+    if found.choice.splits:
+        pieces = 2**found.choice.splits
+        say(f"each bar of a line is {pieces} now; its label belongs to the piece that ends in its middle")
+    return 0
