@@ -244,6 +244,57 @@ LINK, 103, 107
 {steps}{steps}"""
 
 
+def that_bends(count: int) -> str:
+    """A clamped rod of two sections with a free body at its end, that falls."""
+    output = OUTPUT.replace("U,", "U, SK, SM, UR,")
+    steps = step(dynamic("HHT", 0.01, count), OFF, output) + step(
+        dynamic("NEWMARK", 0.01, count), "*CLOAD\n9, 2, 0.1\n"
+    )
+    return f"""*NODE, NSET=NALL
+1, 0., 0., 0.
+7, 1.2, 0., 0.
+*NGEN, NSET=NALL
+1, 7, 1
+*NODE, NSET=NALL
+9, 1.3, 0., -0.1
+*NSET, NSET=TIED
+7
+*ELEMENT, TYPE=B31, ELSET=ROOT
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=B31, ELSET=TIP
+3, 3, 4
+4, 4, 5
+5, 5, 6
+6, 6, 7
+*ELSET, ELSET=LINE
+ROOT, TIP, BODY
+*MATERIAL, NAME=M
+*ELASTIC
+1e7
+*DENSITY
+1000.
+*DAMPING, BETA=1e-3
+*BEAM SECTION, ELSET=ROOT, MATERIAL=M, SECTION=PIPE
+0.02, 0.005
+*BEAM GENERAL SECTION, ELSET=TIP, MATERIAL=M
+8e-4, 1e-7, 0., 1e-7
+*ELEMENT, TYPE=MASS, ELSET=BODY
+10, 9
+*MASS, ELSET=BODY
+0.05
+*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA
+11, 9
+*ROTARY INERTIA, ELSET=INERTIA
+1e-3, 1e-3, 2e-3
+*RIGID BODY, REF NODE=9, PIN NSET=TIED
+*BOUNDARY
+1, ENCASTRE
+9, 4
+9, 6
+{steps}"""
+
+
 def card_decks(size: int) -> dict[str, str]:
     """By name; ``size``: about the number of increments of each step."""
     return {
@@ -253,4 +304,5 @@ def card_decks(size: int) -> dict[str, str]:
         "rope laws": with_memories(size),
         "water and wind": in_water_and_wind(size),
         "parts": of_parts(size),
+        "bending, a free body": that_bends(size),
     }

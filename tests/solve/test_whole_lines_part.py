@@ -83,6 +83,11 @@ SHIFTED = """*NO COMPRESSION
 *UNLOADING DATA, DEFINITION=SHIFTED CURVE
 0., 0.
 200., 0.01"""
+BENDS = {
+    **bars(),
+    "elements": BARS.replace("T3D2", "B31"),
+    "sections": "*BEAM SECTION, ELSET=GOES, MATERIAL=LAW, SECTION=CIRC, STRAIGHT AT REST\n0.5\n",
+}
 WAVES = "*WAVE, TYPE=AIRY\n0.1, 3.\n"
 CASES = {
     "FDD": bars(loads="GOES, FDD, 1., 0.1, 1.2\n"),
@@ -102,6 +107,8 @@ CASES = {
         law="*ELASTIC\n1e4\n*DYNAMIC STIFFNESS\n2e4, 2., 1e3\n*NO COMPRESSION", section=", STRAIN=ENGINEERING"
     ),
     "damped": bars(law=f"{ELASTIC}\n*DAMPING, ALPHA=0.1, BETA=1e-3"),
+    "bending": {**BENDS, "law": ELASTIC},
+    "bending, damped": {**BENDS, "law": f"{ELASTIC}\n*DAMPING, BETA=1e-3"},
     "rods": bars(law="*INEXTENSIBLE"),
     "ropes": bars(law="*INEXTENSIBLE\n*NO COMPRESSION"),
     "heat": bars(loads="*TEMPERATURE\nNALL, 9.\n", law=f"{ELASTIC}\n*EXPANSION\n1e-5"),

@@ -141,8 +141,11 @@ class WantedBars(ErrorBars):
     def __init__(
         self, tracks: Mapping[str, Track], series: tuple[str, ...], missing: dict[str, str], companions: Companions
     ) -> None:
+        extent = float(np.ptp(companions.model.mesh.coordinates, axis=0).max(initial=0.0))
         curves = {
-            key: Curves(each.step, each.time, each.values, series, frozenset(series), scales(each.values, series))
+            key: Curves(
+                each.step, each.time, each.values, series, frozenset(series), scales(each.values, series, extent)
+            )
             for key, each in tracks.items()
         }
         self.missing, self.companions, self.increments = missing, companions, len(tracks[""].time)
