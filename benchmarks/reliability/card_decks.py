@@ -247,9 +247,8 @@ LINK, 103, 107
 def that_bends(count: int) -> str:
     """A clamped rod of two sections with a free body at its end, that falls."""
     output = OUTPUT.replace("U,", "U, SK, SM, UR,")
-    steps = step(dynamic("HHT", 0.01, count), OFF, output) + step(
-        dynamic("NEWMARK", 0.01, count), "*CLOAD\n9, 2, 0.1\n"
-    )
+    steps = step(dynamic("HHT", 0.01, count), OFF, output)
+    steps += step(dynamic("NEWMARK", 0.01, count), "*CLOAD\n9, 2, 0.1\n", output)
     return f"""*NODE, NSET=NALL
 1, 0., 0., 0.
 7, 1.2, 0., 0.
