@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from fem.arrays import Floats
 from fem.deck.cards import Card
 from fem.deck.draft import Draft, EquationTerm, StepDraft
 from fem.deck.source import Mistake, Place, listing
-from fem.model import InitialCondition, RigidBody, RotaryInertia
+from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia
 from fem.model.free_bodies import (
     NoBody,
     corners_of,
@@ -25,6 +25,7 @@ from fem.model.free_bodies import (
     weights,
 )
 
+Entry = TypeVar("Entry", RotaryInertia, PointMass)
 DOFS = (1, 2, 3)
 ROTATIONS = (4, 5, 6)
 STARTS = ("VELOCITY", "DISPLACEMENT")
@@ -50,7 +51,9 @@ class Free(NamedTuple):
 
 def release(draft: Draft) -> None:
     """Turn all rigid bodies that have an inertia of their own into points, links and equations."""
-    inertias = {node: (entry, place) for node, entry, place in inertias_of(draft)}
+    inertias = {node: (entry, place) for node, entry, place in at_nodes(draft, "ROTARYI", RotaryInertia)}
+    heavy = {node for node, entry, _ in at_nodes(draft, "MASS", PointMass) if entry.mass > 0.0} if inertias else set()
+    owner: dict[int, int] = {}
     kept: list[tuple[RigidBody, Card]] = []
     free: list[Free] = []
     for body, card in draft.bodies:
@@ -64,6 +67,12 @@ def release(draft: Draft) -> None:
             if body.rao:
                 raise Mistake(card.field("RAO").place, "RAO= moves a body without ROTARYI: a free body moves by itself")
             entry, place = inertias.pop(found[0])
+            if found[0] not in heavy:
+                what = f"the free body of node {draft.as_written(found[0])} has no mass"
+                raise Mistake(place, what, "give it a MASS element at this node, which is its centre of mass")
+            for node in {found[0], *nodes_named(draft, body.pinned)}:
+                if owner.setdefault(node, found[0]) != found[0]:
+                    raise Mistake(card.place, f"node {draft.as_written(node)} is tied to two bodies")
             name = body.corners
             if name is None:
                 free.append(let_free(draft, card, found[0], body.pinned, entry, place))
@@ -80,13 +89,13 @@ def release(draft: Draft) -> None:
     begin(draft, by_node)
 
 
-def inertias_of(draft: Draft) -> Iterator[tuple[int, RotaryInertia, Place]]:
-    """Nodes of ROTARYI elements, with what is said of them."""
+def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, Entry, Place]]:
+    """Nodes of elements of a kind, with what is said of them."""
     for _, card, value in draft.properties:
-        if isinstance(value, RotaryInertia):
+        if isinstance(value, made):
             for label in draft.element_sets.ordered(value.element_set).tolist():
-                kind, nodes = draft.elements.find(label) if label in draft.elements.rows else ("", np.zeros(0))
-                if kind == "ROTARYI":
+                own, nodes = draft.elements.find(label) if label in draft.elements.rows else ("", np.zeros(0))
+                if own == kind:
                     yield int(nodes[0]), value, card.place
 
 
