@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fem
 from fem import cli
@@ -14,6 +16,7 @@ from fem.show.curves import displacements
 from fem.show.page import Grid
 from fem.show.report import accuracy
 from fem.study.certainty.error_bars import bars_from, grows_exponentially
+from fem.study.certainty.numbers import highest
 from fem.study.certainty.richardson import estimate
 from fem.study.question import Answer
 
@@ -70,6 +73,19 @@ def test_extremes_between_rows():
     assert 1.0 - bars.value("min:U1_n1") > 1.0
     assert abs(bars.value("min:U1_n1") + 1.0) <= bars.bar("min:U1_n1") < 0.02
     assert abs(bars.value("instant:min:U1_n1") - 0.5 * np.pi) <= bars.bar("instant:min:U1_n1") < 0.06
+
+
+@given(st.lists(st.floats(0.1, 1.0), min_size=2, max_size=6), st.floats(-0.5, 1.5))
+def test_parabolas_have_their_peak(steps, part):
+    """In all intervals, the first and the last included; none where the peak is outside."""
+    time = np.append(0.0, np.cumsum(steps))
+    at = part * time[-1]
+    row, instant, peak, peak_instant = highest(time, 2.0 - (time[:, None] - at) ** 2)[:, 0]
+    assert row == (2.0 - (time - at) ** 2).max() and instant in time
+    if 0.0 <= at <= time[-1]:
+        assert peak == pytest.approx(2.0) and peak_instant == pytest.approx(at, abs=1e-6)
+    elif at < -1e-6 or at > time[-1] + 1e-6:
+        assert peak == row and peak_instant == instant
 
 
 def test_labels_do_not_matter():

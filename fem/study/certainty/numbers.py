@@ -163,16 +163,23 @@ def highest(time: Floats, values: Floats) -> Floats:
     columns = np.arange(values.shape[1])
     at = np.argmax(values, axis=0)
     row, instant = values[at, columns], time[at]
-    left, right = np.maximum(at - 1, 0), np.minimum(at + 1, len(time) - 1)
-    h1, h2 = time[at] - time[left], time[right] - time[at]
-    inside = (h1 > 0.0) & (h2 > 0.0)
-    h1, h2 = np.where(inside, h1, 1.0), np.where(inside, h2, 1.0)
-    s1, s2 = (row - values[left, columns]) / h1, (values[right, columns] - row) / h2
+    if len(time) < 3:
+        return np.array([row, instant, row, instant])
+    middle = np.clip(
+        at, 1, len(time) - 2
+    )  # beside the first and the last row: the peak may lie in the interval between
+    before, here, after = (values[middle + i, columns] for i in (-1, 0, 1))
+    h1, h2 = time[middle] - time[middle - 1], time[middle + 1] - time[middle]
+    there = (h1 > 0.0) & (h2 > 0.0)
+    h1, h2 = np.where(there, h1, 1.0), np.where(there, h2, 1.0)
+    s1, s2 = (here - before) / h1, (after - here) / h2
     curvature = (s2 - s1) / (h1 + h2)
     slope = (s1 * h2 + s2 * h1) / (h1 + h2)
-    is_peak = inside & (curvature < 0.0)
-    shift = np.where(is_peak, -0.5 * slope / np.where(is_peak, curvature, 1.0), 0.0)
-    return np.array([row, instant, row + np.where(is_peak, 0.5 * slope * shift, 0.0), instant + shift])
+    there &= curvature < 0.0
+    shift = np.where(there, -0.5 * slope / np.where(there, curvature, 1.0), 0.0)
+    there &= (shift >= -h1) & (shift <= h2)
+    peak, peak_instant = here + 0.5 * slope * shift, time[middle] + shift
+    return np.array([row, instant, np.where(there, peak, row), np.where(there, peak_instant, instant)])
 
 
 def frequencies_of(history: History) -> dict[str, float]:
