@@ -15,12 +15,13 @@ from fem.arrays import Columns, Floats
 from fem.deck import read_model
 from fem.errors import CommandError
 from fem.files import FolderLock, replace_file
+from fem.model import SteadyState
 from fem.model.quantities import ENERGIES
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
 from fem.runs.read import load
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
-from fem.study.certainty.companions import FINE, Companions
+from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import ErrorBars, bars_from
 
 TABLES = {"nodes": "n", "elements": "e", "increments": ""}
@@ -113,7 +114,7 @@ def record_of(bars: ErrorBars) -> dict[str, Any]:
         dict(zip(limits, map(known, row), strict=True))
         for row in zip(*(c.tolist() for c in limits.values()), strict=True)
     ]
-    fine = bars.companions.fine if FINE not in bars.missing else None
+    fine = bars.companions.fine if bars.companions.mesh else None
     return {
         "limits": lines,
         "missing": bars.missing,
@@ -136,6 +137,8 @@ def tell(bars: ErrorBars, out: Callable[[str], None] = say) -> None:
         out(line)
     for name, why in bars.missing.items():
         out(as_note(f"no contribution of {name} to the error bars: {why}"))
+    if any(isinstance(step.procedure, SteadyState) for step in bars.companions.model.steps):
+        out(as_note("harmonic motions (*STEADY STATE DYNAMICS) have no error bars"))
     if bars.is_chaotic:
         out(
             as_note("the motion is chaotic: error bars of states grow exponentially; those of means and extremes count")
