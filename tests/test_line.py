@@ -78,6 +78,18 @@ def test_mass_and_stiffness_are_those_of_the_section(tmp_path):
     assert sum(rest.length for rest in model.rest_lengths) == pytest.approx(33, rel=1e-12)
 
 
+def test_lines_that_bend(tmp_path):
+    """E I is that of the options; at mid span of a taut line the curvature is w/T, ends being far beside sqrt(EI/T)."""
+    words = "--first 0,0,0 --last 60,0,0 --EA 4.69e8 --EI 1.99e4 --mass 36.7 --diameter 0.16 --sag 6 --bars 40"
+    text = deck_of(tmp_path, words)
+    model = fem.parse_deck(text)
+    assert model.sections[0].inertia * model.materials["LINE"].young == pytest.approx(1.99e4)
+    history = fem.run(fem.parse_deck(text.replace("U, RF\n", "U, RF, SK\n")))
+    expected = 36.7 * 9.81 / history.of_element(20, "T")[-1]
+    table = history.table("nodes")
+    assert table["SK"][table["node"] == 21][-1] == pytest.approx(expected, rel=1e-3)
+
+
 @pytest.mark.parametrize("words", [f"{SPAN} --sag 9", CHAIN])
 def test_a_line_at_rest_takes_less_than_forty_lines(tmp_path, words):
     assert len(deck_of(tmp_path, words).splitlines()) < 40

@@ -102,6 +102,7 @@ class Section:
     drag, axial_drag  coefficients of forces on d and on pi d
     added_mass, axial_added_mass  of the displaced water
     strength         breaking load; 0: not known
+    bending_stiffness  E I; 0: the line does not bend, and is not pushed, either
     sources          quantity -> the document it comes from
     """
 
@@ -115,6 +116,7 @@ class Section:
     added_mass: float = 1.0
     axial_added_mass: float = 0.0
     strength: float = 0.0
+    bending_stiffness: float = 0.0
     sources: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -301,7 +303,7 @@ BOTTOM = 3e6, 3e5
 MESH = """\
 *NGEN, LINE=CATENARY{measure}
 1, {last}, 1{length}
-*ELEMENT, TYPE=T3D2
+*ELEMENT, TYPE={kind}
 1, 1, 2
 *ELGEN, ELSET=LINE
 1, {bars}
@@ -310,9 +312,15 @@ MESH = """\
 {stiffness}
 *DENSITY
 {mass}{damping}
+{section}"""
+CABLE = """\
 *NO COMPRESSION
 *SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
 1."""
+BENDING = """\
+** E is E A, and I11 is I/A
+*BEAM GENERAL SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
+1., {inertia}, 0., {inertia}"""
 LAID = """\
 ** laid in equilibrium: loads at once
 *STEP, NLGEOM, AMPLITUDE=STEP
@@ -379,6 +387,7 @@ def stream_names(span: Span) -> list[str]:
 def mesh_lines(span: Span) -> list[str]:
     """Both ends, the line between them, what it is made of."""
     last, is_length = span.bars + 1, span.measure == "length"
+    inertia = span.section.bending_stiffness / span.section.stiffness
     ends = [f"{label}, {', '.join(map(rounded, place))}" for label, place in ((1, span.first), (last, span.last))]
     text = MESH.format(
         measure="" if is_length else f", {span.measure.upper()}=<{span.measure}>",
@@ -388,6 +397,8 @@ def mesh_lines(span: Span) -> list[str]:
         stiffness=rounded(span.section.stiffness),
         mass=rounded(span.section.mass),
         damping=damping_lines(span),
+        kind="B31" if inertia else "T3D2",
+        section=BENDING.format(inertia=rounded(inertia)) if inertia else CABLE,
     )
     return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
 
@@ -470,6 +481,7 @@ Vector = tuple[float, float, float]
 SECTION = "of the catalogue: R4-studless-142 (grade, chain, mm), studlink-76, wire-90, polyester-200, drake, dove, ..."
 PROPERTIES = (
     ("--EA", "stiffness", "stiffness E A of a line that is not in the catalogue [N]"),
+    ("--EI", "bending_stiffness", "bending stiffness E I, equal in all directions [N m2] (default: 0, a cable)"),
     ("--mass", "mass", "mass per natural length [kg/m]"),
     ("--diameter", "diameter", "diameter, also that for drag [m]"),
     ("--volume-diameter", "volume_diameter", "diameter of the displaced cylinder [m] (default: the diameter)"),
