@@ -15,7 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import fem
-from fem.study.certainty.wanted import Series, places_of
+from fem.study.certainty.wanted import Series
+from fem.study.tracks import places_of
 
 EA, MASS, LENGTH, DEPTH, D = 1.6898e9, 348.94, 224.106, 106.95, 0.24144
 """Studless chain of 120 mm: N, kg/m; m; drag, added mass and buoyancy act on the diameter D."""

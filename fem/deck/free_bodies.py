@@ -140,12 +140,14 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
 
 def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
     """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two."""
+    if not bodies:
+        return
     fixed: dict[int, dict[int, Place]] = {}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
         kept = []
         for entry, place in part.boundaries:
-            named = nodes_named(draft, entry.target) if entry.dof in ROTATIONS and bodies else []
+            named = nodes_named(draft, entry.target) if entry.dof in ROTATIONS else []
             for node in bodies.keys() & set(named):
                 if part is not draft:
                     draft.report(Mistake(place, WHEN))
@@ -184,7 +186,8 @@ def begin(draft: Draft, bodies: dict[int, Free]) -> None:
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:
-        named = nodes_named(draft, condition.target) if condition.kind in STARTS else []
+        matters = condition.kind in STARTS and (bodies or condition.dof > 3)
+        named = nodes_named(draft, condition.target) if matters else []
         own = [node for node in named if node in bodies]
         for node in own:
             starts.setdefault((condition.kind, node), np.zeros(6))[condition.dof - 1] = condition.value

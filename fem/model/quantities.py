@@ -84,10 +84,10 @@ NODAL = (
     vector("FA", "fluid acceleration", "length/time²", derived=lambda of: of.water[2]),
     Quantity("FE", "surface elevation", "length", derived=lambda of: of.water[0]),
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
-    Quantity("SK", "curvature", "1/length", derived=lambda of: bent(of)[0]),
-    Quantity("SM", "bending moment", "force length", derived=lambda of: bent(of)[1]),
-    vector("UR", "rotation", "", derived=lambda of: rotations(of)[0], figure="rotations"),
-    vector("VR", "angular velocity", "1/time", derived=lambda of: rotations(of)[1]),
+    Quantity("SK", "curvature", "1/length", derived=lambda of: of.bends[0]),
+    Quantity("SM", "bending moment", "force length", derived=lambda of: of.bends[1]),
+    vector("UR", "rotation", "", derived=lambda of: of.turns[0], figure="rotations"),
+    vector("VR", "angular velocity", "1/time", derived=lambda of: of.turns[1]),
 )
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, aliases=("E11",)),
@@ -233,6 +233,16 @@ class Values:
         curve = Constant(1.0) if tide is None else Follow(model.amplitudes[tide], 0.0)
         stream = evaluate(curve, np.atleast_1d(self.time)).reshape(np.shape(self.time))
         return water_at(model.waves, model.water, model.mesh.up, self["COORD"], self.time, stream)
+
+    @cached_property
+    def bends(self) -> Floats:
+        """Curvature and moment: ``bent``."""
+        return bent(self)
+
+    @cached_property
+    def turns(self) -> tuple[Floats, Floats]:
+        """Of free bodies: ``rotations``."""
+        return rotations(self)
 
     def columns(self, name: str) -> Floats:
         """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""

@@ -16,12 +16,13 @@ from fem.arrays import Flags, Floats
 from fem.errors import CommandError, proposal
 from fem.model import Model, Perturbation
 from fem.runner import drive
-from fem.runs.record import Requests, Rows, SilentSink
+from fem.runs.record import Requests
 from fem.runs.run_record import Timing
 from fem.show.series import Series, number_of
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
-from fem.study.row import STATISTICS, Record, place_of
+from fem.study.row import STATISTICS, Record
+from fem.study.tracks import SeriesSink, Track, places_of
 
 TIME = "time"
 Given: TypeAlias = "str | Path | Mapping[str, Any] | tuple[str | Path | Mapping[str, Any], Mapping[str, float]]"
@@ -169,46 +170,29 @@ class Observed(Question):
 
     def row(self, model: Model, point: int) -> Row:
         """Values row by row of the record; raises what ``fem.run`` raises."""
-        sink = SeriesSink(model, tuple(dict.fromkeys(split(name)[0] for name in self.names)))
+        series = tuple(dict.fromkeys(split(name)[0] for name in self.names))
+        sink = SeriesSink(model, series, places_of(model, series))
         drive(model, Requests(record_all=True, fields=False), None, Timing(), None, sink)
-        found = np.column_stack([self.observed(name, sink, model) for name in self.names])
+        track = sink.history()
+        found = np.column_stack([self.observed(name, track, series) for name in self.names])
         return tuple(found.ravel().tolist())
 
-    def observed(self, name: str, sink: SeriesSink, model: Model) -> Floats:
+    def observed(self, name: str, track: Track, series: Sequence[str]) -> Floats:
         """(k,) a column; (1,) a statistic."""
-        series, what = split(name)
-        steps = [self.step] if self.step else list(sink.times)
-        parts = [(np.concatenate(sink.times[n]), np.concatenate(sink.values[series, n])) for n in steps]
+        own, what = split(name)
+        values = track.values[:, list(series).index(own)]
+        steps = [self.step] if self.step else np.unique(track.step).tolist()
+        parts = [(track.time[rows], values[rows]) for rows in map(track.of_step, steps)]
         origin = parts[0][0][0] if self.step else 0.0
         if not what:
             return interpolated(self.time + origin, parts)
-        start = self.start if isinstance(self.start, float) else model.parameters[self.start]
+        start = self.start if isinstance(self.start, float) else track.model.parameters[self.start]
         time, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         late = time >= start + origin
         if not late.any():
             raise CommandError(f"{name}: the run has no values from time {start:g} on")
         kept = Series(name, np.zeros(np.count_nonzero(late)), time[late], values[late])
-        return np.array([Record(series).numbers(kept)[STATISTICS.index(what)]])
-
-
-class SeriesSink(SilentSink):
-    """Collects some series of a run by step: ``times[step]``, ``values[name, step]``."""
-
-    def __init__(self, model: Model, names: Sequence[str]) -> None:
-        self._model, self._names = model, names
-        self.times: dict[int, list[Floats]] = {}
-        self.values: dict[tuple[str, int], list[Floats]] = {}
-
-    def rows(self, rows: Rows) -> None:
-        values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
-        self.times.setdefault(rows.step, []).append(rows.time)
-        for name in self._names:
-            column, kind, label = number_of(name)
-            quantity, _, axis = place_of(column, kind)
-            mesh = self._model.mesh
-            index = (mesh.elements_of(label) if kind == "e" else mesh.nodes_of(label))[0]
-            found = values[kind].columns(quantity)[:, np.searchsorted(values[kind].indices, index), axis]
-            self.values.setdefault((name, rows.step), []).append(found)
+        return np.array([Record(own).numbers(kept)[STATISTICS.index(what)]])
 
 
 def interpolated(time: Floats, parts: Sequence[tuple[Floats, Floats]]) -> Floats:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.model import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
 from fem.runs.history import BALANCED, History
 from fem.runs.schedule import printed_in_step, union
@@ -69,8 +70,7 @@ def curves_of(history: History, halves: Ints | None = None, names: tuple[str, ..
         )
         printed = printed_names(history)
     found = np.concatenate(every, axis=1)
-    extent = float(np.ptp(mesh.coordinates, axis=0).max(initial=0.0))
-    return Curves(history.step, history.time, found, names, frozenset(printed), scales(found, names, extent))
+    return Curves(history.step, history.time, found, names, frozenset(printed), scales(found, names, mesh))
 
 
 def printed_names(history: History) -> set[str]:
@@ -88,9 +88,10 @@ def printed_names(history: History) -> set[str]:
     return found
 
 
-def scales(values: Floats, names: Sequence[str], extent: float) -> Floats:
+def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     """(c,) largest magnitude of the quantity, over rows and nodes; of displacements at least ``AT_REST`` of the extent
     of the model; energies: of the largest energy."""
+    extent = float(np.ptp(mesh.coordinates, axis=0).max(initial=0.0))
     largest = np.nan_to_num(np.abs(values)).max(axis=0, initial=0.0)
     family = [name.partition("_")[0].rstrip("123") if "_n" in name or "_e" in name else "" for name in names]
     family = ["" if name in ENERGIES else its for name, its in zip(names, family, strict=True)]
@@ -165,9 +166,7 @@ def highest(time: Floats, values: Floats) -> Floats:
     row, instant = values[at, columns], time[at]
     if len(time) < 3:
         return np.array([row, instant, row, instant])
-    middle = np.clip(
-        at, 1, len(time) - 2
-    )  # beside the first and the last row: the peak may lie in the interval between
+    middle = np.clip(at, 1, len(time) - 2)  # of the first and the last row the neighbour: the peak may be between
     before, here, after = (values[middle + i, columns] for i in (-1, 0, 1))
     h1, h2 = time[middle] - time[middle - 1], time[middle + 1] - time[middle]
     there = (h1 > 0.0) & (h2 > 0.0)

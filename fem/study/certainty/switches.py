@@ -19,7 +19,8 @@ from fem.model.facts import natural_lengths
 from fem.model.notices import damps_waves
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.wanted import Series, WantedBars, followed, places_of
+from fem.study.certainty.wanted import Series, WantedBars, followed
+from fem.study.tracks import places_of
 
 DAMPING = 0.3
 """BETA over L0/c, as ``fem line`` writes it: the part of critical damping of one bar."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from fem.arrays import Flags, Floats, Ints
-from fem.deck.refined import Refined
 from fem.errors import CommandError, proposal
 from fem.model import Model
 from fem.model.quantities import ENERGIES
 from fem.runner import drive
-from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
+from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.show.series import number_of
 from fem.study.certainty.companions import FINE, Companions, Motion
 from fem.study.certainty.error_bars import ErrorBars
 from fem.study.certainty.numbers import Curves, scales
 from fem.study.question import Job
-from fem.study.row import place_of
+from fem.study.tracks import SeriesSink, Track, places_of
 from fem.study.workers import on_this_machine
 
 KINDS = ("max", "min", "mean", "instant", "event")
@@ -63,63 +59,6 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
     return name[: len(name) - len(rest)] + series + at + instant, series
 
 
-@dataclass(eq=False)
-class Followed(SilentSink):
-    """What is kept of a run: some numbers over time, frequencies, events, all that a ``History`` is asked for here.
-
-    names   of the numbers;  places: of each, node or element indices over which its mean is taken
-    """
-
-    model: Model
-    names: tuple[str, ...]
-    places: tuple[tuple[int, ...], ...]
-    modes_found: list[Modes] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    parts: list[tuple[Ints, Floats, Floats, Floats]] = field(default_factory=list)
-
-    def rows(self, rows: Rows) -> None:
-        if not len(rows.time):
-            return
-        found: dict[str, Any] = {"n": rows.of_nodes(self.model), "e": rows.of_elements(self.model)}
-        columns = []
-        for name, places in zip(self.names, self.places, strict=True):
-            if name in ENERGIES:
-                columns.append(getattr(rows, name))
-                continue
-            column, kind, _ = number_of(name)
-            quantity, _, axis = place_of(column, kind)
-            columns.append(found[kind].columns(quantity)[:, list(places), axis].mean(axis=1))
-        values = np.column_stack(columns) if columns else np.zeros((len(rows.time), 0))
-        self.parts.append((np.full(len(rows.time), rows.step), rows.time.copy(), rows.dt.copy(), values.copy()))
-
-    def modes(self, modes: Modes) -> None:
-        self.modes_found.append(modes)
-
-    def event(self, event: Event) -> None:
-        self.events.append(event)
-
-    def history(self) -> Track:
-        empty = [(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, len(self.names))))]
-        step, time, dt, values = map(np.concatenate, zip(*(self.parts or empty), strict=True))
-        return Track(self.model, step, time, dt, values, tuple(self.modes_found), tuple(self.events))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Track:
-    """Rows (k,) of a run with some numbers (k, c); its modes and events."""
-
-    model: Model
-    step: Ints
-    time: Floats
-    dt: Floats
-    values: Floats
-    modes: tuple[Modes, ...]
-    events: tuple[Event, ...]
-
-    def of_step(self, step: int) -> Flags:
-        return np.equal(self.step, step)
-
-
 @dataclass(frozen=True, slots=True)
 class Series(Motion):
     """Some numbers of the motion of one model."""
@@ -127,8 +66,8 @@ class Series(Motion):
     names: tuple[str, ...] = ()
     places: tuple[tuple[int, ...], ...] = ()
 
-    def sink(self, model: Model) -> Followed:
-        return Followed(model, self.names, self.places)
+    def sink(self, model: Model) -> SeriesSink:
+        return SeriesSink(model, self.names, self.places)
 
 
 class WantedBars(ErrorBars):
@@ -141,11 +80,9 @@ class WantedBars(ErrorBars):
     def __init__(
         self, tracks: Mapping[str, Track], series: tuple[str, ...], missing: dict[str, str], companions: Companions
     ) -> None:
-        extent = float(np.ptp(companions.model.mesh.coordinates, axis=0).max(initial=0.0))
+        mesh, printed = companions.model.mesh, frozenset(series)
         curves = {
-            key: Curves(
-                each.step, each.time, each.values, series, frozenset(series), scales(each.values, series, extent)
-            )
+            key: Curves(each.step, each.time, each.values, series, printed, scales(each.values, series, mesh))
             for key, each in tracks.items()
         }
         self.missing, self.companions, self.increments = missing, companions, len(tracks[""].time)
@@ -163,7 +100,7 @@ def wanted_bars(
 ) -> WantedBars:
     """As ``fem.error_bars``, for runs too long to be kept. Raises what ``fem.run`` raises for the model itself."""
     companions = Companions(model, solver=solver)
-    sink = Followed(model, series, places_of(model, series))
+    sink = SeriesSink(model, series, places_of(model, series))
     drive(model, Requests(solver, record_all=True, fields=False), None, Timing(), None, sink)
     plain, missing = sink.history(), dict(companions.missing)
     models = companions.models(plain)  # type: ignore[arg-type]
@@ -188,17 +125,3 @@ def followed(
     jobs = (Job(point, models[name], asked[name], True) for point, name in enumerate(names))
     answers: list[Any] = [each for some in on_this_machine(jobs, len(names), processes) for each in some]
     return {names[each.point]: (each.verdict, each.history) for each in answers}
-
-
-def places_of(model: Model, names: Sequence[str], fine: Refined | None = None) -> tuple[tuple[int, ...], ...]:
-    """Indices of the node or element of each series; of both halves of an element in a finer model."""
-    found: list[tuple[int, ...]] = []
-    for name in names:
-        if name in ENERGIES:
-            found.append(())
-            continue
-        _, kind, label = number_of(name)
-        labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
-        index = int(np.flatnonzero(labels == label)[0])
-        found.append(tuple(fine.halves[index].tolist()) if fine is not None and kind == "e" else (index,))
-    return tuple(found)
