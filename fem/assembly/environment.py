@@ -102,16 +102,17 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Loads as cases: ``nodal`` (n, 3) forces, ``body`` (elements, 3) forces per volume, ``gravity`` (elements, 3)
-    accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed supports that fade out;
-    ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length of both legs, which
-    ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
+    """Loads as cases: ``nodal`` (n, 3) forces, ``moments`` (free bodies, 3), ``body`` (elements, 3) forces per volume,
+    ``gravity`` (elements, 3) accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed
+    supports that fade out; ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length
+    of both legs, which ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
     """
 
     supports: Supports
     nodal: tuple[Case, ...] = ()
     body: tuple[Case, ...] = ()
     gravity: tuple[Case, ...] = ()
+    moments: tuple[Case, ...] = ()
     heat: tuple[Case, ...] = ()
     released: tuple[Case, ...] = ()
     initial_temperature: Floats | None = None
@@ -172,6 +173,7 @@ def next_environment(
         advance(before.nodal, nodal, "CLOAD" in replaced, span, model),
         advance(before.body, body, "DLOAD" in replaced, span, model),
         advance(before.gravity, gravity, "DLOAD" in replaced, span, model),
+        advance(before.moments, _moment_entries(system, step), "CLOAD" in replaced, span, model),
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
@@ -213,6 +215,13 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
             body.append((load.amplitude, (elements, "XYZ".index(load.kind[1])), load.value))
     shape = len(system.family), 3
     return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
+
+
+def _moment_entries(system: System, step: Step) -> Entries:
+    """Moments on free bodies, by their numbers."""
+    numbers = {body.node: number for number, body in enumerate(system.model.free_bodies)}
+    rows = ((load.amplitude, (numbers[int(load.target)], load.dof - 4), load.value) for load in step.moments)
+    return _entries((len(numbers), 3), rows)
 
 
 def _winch_entries(system: System, step: Step) -> Entries:

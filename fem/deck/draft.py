@@ -507,6 +507,7 @@ class StepDraft:
     rotations: list[Boundary] = field(default_factory=list)
     turned: list[tuple[Boundary, Place]] = field(default_factory=list)
     nodal_loads: list[NodalLoad] = field(default_factory=list)
+    moments: list[tuple[NodalLoad, Place]] = field(default_factory=list)
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
     fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
     temperatures: list[Temperature] = field(default_factory=list)
