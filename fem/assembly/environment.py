@@ -15,6 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
+from fem.forces.moments import couples
 from fem.model import Expansion, FluidLoad, Model, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 from fem.model.facts import growth_of
@@ -261,8 +262,9 @@ def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
 
 def load_set(system: System, environment: Environment) -> LoadSet:
     """Nodal vectors of all dead loads in force: body forces, weight, buoyancy go half to each end of a bar."""
-    forces = (*environment.nodal, *environment.released)
-    vectors = [case.field for case in forces]
+    forces = (*environment.nodal, *environment.released, *environment.moments)
+    vectors = [case.field for case in (*environment.nodal, *environment.released)]
+    vectors += [couples(system.model, case.field) for case in environment.moments]
     vectors += [_to_nodes(system, case.field * system.volume[:, None]) for case in environment.body]
     vectors += [_to_nodes(system, case.field * system.element_mass[:, None]) for case in environment.gravity]
     lifts = buoyancy_cases(system, environment.flows)

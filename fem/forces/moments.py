@@ -5,16 +5,18 @@
 k = 3/(2 sum of |r_j|^2) of four points of a regular tetrahedron, 1/(sum of |r_j|^2) of two points of a slender body,
 which take the part of M across their axis (about it nothing turns).
 
-M keeps its direction in space; the forces turn with the body, as the points do. A moment has no potential: its work
-depends on the way. In an increment this is M0 and M1 being the moments at both ends
+M keeps its direction in space; the forces turn with the body, as the points do. With s_j the place of a point in the
+deck and d_j its displacement, less that of the middle, r_j = s_j + d_j: the forces of s_j are dead loads (``couples``),
+those of d_j belong to this family. A moment has no potential. The family's part of its work in an increment is
 
-    W = (M0 + M1)/2 . sum of k r0_j x r1_j,
+    W = (M0 + M1)/2 . sum of k d0_j x d1_j,
 
-which is that of the mean forces, and that of mean moments and mean places (ENERGY MOMENTUM) as well.
+M0 and M1 being the moments at both ends: that of mean forces, and of mean moments at mean places (ENERGY MOMENTUM).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -44,19 +46,18 @@ class Moments(NamedTuple):
 
 
 @inner_kernel
-def middle_of(body: int, count: int, axis: int, points: Ints, place: Floats, u: Floats) -> float:
-    """A component of the middle of the points of a body."""
+def middle_of(body: int, count: int, axis: int, points: Ints, u: Floats) -> float:
+    """A component of the mean displacement of the points of a body."""
     total = 0.0
     for j in range(count):
-        dof = 3 * points[body, j] + axis
-        total += place[dof] + u[dof]
+        total += u[3 * points[body, j] + axis]
     return total / count
 
 
 @called_kernel
 def evaluate(trial: Trial, group: Moments, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces of all rows; see the top of the file."""
-    place, u0, u1 = trial.place, trial.u0, trial.u1
+    u0, u1 = trial.u0, trial.u1
     for r in range(group.rows.shape[0]):
         body, curve = group.rows[r, 0], group.rows[r, 1]
         points, pair = group.points, group.pair[body]
@@ -67,14 +68,14 @@ def evaluate(trial: Trial, group: Moments, force: Floats, flow: Floats, tangent:
         for a in range(3):
             b, c = (a + 1) % 3, (a + 2) % 3
             along_b, along_c = group.fields[r, b], group.fields[r, c]
-            middle_b0 = middle_of(body, count, b, points, place, u0)
-            middle_c0 = middle_of(body, count, c, points, place, u0)
-            middle_b1 = middle_of(body, count, b, points, place, u1)
-            middle_c1 = middle_of(body, count, c, points, place, u1)
+            middle_b0 = middle_of(body, count, b, points, u0)
+            middle_c0 = middle_of(body, count, c, points, u0)
+            middle_b1 = middle_of(body, count, b, points, u1)
+            middle_c1 = middle_of(body, count, c, points, u1)
             for j in range(count):
                 at = 3 * points[body, j]
-                b0, c0 = place[at + b] + u0[at + b] - middle_b0, place[at + c] + u0[at + c] - middle_c0
-                b1, c1 = place[at + b] + u1[at + b] - middle_b1, place[at + c] + u1[at + c] - middle_c1
+                b0, c0 = u0[at + b] - middle_b0, u0[at + c] - middle_c0
+                b1, c1 = u1[at + b] - middle_b1, u1[at + c] - middle_c1
                 trial.power[GIVEN] += mean * group.fields[r, a] * (b0 * c1 - c0 * b1)
                 if trial.secant:
                     b1, c1 = 0.5 * (b0 + b1), 0.5 * (c0 + c1)
@@ -94,13 +95,27 @@ def evaluate(trial: Trial, group: Moments, force: Floats, flow: Floats, tangent:
     return 0.0
 
 
+def points_of(model: Any) -> Iterator[tuple[Ints, Floats, float]]:
+    """Points (c,), s_j (c, 3) and k of each free body."""
+    for body in model.free_bodies:
+        own = model.mesh.node_sets[body.corners]
+        arms = model.mesh.coordinates[own] - model.mesh.coordinates[own].mean(axis=0)
+        yield own, arms, (1.5 if len(own) > 2 else 1.0) / float((arms**2).sum())
+
+
+def couples(model: Any, moments: Floats) -> Floats:
+    """(n, 3) forces of moments (b, 3) on bodies as they are in the deck."""
+    force = np.zeros(model.mesh.coordinates.shape)
+    for (own, arms, factor), moment in zip(points_of(model), moments, strict=True):
+        force[own] += factor * np.cross(moment, arms)
+    return force
+
+
 def assemble(model: Any, system: Any, pair: int, state: int) -> Moments:
     """The bodies of a model; what acts on them is that of a step."""
     points, factors = np.full((len(model.free_bodies), 4), -1), np.zeros(len(model.free_bodies))
-    for number, body in enumerate(model.free_bodies):
-        own = model.mesh.node_sets[body.corners]
-        arms = system.coordinates[own] - system.coordinates[own].mean(axis=0)
-        points[number, : len(own)], factors[number] = own, (1.5 if len(own) > 2 else 1.0) / (arms**2).sum()
+    for number, (own, _, factor) in enumerate(points_of(model)):
+        points[number, : len(own)], factors[number] = own, factor
     counts = np.where(points[:, 3] >= 0, 6, 1)
     empty = np.zeros((0, 2), np.int64), np.zeros((0, 3))
     return Moments(*empty, points, factors, pair + np.cumsum(counts) - counts, gathered(()))
