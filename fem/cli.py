@@ -140,7 +140,6 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
 
 
 def add_solver(commands: Any) -> None:
-    """``fem run`` and ``fem check``."""
     run = commands.add_parser("run", help="solve a deck and write its results")
     option.add_deck(run)
     option.add_output(run, "folder of the results (default: results/<deck name>)")
@@ -164,7 +163,6 @@ def add_solver(commands: Any) -> None:
 
 
 def add_decks(commands: Any) -> None:
-    """``fem pendulum``, ``line``, ``import`` and ``export``: what writes decks."""
     from fem.tools import pendulums, spans
 
     pendulum = commands.add_parser("pendulum", help="write, and optionally run, the deck of a pendulum of N links")
@@ -202,7 +200,6 @@ def add_decks(commands: Any) -> None:
 
 
 def add_comparison(commands: Any) -> None:
-    """``fem compare``."""
     compare = commands.add_parser("compare", help="run a deck in other codes, too, and compare the answers")
     option.add_deck(compare)
     which = "codes to run, of calculix, opensees, moordyn (default: all)"
@@ -217,14 +214,12 @@ def add_comparison(commands: Any) -> None:
 
 
 def add_studies(commands: Any) -> None:
-    """Questions asked of many runs."""
     from fem.study.command import add_commands
 
     add_commands(commands)
 
 
 def add_others(commands: Any) -> None:
-    """Everything else: examples, page, validation, compilation in advance."""
     examples = commands.add_parser("example", help="list or copy the decks that come with the program")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy, or all (default: list them)")
     option.add_output(examples, "folder of the copies (default: the current one)")
@@ -247,7 +242,6 @@ def add_others(commands: Any) -> None:
 
 
 def add_pictures(commands: Any) -> None:
-    """What the files of a run show."""
     from fem.show import post
 
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
@@ -371,7 +365,6 @@ def line_command(options: argparse.Namespace) -> int:
 
 
 def at(place: str) -> Callable[..., Any]:
-    """The function at a place, imported now."""
     module, _, function = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
@@ -397,7 +390,6 @@ def values_of(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def notes_of(error: BaseException) -> list[str]:
-    """What was added to an error on its way."""
     return list(getattr(error, "__notes__", []))
 
 

@@ -182,7 +182,6 @@ def is_long(path: Path) -> bool:
 
 
 def load_case(name: str, path: Path) -> ModuleType:
-    """Import a case from its file."""
     spec = importlib.util.spec_from_file_location(f"validation_case_{name}", path)
     if spec is None or spec.loader is None:
         raise CommandError(f"{path} cannot be imported")
@@ -232,7 +231,6 @@ def as_text(verdict: Verdict) -> str:
 
 
 def as_markdown(verdict: Verdict) -> list[str]:
-    """The section of a case in ``report.md``."""
     state = "all targets met" if not verdict.missed else f"{verdict.missed} MISSED"
     lines = [f"## {verdict.name}: {verdict.title}", "", f"{state}, {verdict.seconds:.1f} s. {verdict.source}".strip()]
     if verdict.failure:
@@ -254,7 +252,6 @@ def _cell(text: str) -> str:
 
 
 def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
-    """Write ``report.md``, ``report.csv`` and the figures."""
     lines = ["# Validation", "", summary(verdicts) + ".", ""]
     lines += ["`ratio` is computed / target; where the target is zero it is the difference.", ""]
     for verdict in verdicts:
@@ -307,5 +304,4 @@ def owned_names(record: Mapping[str, Any]) -> Names:
 
 
 def files_of(cases: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Patterns of the files that cases write."""
     return tuple((".", rf"{re.escape(name)}_.*\.(csv|png)") for name in cases)

@@ -48,7 +48,7 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
         await workplace.readers.read([], [], False)
 
     workplace, key = Workplace(), Key(port)
-    address = address_of(host, port, key.token)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={key.token}"
     app.on_startup(get_ready)
     app.on_shutdown(workplace.close)
     if host not in HOME:
@@ -69,11 +69,6 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     finally:
         workplace.close()
     return 0
-
-
-def address_of(host: str, port: int, token: str) -> str:
-    """Address of the page, for a browser."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
 
 
 def open_browser(host: str, port: int, folder: Path, address: str) -> None:

@@ -49,7 +49,6 @@ class Span:
 
 
 def follow(model: Model, name: str, span: Span) -> Follow | Live:
-    """The curve of a named amplitude used in a step."""
     if name in model.driven:
         return model.driven[name]
     amplitude = model.amplitudes[name]

@@ -201,7 +201,6 @@ def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]
 
 
 def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries]:
-    """Of forces at nodes, of forces per volume, of gravity."""
     nodal = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
     body: list[Any] = []
     gravity: list[Any] = []

@@ -380,7 +380,6 @@ class _Builder:
         return f"{what} of nodes {first} and {second}"
 
     def add_section(self, section: BarSection) -> None:
-        """Stiffness, mass and damping of a set of bars."""
         elements, chosen = self._bars_of(self.mesh.element_sets[section.element_set])
         material = self.model.materials[section.material]
         young = 0.0 if material.is_inextensible else material.instant_modulus
@@ -436,14 +435,12 @@ class _Builder:
         self.kinds[chosen] = (ENGINEERING, BILINEAR)
 
     def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
-        """Point masses with mass-proportional damping."""
         masses = mass * ~self.gone[elements]
         self.element_mass[elements], self.element_damping[elements] = masses, alpha * masses
         np.add.at(self.mass, self.nodes[elements, 0], masses)
         np.add.at(self.damping, self.nodes[elements, 0], alpha * masses)
 
     def add_initial_stress(self) -> None:
-        """S_0 of the bars that initial conditions name."""
         for condition in self.model.initial_conditions:
             if condition.kind == "STRESS":
                 elements = self.mesh.elements_of(condition.target)
@@ -465,7 +462,6 @@ class _Builder:
         self.constants[np.ix_(np.array(NOTHING), members)], self.kinds[members] = 0.0, (GREEN, BILINEAR)
 
     def _add_rotary_inertia(self, body: RigidBody) -> None:
-        """Its rotary inertia, between its points."""
         mesh, model = self.mesh, self.model
         (element,) = np.flatnonzero(mesh.is_of("ROTARYI") & (self.nodes[:, 0] == mesh.nodes_of(body.node)[0]))
         (moments,) = (each.moments for each in model.inertias if element in mesh.element_sets[each.element_set])
@@ -515,7 +511,6 @@ class _Builder:
         )
 
     def system(self) -> System:
-        """The finished arrays."""
         model, mesh = self.model, self.mesh
         table = np.array(self.table, float).reshape(-1, 3)
         bars = self._bars(table)

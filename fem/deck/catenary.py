@@ -29,7 +29,10 @@ PASSES = 4
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
     on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
-    found = [Piece(labels, length_of(row), row) for row, labels in pieces]
+    found = [
+        Piece(labels, row.amount(3, "the natural length", positive=True) if row.field(3).text else None, row)
+        for row, labels in pieces
+    ]
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
             message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
@@ -51,13 +54,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
 
 
-def length_of(row: Row) -> float | None:
-    """The natural length of a piece, None where it is blank."""
-    return row.amount(3, "the natural length", positive=True) if row.field(3).text else None
-
-
 def lay_lines(draft: Draft) -> None:
-    """Nodes and rest lengths of all such lines."""
     for catenary in draft.catenaries:
         draft.card = catenary.card
         with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
@@ -237,7 +234,10 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
         raise Mistake(
             catenary.pieces[0].row.place, message, "generate the line straight and let a *STATIC step find its shape"
         )
-    young = [modulus_of(given) for given in numbers]
+    young = [  # that of long times; infinite where the length is kept
+        np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
+        for given in numbers
+    ]
     if len(numbers) < len(found) or None in young:
         return None
     area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
@@ -262,11 +262,6 @@ def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:
                 flat = flat and chunk.kind == "T2D2"
     gap, bars = np.array(sorted(found), np.int64).reshape(-1, 2).T
     return bars, gap, flat
-
-
-def modulus_of(given: dict[str, object]) -> float | None:
-    """That of long times; infinite where the length is kept, None where there is none."""
-    return np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:

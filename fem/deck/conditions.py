@@ -43,7 +43,6 @@ def heading(card: Card, draft: Draft) -> None:
 
 
 def dof_of(field: Field) -> int:
-    """Read a dof, 1 to 6."""
     dof = field.integer("a dof")
     if dof > 6:
         hint = "use *TEMPERATURE for temperatures" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
@@ -52,7 +51,6 @@ def dof_of(field: Field) -> int:
 
 
 def translation(field: Field) -> int:
-    """A dof of a node, 1 to 3."""
     dof = dof_of(field)
     if dof > 3:
         raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
@@ -155,7 +153,6 @@ def rigid_body(card: Card, draft: Draft) -> None:
 
 
 def tied_field(card: Card) -> Field:
-    """The name of the nodes that move with a body."""
     return next(card.field(name) for name in TIED if card.has(name))
 
 
@@ -337,7 +334,6 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
 
 
 def written(draft: Draft, mesh: Mesh, node: int) -> str:
-    """The label of a node by its index, as it stands in the deck."""
     return draft.as_written(mesh.node_labels[node])
 
 

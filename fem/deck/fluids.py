@@ -36,7 +36,6 @@ def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) ->
 
 
 def once(card: Card, known: object) -> None:
-    """There is one water and one wind."""
     if known is not None:
         raise card.mistake(f"the deck has two *{card.keyword}")
 
@@ -137,7 +136,6 @@ STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7}
 
 
 def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, draft: Draft) -> FluidLoad:
-    """One line of ``*DLOAD`` with a label of water or wind."""
     row.end(4 + len(FIELDS[kind]), ", ".join(("elements", kind, "M", "D", *FIELDS[kind])))
     blame_absent_fluid(row, kind, draft)
     target = draft.target(row.field(0), "element")
@@ -192,7 +190,6 @@ def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
 
 
 def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
-    """Mistake where nothing flows that the label could mean."""
     card, fluid = ("WIND", draft.wind) if kind == "WDD" else ("AQUA", draft.water)
     if fluid is None and not draft.has_failed(card):
         message = f"{kind} acts in {'wind' if kind == 'WDD' else 'water'}, and the deck has no *{card}"

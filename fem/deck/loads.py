@@ -175,7 +175,6 @@ def dload(card: Card, draft: Draft) -> None:
 
 
 def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> DistributedLoad | FluidLoad:
-    """Read a data line of ``*DLOAD``."""
     label = row.field(1)
     kind = label.text.upper()
     if kind not in LABELS:

@@ -77,10 +77,12 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
         raise card.mistake("the line lies on several planes", "SEABED=NO ignores the seabed")
     if abs(axes[1][up] - 1.0) > PARALLEL:
         raise card.mistake(f"a line that may touch the seabed needs gravity against {'xyz'[up]}")
-    bottom, slip = bottom_of(one, start, axes, up), 0.0
+    normal, slip = one.normal(up), 0.0
+    depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
+    bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
     if catenary.is_held:
         bottom, slip = with_friction(draft, catenary, beds, bottom)
-    if abs(one.normal(up) @ np.cross(*axes)) > PARALLEL:
+    if abs(normal @ np.cross(*axes)) > PARALLEL:
         what = f"{card.place}: the seabed slopes perpendicular to the line; this is ignored when the line is laid"
         draft.notice(f"{what}: a step must bring it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
@@ -95,13 +97,6 @@ def beds_below(draft: Draft, bars: Ints) -> Ints:
         name = bed.element_set
         below[np.isin(bars, draft.element_sets.ordered(name)) if name else slice(None)] = at
     return below
-
-
-def bottom_of(bed: Seabed, start: Floats, axes: Floats, up: int) -> Bottom:
-    """A plane as it is cut by that of the line."""
-    normal = bed.normal(up)
-    depth = -float(bed.depth(start[None], up)[0]) / float(normal @ axes[1])
-    return Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
 
 
 def with_friction(draft: Draft, catenary: Catenary, beds: list[Seabed], bottom: Bottom) -> tuple[Bottom, float]:

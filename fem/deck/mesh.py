@@ -31,8 +31,6 @@ from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
 OTHER_ELEMENTS = "other beams, shells, solids, connectors and user elements are not"
-
-
 CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}
 
 
@@ -68,7 +66,11 @@ def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
 @keyword("model", takes=("ELSET",), needs=("TYPE",))
 def element(card: Card, draft: Draft) -> None:
     """``label, node[, node[, node]]``."""
-    kind = element_kind(card)
+    field = card.field("TYPE")
+    kind = squeezed(field.text)
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
+        raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)
     if kind in REEVED:
         draft.extension(f"*ELEMENT, TYPE={kind}")
     name = card.name("ELSET")
@@ -86,18 +88,7 @@ def element(card: Card, draft: Draft) -> None:
         draft.element_sets.add(name, labels)
 
 
-def element_kind(card: Card) -> str:
-    """The element type, one of ours."""
-    field = card.field("TYPE")
-    kind = squeezed(field.text)
-    if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
-        raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)
-    return kind
-
-
 def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, Sequence[int]]:
-    """Read ``*ELEMENT`` row by row, with every mistake in its place."""
     table, kept = [], []
     nodes = ("node 1", "the pulley node", "node 2") if kind in REEVED else ("node 1", "node 2")[:count]
     names = ("the element label", *nodes)
@@ -110,7 +101,6 @@ def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints,
 
 
 STRAIGHT = "is not supported: nodes are generated along straight lines and catenaries"
-
 OF_CATENARIES = ("TENSION", "HORIZONTAL TENSION", "SAG", "WEIGHT", "SEABED", "FRICTION")
 
 
@@ -256,7 +246,6 @@ def elset(card: Card, draft: Draft) -> None:
 
 
 def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: str) -> None:
-    """Add the members of one card to a set."""
     name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
@@ -289,7 +278,6 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
 
 
 def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """Labels, ranges and sets."""
     if card.flag("GENERATE"):
         table.chunks.setdefault(name, [])
         for row in draft.rows(card):
@@ -332,7 +320,6 @@ def spread(row: Row, draft: Draft) -> Ints:
 
 
 def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """All members of an earlier set."""
     other = field.name(f"{'a' if family == 'node' else 'an'} {family} label or the name of an earlier set")
     if other not in table and draft.has_failed(*OPENING):
         return
@@ -345,7 +332,6 @@ def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str)
 
 
 def earlier_set(field: Field, table: SetTable, family: str) -> Ints:
-    """The members of a set that stands above."""
     name = field.name(f"{'a' if family == 'node' else 'an'} {family} set", is_parameter=True)
     if name not in table:
         raise Mistake(field.place, f"there is no {family} set {name} above this line", hint_at_set(name, table))
@@ -450,6 +436,5 @@ def add_sets(draft: Draft, mesh: Any, lines: list[int], node_labels: Ints, eleme
 
 
 def set_name(name: object) -> str:
-    """A group's name as a set name."""
     clean = "".join(c if c.isprintable() and c not in '"<>=*' else "_" for c in str(name).strip())
     return (clean or "_").upper()[:MAX_NAME]

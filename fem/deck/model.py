@@ -7,18 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fem.deck import conditions, steps
 from fem.deck.beams import check_beams
-from fem.deck.conditions import (
-    build_bodies,
-    build_equations,
-    build_links,
-    check_bars,
-    check_masses,
-    check_pulleys,
-    check_removals,
-    check_supports,
-    in_axes,
-)
 from fem.deck.draft import EMPTY, Draft, as_given
 from fem.deck.fluids import check_fluids
 from fem.deck.free_bodies import release
@@ -28,13 +18,6 @@ from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.scanner import DeckFiles
 from fem.deck.sections import build_properties
 from fem.deck.source import Mistake, Place
-from fem.deck.steps import (
-    blame_integrals,
-    blame_perturbations,
-    blame_short_files,
-    blame_steps_without_ropes,
-    build_step,
-)
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.vessels import check_vessels
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
@@ -56,21 +39,21 @@ def build_model(draft: Draft, end: Place) -> Model:
     used = {section.material for section in sections}
     materials = build_materials(draft, used)
     of_bars = [material for name, material in materials.items() if name in used]
-    blame_steps_without_ropes(draft, of_bars)
-    blame_perturbations(draft, of_bars, springs)
+    steps.blame_steps_without_ropes(draft, of_bars)
+    steps.blame_perturbations(draft, of_bars, springs)
     blame_rope_laws(draft, of_bars)
-    blame_short_files(draft)
-    blame_integrals(draft)
-    equations = build_equations(draft, mesh)
-    links = build_links(draft, mesh)
-    check_supports(draft, mesh)
-    bodies = build_bodies(draft, mesh)
+    steps.blame_short_files(draft)
+    steps.blame_integrals(draft)
+    equations = conditions.build_equations(draft, mesh)
+    links = conditions.build_links(draft, mesh)
+    conditions.check_supports(draft, mesh)
+    bodies = conditions.build_bodies(draft, mesh)
     check_beams(draft, mesh)
-    check_bars(draft, mesh)
-    check_pulleys(draft, mesh)
+    conditions.check_bars(draft, mesh)
+    conditions.check_pulleys(draft, mesh)
     check_winches(draft, mesh, materials)
-    check_masses(draft)
-    check_removals(draft, mesh)
+    conditions.check_masses(draft)
+    conditions.check_removals(draft, mesh)
     check_fluids(draft, mesh)
     check_vessels(draft, bodies)
     seabeds, cylinders, planes = build_seabeds(draft, mesh), build_cylinders(draft, mesh), build_planes(draft, mesh)
@@ -94,7 +77,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         "links": links,
         "bodies": bodies,
         "planes": planes,
-        "steps": tuple(map(build_step, draft.steps)),
+        "steps": tuple(map(steps.build_step, draft.steps)),
         "laid": tuple(draft.laid),
     }
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
@@ -106,11 +89,10 @@ def build_model(draft: Draft, end: Place) -> Model:
             f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
             + (", and so on" if len(axes) > 1 else "")
         )
-    return in_axes(model, axes)
+    return conditions.in_axes(model, axes)
 
 
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
-    """A deck needs nodes, elements and a step."""
     hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, if it still exists; else "
     hint = "" if draft.earlier is None else hint + "*INCLUDE it"
     for there, message in (
@@ -124,7 +106,6 @@ def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
 
 
 def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
-    """Nodes no element, no equation and no link uses."""
     idle = np.ones(len(mesh.node_labels), dtype=bool)
     for block in mesh.blocks:
         idle[block.connectivity] = False

@@ -35,7 +35,6 @@ OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
 def paced(card: Card, draft: Draft, given: OutputRequest) -> OutputRequest:
-    """With FREQUENCY and TIME POINTS of a card."""
     every = card.integer("FREQUENCY", low=0, default=given.every)
     assert every is not None
     return replace(given, every=every, times=draft.named_if(card, "TIME POINTS", "time points") or given.times)
@@ -119,7 +118,6 @@ def output(card: Card, draft: Draft) -> None:
 
 
 def in_time(card: Card, given: OutputRequest) -> OutputRequest:
-    """With TIME INTERVAL, NUMBER INTERVAL and TIME MARKS of a history."""
     stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
     if len(stated) > 1:
         raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")

@@ -60,7 +60,6 @@ def read_source(
     course: Course | None = None,
     earlier: EarlierDeck | None = None,
 ) -> Model:
-    """Scan, interpret, resolve."""
     draft = Draft()
     scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
     scanner.scan(source)
@@ -68,12 +67,21 @@ def read_source(
     if scanner.remarks:
         where = f"{scanner.remarks}, the first {scanner.first_remark}"
         draft.notice(f"lines with a blank after one asterisk are comments: {where}")
-    check_overrides(scanner, draft)
+    unused = [name for name in scanner.overrides if name not in scanner.values]
+    if unused and not draft.mistakes:  # a deck with mistakes answers with those first
+        hint = proposal(unused[0], scanner.spellings.values())
+        raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
     names = {squeezed(card.keyword) for card in scanner.cards}
     has_steps_alone = "RESTART" in names and not {"NODE", "ELEMENT"} & names  # as Abaqus and CalculiX have it
     if earlier and has_steps_alone:
         scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
-    interpret(scanner.cards, draft, keywords, scanner.keywords)
+    named = [canonically_named(card, scanner.keywords) for card in scanner.cards]
+    named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
+    instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
+    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
+    if draft.step is not None:
+        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
+        close_step(draft)
     texts = ((n, source.lines[n - 1].strip()) for n in range(len(source.lines), 0, -1))
     last = next((n for n, text in texts if text and not text.startswith("**")), 1)
     model = with_final_labels(build_model(draft, Place(source, last, 1)), draft)
@@ -99,28 +107,12 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
     return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
 
 
-def check_overrides(scanner: Scanner, draft: Draft) -> None:
-    """``--set`` names parameters of the deck; a deck with mistakes answers with those first."""
-    unused = [name for name in scanner.overrides if name not in scanner.values]
-    if unused and not draft.mistakes:
-        hint = proposal(unused[0], scanner.spellings.values())
-        raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
-
-
-def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler], canonical: Mapping[str, str]) -> None:
-    """Call the function of each card; ``canonical``: ``names_of`` the keywords."""
-    named = [canonically_named(card, canonical) for card in cards]
-    named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
-    instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
-    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
-    if draft.step is not None:
-        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
-        close_step(draft)
-
-
 def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
-    """Mesh cards first, then all others."""
-    inside = steps_of(named)
+    inside: list[Card | None] = []  # the step that each card stands in
+    step: Card | None = None
+    for card in named:
+        step = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else step
+        inside.append(step)
     for group in (FIRST, SECOND):
         for card, step in zip(named, inside, strict=True):
             if card.keyword in group and (step is None or card.keyword in ("NSET", "ELSET")):
@@ -149,16 +141,6 @@ def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
     """The card under the keyword as ``KEYWORDS`` spells it, if it is one."""
     name = canonical.get(squeezed(card.keyword), card.keyword)
     return card if name == card.keyword else replace(card, keyword=name)
-
-
-def steps_of(cards: list[Card]) -> list[Card | None]:
-    """The step each card stands in."""
-    inside: Card | None = None
-    found = []
-    for card in cards:
-        inside = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else inside
-        found.append(inside)
-    return found
 
 
 def call(card: Card, draft: Draft, handler: Handler) -> None:
@@ -274,7 +256,6 @@ FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *OTHER_SECTIONS, *OTHERS)
 
 
 def answer_foreign(card: Card, draft: Draft) -> None:
-    """The answer to a keyword of ``FOREIGN``."""
     name = card.keyword
     if name in HARMLESS and (name != "SYSTEM" or not any(card.rows)):
         draft.ignore(f"*{name}")

@@ -252,10 +252,19 @@ def dynamic(card: Card, draft: Draft) -> None:
         name.lower(): NUMBERS[name].read(card.field(name), f"{name}=", draft) for name in OF_SCHEMES if card.has(name)
     }
     integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
-    refuse_others(card, integrator, numbers.get("alpha"))
-    numbers = {name: numbers[name] for name in PARAMETERS.get(integrator, ()) if name in numbers}
+    taken = PARAMETERS.get(integrator, ())
+    for name in filter(card.has, OF_SCHEMES):  # ALPHA=0 is no damping with any scheme
+        if name.lower() not in taken and not (name == "ALPHA" and not numbers.get("alpha")):
+            owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
+            raise Mistake(card.field(name).place, f"{name} is for TIME INTEGRATOR={owners}, not {integrator}")
+    numbers = {name: numbers[name] for name in taken if name in numbers}
     is_explicit = integrator in EXPLICIT
-    note_half_increment(card, draft, direct or is_explicit)
+    for name in filter(card.has, HALF_INCREMENT):
+        card.number(name)
+        if direct or is_explicit:
+            draft.ignore(f"*DYNAMIC, {name}")
+        else:
+            draft.notice(f"*DYNAMIC, {name}: ignored; automatic increments follow TIME ERROR of *CONTROLS")
     times = times_of(card, draft, "EXPLICIT" if is_explicit else "DIRECT" if direct else "")
     if times is None or times.period is None:
         what = "the increment (may be blank)" if is_explicit else "the first increment"
@@ -281,16 +290,6 @@ def dynamic(card: Card, draft: Draft) -> None:
     if 4.0 * own.beta < (own.gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable only for small increments")
     set_procedure(card, draft, replace(own, by_convergence=paced))
-
-
-def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:
-    """What stands in for ``HALF_INCREMENT``."""
-    for name in filter(card.has, HALF_INCREMENT):
-        card.number(name)
-        if has_equal_increments:
-            draft.ignore(f"*DYNAMIC, {name}")
-        else:
-            draft.notice(f"*DYNAMIC, {name}: ignored; automatic increments follow TIME ERROR of *CONTROLS")
 
 
 def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
@@ -322,30 +321,13 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -
     return integrator
 
 
-def refuse_others(card: Card, integrator: str, alpha: float | None) -> None:
-    """Parameters of schemes that this one does not take; ALPHA=0 is no damping with any."""
-    taken = PARAMETERS.get(integrator, ())
-    for name in filter(card.has, OF_SCHEMES):
-        if name.lower() not in taken and not (name == "ALPHA" and not alpha):
-            owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
-            raise Mistake(card.field(name).place, f"{name} is for TIME INTEGRATOR={owners}, not {integrator}")
-
-
 EXPLICIT_HINT = (
     "remove EXPLICIT: the other TIME INTEGRATORs locate the impacts of few ropes (IMPACT=EVENT of *CONTROLS); "
     "IMPACT=MOREAU is for many; or make them elastic, *ELASTIC with *NO COMPRESSION"
 )
-
-
 RIKS_HINT = "remove RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
-
-
 REFUSED = "PERTURBATION of *STEP is not supported: every step is a general step"
-
-
 MODES_HINT = "*FREQUENCY gives modes about a loaded state"
-
-
 ROUNDED = 1e-6
 """Files write times with a few digits."""
 
@@ -406,7 +388,6 @@ def blame_integrals(draft: Draft) -> None:
 
 
 def build_step(draft: StepDraft) -> Step:
-    """A step with its controls in force."""
     assert draft.procedure is not None and draft.controls is not None
     return Step(
         controls=in_force(draft.controls, draft.procedure),

@@ -133,20 +133,17 @@ def wave(card: Card, draft: Draft) -> None:
     given["place"] = card.number("X"), card.number("Y")
     is_period = kind != "AIRY" or card.flag("WAVE PERIOD")
     if kind == "AIRY":
-        rows = tuple(regular(row, "period" if is_period else "wavelength", draft) for row in draft.rows(card))
+        line, found = REGULAR["period" if is_period else "wavelength"], []
+        for row in draft.rows(card):
+            *numbers, along = line.read(row, draft).values()
+            found.append((*numbers, *towards(row, along, draft)))
+        rows: Any = tuple(found)
     else:
         rows = (tabulated if kind == "TABLE" else recorded)(card, draft)
     draft.waves.append((Airy(rows, is_period, **given), card))
 
 
-def regular(row: Row, size: str, draft: Draft) -> Any:
-    """Read a data line of AIRY."""
-    *numbers, along = REGULAR[size].read(row, draft).values()
-    return *numbers, *towards(row, along, draft)
-
-
 def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
-    """Read the data line of JONSWAP."""
     if not card.has("SEED"):
         hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
         raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)

@@ -11,7 +11,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.deck.draft import Catenary, Draft, SetTable
 from fem.deck.loads import load_of
 from fem.deck.source import Mistake
-from fem.model import DistributedLoad, FluidLoad, NodalLoad, PointMass
+from fem.model import DistributedLoad, FluidLoad, PointMass
 from fem.model.facts import carried_by, grown_at
 
 PARALLEL = 1e-12
@@ -48,7 +48,6 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
 
 
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
-    """(m,) which bars a load acts on."""
     if target is None:
         return np.ones(len(bars.labels), np.bool_)
     named = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
@@ -120,17 +119,11 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
                     if load.target is None or label in _named(draft.element_sets, load.target):
                         down = -load.value * float(np.array(load.direction) @ up)
                         weight[at[numbers[0]]] += mass_of[label] * down
-    for nodal in nodal_loads(draft):
+    for nodal in draft.steps[0].nodal_loads if draft.steps and not draft.earlier_loads else ():
         for label in _named(draft.node_sets, nodal.target):
-            if label in at and nodal.dof <= 3:
+            if label in at and nodal.dof <= 3 and not nodal.is_imaginary:
                 weight[at[label]] -= nodal.value * up[nodal.dof - 1]
     return weight
-
-
-def nodal_loads(draft: Draft) -> list[NodalLoad]:
-    """``*CLOAD`` of the first step; of a deck that continues with the model of another one, none."""
-    step = draft.steps[0] if draft.steps and not draft.earlier_loads else None
-    return [load for load in step.nodal_loads if not load.is_imaginary] if step else []
 
 
 def _named(sets: SetTable, target: str | int) -> list[int]:

@@ -236,12 +236,10 @@ class Values:
 
     @cached_property
     def bends(self) -> Floats:
-        """Curvature and moment: ``bent``."""
         return bent(self)
 
     @cached_property
     def turns(self) -> tuple[Floats, Floats]:
-        """Of free bodies: ``rotations``."""
         return rotations(self)
 
     def columns(self, name: str) -> Floats:

@@ -310,7 +310,6 @@ class Scene:
         self._digits = min(9, max(0, int(np.ceil(-np.log10(step))) + 1)) if np.isfinite(step) else 3
 
     def _add_moving_parts(self) -> None:
-        """Bars, springs and dashpots, nodes, trails."""
         x = self._x[0][:, self._axes]
         lines: Any = Line3DCollection if self._is_space else LineCollection
         look: dict[str, Any] = {"linewidths": 2.6, "colors": "#222222"}
@@ -384,7 +383,6 @@ def check_film(path: Path, fps: float) -> None:
 
 
 def pictures(film: Scene, progress: Progress) -> Iterator[Picture]:
-    """All frames, counted."""
     for place in range(len(film)):
         yield film.draw(place)
         progress(place + 1)
@@ -444,7 +442,6 @@ def find_ffmpeg() -> str:
 
 
 def write_html(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
-    """One page with all frames in it as PNG."""
     frames = []
     for image in with_palette(film, progress):
         file = io.BytesIO()

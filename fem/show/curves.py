@@ -246,28 +246,15 @@ def load_factor(results: Results) -> Figure:
     panel = figure.subplots()
     figure.suptitle(style.shortened(f"Load factor: {results.heading}"), fontsize=style.TITLE)
     for place, path in enumerate(paths):
-        style.curve(
-            panel,
-            path.displacement,
-            path.factor,
-            place,
-            f"step {path.step}",
-            marker="." if len(path.factor) <= 100 else None,
-        )
+        marker = "." if len(path.factor) <= 100 else None
+        style.curve(panel, path.displacement, path.factor, place, f"step {path.step}", marker=marker)
     points = [(path, at) for path in paths for at in path.limit_points.tolist()]
     for count, (path, at) in enumerate(points):
         u, factor = path.displacement[at], path.factor[at]
         named = f"limit point near\n{factor:.4g} at {u:.4g}" if count < MOST_NAMED else None
         mark = "^" if factor > path.factor[at - 1] else "v"
-        panel.plot(
-            u,
-            factor,
-            mark,
-            color=style.OKABE_ITO[1] if mark == "^" else style.OKABE_ITO[2],
-            ms=8,
-            label=named,
-            zorder=3,
-        )
+        colour = style.OKABE_ITO[1] if mark == "^" else style.OKABE_ITO[2]
+        panel.plot(u, factor, mark, color=colour, ms=8, label=named, zorder=3)
     panel.axhline(0.0, color="#888888", lw=0.8, zorder=0.5)
     panel.set_xlabel(f"{paths[0].column} of node {paths[0].node} [{results.unit('length')}]", fontsize=style.LABEL)
     panel.set_ylabel("load factor", fontsize=style.LABEL)
@@ -356,7 +343,9 @@ def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
     for place, label in enumerate(each.labels):
         size = each.amplitude[place]
         style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
-        style.curve(right, *with_breaks(each.frequency, each.phase[place]), place, label)
+        phase = each.phase[place]
+        jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1  # from one end of its range to the other: no line
+        style.curve(right, np.insert(each.frequency, jumps, np.nan), np.insert(phase, jumps, np.nan), place, label)
     for panel in (left, right):
         panel.set_xscale("log" if ratio > 10.0 else "linear")
     left.set_yscale("log")
@@ -369,12 +358,6 @@ def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
     style.legend_below(right)
     if each.part:
         left.set_title(f"{each.name}{each.part}", fontsize=9)
-
-
-def with_breaks(frequency: Floats, phase: Floats) -> tuple[Floats, Floats]:
-    """No line where the phase jumps from one end of its range to the other."""
-    jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
-    return np.insert(frequency, jumps, np.nan), np.insert(phase, jumps, np.nan)
 
 
 def drawn_of(results: Results, kind: str) -> Iterator[Drawn]:

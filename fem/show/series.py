@@ -156,7 +156,6 @@ def chosen_series(folder: Path, what: str, step: int | None, start: float) -> li
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
-    """Write a CSV table beside those of the run, and say where."""
     replace_file(path, lines_of([columns, *rows]))
     say(f"{path} ({len(rows)} row{'s' * (len(rows) != 1)})")
 
@@ -165,16 +164,12 @@ EULER = 0.57722
 """Mean of the standard Gumbel distribution."""
 
 
-def upcrossings(time: Floats, values: Floats) -> Floats:
-    """Times at which the values rise through zero, along straight lines between them."""
-    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
-    low, high = values[before], values[before + 1]
-    return np.asarray(time[before] - low * (time[before + 1] - time[before]) / (high - low))
-
-
 def crossing_period(series: Series) -> float:
     """Tz: mean time between upward crossings of the mean; NaN where there are fewer than two."""
-    found = upcrossings(series.time, series.values - series.mean)
+    time, values = series.time, series.values - series.mean
+    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
+    low, high = values[before], values[before + 1]
+    found = time[before] - low * (time[before + 1] - time[before]) / (high - low)
     return float((found[-1] - found[0]) / (len(found) - 1)) if len(found) > 1 else math.nan
 
 
@@ -304,7 +299,6 @@ def rainflow(
 
 
 def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: float | None) -> list[str]:
-    """Lines of names and numbers."""
     duration = float(series.time[-1] - series.time[0])
     lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
     lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]

@@ -41,7 +41,7 @@ from fem.show.motion import (
     whole_motion,
 )
 from fem.show.scenery import draw_scenery, has_scenery, with_scenery
-from fem.show.series import Series, read_series, write_table
+from fem.show.series import read_series, write_table
 
 MOST_ROPES = 20
 MOST_STEPS = 4
@@ -161,10 +161,7 @@ def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Float
     """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
     places = places_of(elements, results.mesh.element_labels)
-    given, fraction = (
-        results.mesh.length[places],
-        distance / np.bincount(places, distance)[places],
-    )  # < 1 beside a pulley
+    given, fraction = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # 1 without pulleys
     length = np.where(np.isnan(given), distance, given * fraction)
     return np.asarray(np.cumsum(length) - 0.5 * length)
 
@@ -253,7 +250,10 @@ def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     is_flat = len(axes) == 2
     grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
-    flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
+    sizes = [
+        min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]) for rows, columns in grids
+    ]  # of the model in each panel; titles and numbers take their place
+    flat_grid = grids[int(np.argmax(sizes))]
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
     figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins(is_flat))
@@ -271,14 +271,7 @@ def margins(is_flat: bool) -> ConstrainedLayoutEngine:
     return ConstrainedLayoutEngine(**space)
 
 
-def panel_size(grid: tuple[int, int], half: Floats) -> float:
-    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
-    rows, columns = grid
-    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
-
-
 def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
-    """Limits and names of the axes."""
     for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
         name = f"{style.AXES[axis]} [{results.unit('length')}]"
         panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
@@ -340,15 +333,10 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
         draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
         draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
-        panel.set_title(f"mode {number}\n{frequency_text(results, float(frequency))}", fontsize=style.SMALL)
+        text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
+        panel.set_title(f"mode {number}\n{text}", fontsize=style.SMALL)
         dress(results, panel, axes, stage.middle, stage.half)
     return stage.figure
-
-
-def frequency_text(results: Results, frequency: float) -> str:
-    """With its unit; a negative one is that of an unstable mode."""
-    text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "")
-    return text + (", unstable" if frequency < 0.0 else "")
 
 
 def read_modes(results: Results) -> ModeShapes:
@@ -359,19 +347,14 @@ def read_modes(results: Results) -> ModeShapes:
     step = int(rows[-1, 0])
     rows = rows[rows[:, 0] == step]
     number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
-    files = [mode_file(results, step, each) for each in number.tolist()]
+    files = [results.folder / FOLDER / f"{results.name}_modes_step{step}_{each:03d}.vtu" for each in number.tolist()]
+    for path, each in zip(files, number.tolist(), strict=True):
+        if not path.is_file():
+            raise Missing(f"mode {each} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
     fields = [read_field(path, ("mode", "displacement")) for path in files]
     mesh = read_mesh(files[0])
     position = mesh.coordinates + fields[0]["displacement"]
     return ModeShapes(step, len(rows), number, frequency, mesh, position, np.stack([unit(f["mode"]) for f in fields]))
-
-
-def mode_file(results: Results, step: int, number: int) -> Path:
-    """The field of a mode. Missing: it is not there."""
-    path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
-    if not path.is_file():
-        raise Missing(f"mode {number} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
-    return path
 
 
 def unit(shape: Floats) -> Floats:
@@ -434,7 +417,13 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
     found = read_series(folder, f"{what}_e", elements, step, start)
-    extremes = np.array([extremes_of(series) for series in found])
+    ends = [(each, int(each.values.argmin()), int(each.values.argmax())) for each in found]
+    extremes = np.array(
+        [
+            (each.values[low], each.mean, each.values[high], each.std, each.time[low], each.time[high])
+            for each, low, high in ends
+        ]
+    )
     s = arc_length(results, nodes, elements)
     for notice in found[0].notices:
         say(f"note: {notice}")
@@ -455,18 +444,8 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
 def members_of(results: Results, name: str) -> Flags:
     """(m,) the elements of a set. Missing: there are no fields; CommandError: there is no such set in them."""
     count = len(results.mesh.element_labels)
-    sets = {
-        key.removeprefix("SET "): array > 0
-        for key, array in read_field(results.fields[0][1], of="CellData").items()
-        if array.dtype == np.uint8
-    }
+    cells = read_field(results.fields[0][1], of="CellData").items()
+    sets = {key.removeprefix("SET "): array > 0 for key, array in cells if array.dtype == np.uint8}
     if name not in sets:
         raise CommandError(unknown("element set", name, sets).args[0] + f" (of {count} elements)")
     return sets[name]
-
-
-def extremes_of(series: Series) -> list[float]:
-    """min, mean, max, std, and the times of the extremes."""
-    values, time = series.values, series.time
-    low, high = int(values.argmin()), int(values.argmax())
-    return [values[low], series.mean, values[high], series.std, time[low], time[high]]
