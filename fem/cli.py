@@ -196,7 +196,8 @@ def add_decks(commands: Any) -> None:
     export.add_argument("--output", metavar="T_e12,U3_n5", default="", help=where)
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
     option.add_force(export)
-    export.set_defaults(command=export_command)
+    unit, files = (late(place, is_told=True) for place in ("fem.fmu:export", "fem.codes.export:export"))
+    export.set_defaults(command=lambda options: (unit if options.to == "fmu" else files)(options))
 
 
 def add_comparison(commands: Any) -> None:
@@ -315,11 +316,6 @@ def check_command(options: argparse.Namespace) -> int:
 
     print(check(options.deck, parameters=dict(options.parameters)))
     return 0
-
-
-def export_command(options: argparse.Namespace) -> int:
-    """``fem export``: a unit for co-simulation, or the files of another code."""
-    return late("fem.fmu:export" if options.to == "fmu" else "fem.codes.export:export", is_told=True)(options)
 
 
 def writes(place: str) -> Callable[[argparse.Namespace], int]:

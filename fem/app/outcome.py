@@ -375,19 +375,14 @@ def _state_of(
 ) -> tuple[list[Progress | None], tuple[object, ...], bool]:
     """How far runs are, what changes when their files do, and whether all charts are read at once. Reads files."""
     told = [each.progress() for each in runs if each is not None] or [progress_of(folders[0])]
-    return told, tuple(_stamp(folder) for folder in folders), is_small(folders[0])
-
-
-def _stamp(folder: Path) -> tuple[object, ...]:
-    """Changes when the files of a run have."""
-    found: list[object] = []
-    for name in ("run.json", "increments.csv", "nodes.csv"):
+    stamp: list[object] = []
+    for path in (folder / name for folder in folders for name in ("run.json", "increments.csv", "nodes.csv")):
         try:
-            status = (folder / name).stat()
-            found += [status.st_mtime_ns, status.st_size]
+            status = path.stat()
+            stamp += [status.st_mtime_ns, status.st_size]
         except OSError:
-            found.append(None)
-    return tuple(found)
+            stamp.append(None)
+    return told, tuple(stamp), is_small(folders[0])
 
 
 TABLES = ("nodes.csv", "elements.csv", "increments.csv", "events.csv", "touchdown.csv", "waves.csv", "frequencies.csv")

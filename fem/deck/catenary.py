@@ -72,7 +72,13 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         draft.failed.add("NGEN")
         return
     up = upwards(draft, catenary, bars)
-    span, rise, axes = plane_of(ends, up)
+    rise = float((ends[1] - ends[0]) @ up)
+    level = ends[1] - ends[0] - rise * up
+    span = float(np.linalg.norm(level))
+    if span == 0.0:  # straight above each other: any direction across
+        axis = int(np.abs(up).argmin())
+        level = np.eye(3)[axis] - up[axis] * up
+    axes = np.array([level / np.linalg.norm(level), up])
     ground = ground_below(draft, catenary, bars, ends[0], axes)
 
     def rest(line: Line) -> Shape:
@@ -179,17 +185,6 @@ def line_of(
         return line, rest(line)
 
     return made(natural_length(laid, sum(lengths), span, rise, catenary.measure, catenary.value))
-
-
-def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
-    """Distance across and height of the second end from the first, and the directions (2, 3) of both."""
-    rise = float((ends[1] - ends[0]) @ up)
-    level = ends[1] - ends[0] - rise * up
-    span = float(np.linalg.norm(level))
-    if span == 0.0:  # straight above each other: any direction across
-        axis = int(np.abs(up).argmin())
-        level = np.eye(3)[axis] - up[axis] * up
-    return span, rise, np.array([level / np.linalg.norm(level), up])
 
 
 def end_places(draft: Draft, catenary: Catenary) -> Floats | None:

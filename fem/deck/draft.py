@@ -456,16 +456,12 @@ def machine_memory() -> float:
         return 8e9
 
 
-class Given(NamedTuple):
-    """One ``*OUTPUT``: what follows begins as ``request``, of kind FILE or PRINT; ``bare``: nothing followed yet."""
-
-    request: OutputRequest
-    bare: bool
-
-
 @dataclass(slots=True)
 class StepDraft:
-    """Everything between ``*STEP`` and ``*END STEP``."""
+    """Everything between ``*STEP`` and ``*END STEP``.
+
+    output  of the latest ``*OUTPUT``, of kind FILE or PRINT: what follows begins with it;  is_bare: nothing did yet
+    """
 
     place: Place
     nlgeom: bool
@@ -493,7 +489,8 @@ class StepDraft:
     shed: list[tuple[str, Place]] = field(default_factory=list)
     put: list[tuple[str, Place]] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
-    output: Given | None = None
+    output: OutputRequest | None = None
+    is_bare: bool = False
 
 
 OPENING = ("PART", "ASSEMBLY", "INSTANCE")

@@ -192,17 +192,13 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
     components = [row.number(at, "a component of the direction", 0.0) for at in (3, 4, 5)]
     if not any(components):
         raise Mistake(row.field(3).place, "gravity has no direction", "give nx, ny, nz, for example 0, 0, -1")
-    return DistributedLoad(target, kind, value, unit(components), amplitude)
-
-
-def unit(components: list[float]) -> tuple[float, float, float]:
-    """The direction; left alone when it is one already, so that a deck written and read again is the same."""
     largest = max(map(abs, components))
     if abs(math.hypot(*components) - 1.0) > 1e-15:
         components = [component / largest for component in components]
         length = math.hypot(*components)
         components = [component / length for component in components]
-    return components[0], components[1], components[2]
+    x, y, z = components
+    return DistributedLoad(target, kind, value, (x, y, z), amplitude)
 
 
 @keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))

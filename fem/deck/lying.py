@@ -14,7 +14,7 @@ from fem.deck.surfaces import elevated
 from fem.deck.weighing import Bars
 from fem.lines.hanging import Line, LineError, Shape
 from fem.lines.resting import Bottom, lay
-from fem.model import InitialCondition, Seabed, Static
+from fem.model import InitialCondition, Static
 
 PARALLEL = 1e-9
 
@@ -63,7 +63,11 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity
     """
     card, up = catenary.card, bars.up
-    below = beds_below(draft, bars.labels)
+    # which *SEABED each bar is above, -1 for none
+    below = np.full(len(bars.labels), -1)
+    for at, (each, _) in enumerate(draft.seabeds):
+        name = each.element_set
+        below[np.isin(bars.labels, draft.element_sets.ordered(name)) if name else slice(None)] = at
     found = sorted({at for at in below.tolist() if at >= 0})
     if catenary.on_bottom == "NO" or not found:
         asked = "FRICTION" if catenary.is_held else "SEABED"
@@ -81,36 +85,22 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
     bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
     if catenary.is_held:
-        bottom, slip = with_friction(draft, catenary, beds, bottom)
+        card, one = catenary.card, beds[0]
+        if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
+            raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
+        if one.axial == 0.0:
+            raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
+        is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
+        if is_static and not one.rubs_in_statics:
+            what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
+            draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
+        bottom, slip = bottom._replace(friction=one.axial), one.slip
     if abs(normal @ np.cross(*axes)) > PARALLEL:
         what = f"{card.place}: the seabed slopes perpendicular to the line; this is ignored when the line is laid"
         draft.notice(f"{what}: a step must bring it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
     modulus = np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0)
     return Ground(bottom, slip, bars.together(modulus))
-
-
-def beds_below(draft: Draft, bars: Ints) -> Ints:
-    """(m,) which ``*SEABED`` each bar is above, -1 for none."""
-    below = np.full(len(bars), -1)
-    for at, (bed, _) in enumerate(draft.seabeds):
-        name = bed.element_set
-        below[np.isin(bars, draft.element_sets.ordered(name)) if name else slice(None)] = at
-    return below
-
-
-def with_friction(draft: Draft, catenary: Catenary, beds: list[Seabed], bottom: Bottom) -> tuple[Bottom, float]:
-    """The friction that holds a line towards its first node, and its slip."""
-    card, one = catenary.card, beds[0]
-    if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
-        raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
-    if one.axial == 0.0:
-        raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
-    is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
-    if is_static and not one.rubs_in_statics:
-        what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
-        draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
-    return bottom._replace(friction=one.axial), one.slip
 
 
 def anchors(labels: Ints, ways: Floats, along: Floats) -> list[InitialCondition]:

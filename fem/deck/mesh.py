@@ -203,29 +203,23 @@ def elgen(card: Card, draft: Draft) -> None:
                     continue
                 raise Mistake(row.place, f"there is no element {master}", "define the master element with *ELEMENT")
             kind, ends = draft.elements.find(master)
-            shifts = generated_shifts(draft, row)
+            shifts = np.zeros((1, 2), np.int64)
+            for group, what in enumerate(("elements", "rows", "layers")):
+                at = 1 + 3 * group
+                count = row.integer(at, f"the number of {what}", default=1)
+                by_node = row.integer(at + 1, "the node increment", low=0, default=1 if group == 0 else 0)
+                by_element = row.integer(at + 2, "the element increment", default=1)
+                draft.spend(len(shifts) * count, row.place)
+                if max(by_node, by_element) * count > MAX_LABEL:
+                    raise Mistake(row.place, "the labels become too large")
+                steps = np.arange(count)[:, None] * np.array([by_node, by_element])
+                shifts = (steps[:, None] + shifts[None]).reshape(-1, 2)
             labels, nodes = master + shifts[:, 1], ends + shifts[:, :1]
             if labels.max() > MAX_LABEL or nodes.max() > MAX_LABEL:
                 raise Mistake(row.place, "the labels become too large")
             draft.report(*draft.elements.add(kind, labels[1:], nodes[1:], lambda _, row=row: row.place))  # type: ignore[misc]
             if name is not None:
                 draft.element_sets.add(name, labels)
-
-
-def generated_shifts(draft: Draft, row: Row) -> Ints:
-    """(m, 2): what is added to the node labels and to the element label of the master; the master first."""
-    shifts = np.zeros((1, 2), np.int64)
-    for group, what in enumerate(("elements", "rows", "layers")):
-        at = 1 + 3 * group
-        count = row.integer(at, f"the number of {what}", default=1)
-        nodes = row.integer(at + 1, "the node increment", low=0, default=1 if group == 0 else 0)
-        elements = row.integer(at + 2, "the element increment", default=1)
-        draft.spend(len(shifts) * count, row.place)
-        if max(nodes, elements) * count > MAX_LABEL:
-            raise Mistake(row.place, "the labels become too large")
-        steps = np.arange(count)[:, None] * np.array([nodes, elements])
-        shifts = (steps[:, None] + shifts[None]).reshape(-1, 2)
-    return shifts
 
 
 @keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",))
@@ -282,7 +276,13 @@ def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: st
         table.chunks.setdefault(name, [])
         for row in draft.rows(card):
             with draft.guard():
-                table.add(name, spread(row, draft), lambda _, row=row: row.place)  # type: ignore[misc]
+                row.end(3, "first, last, increment")
+                first, last = row.integer(0, "the first label"), row.integer(1, "the last label")
+                increment = row.integer(2, "the increment", default=1)
+                if last < first:
+                    raise Mistake(row.field(1).place, f"the last label {last} is smaller than the first, {first}")
+                draft.spend((last - first) // increment + 1, row.place)
+                table.add(name, np.arange(first, last + 1, increment, dtype=np.int64), lambda _, row=row: row.place)  # type: ignore[misc]
         return
     labels = listed_integers(card)
     if labels is not None:
@@ -306,17 +306,6 @@ def define_mixed(card: Card, draft: Draft, table: SetTable, name: str, family: s
                 else:
                     add_set(field, draft, table, name, family)
     table.add(name, np.array(labels, dtype=np.int64), places.__getitem__)
-
-
-def spread(row: Row, draft: Draft) -> Ints:
-    """``first, last[, increment]``."""
-    row.end(3, "first, last, increment")
-    first, last = row.integer(0, "the first label"), row.integer(1, "the last label")
-    increment = row.integer(2, "the increment", default=1)
-    if last < first:
-        raise Mistake(row.field(1).place, f"the last label {last} is smaller than the first, {first}")
-    draft.spend((last - first) // increment + 1, row.place)
-    return np.arange(first, last + 1, increment, dtype=np.int64)
 
 
 def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:

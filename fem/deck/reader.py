@@ -1,4 +1,4 @@
-"""The order of reading: bytes to cards, mesh cards first, then all others, then the Model.
+"""The order of reading: bytes to cards, mesh cards first, then all others; the draft becomes a Model, or a DeckError.
 
 Keywords of Abaqus and CalculiX that are not ours get an answer here: planned, not supported, or without effect.
 """
@@ -8,19 +8,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from fem.deck import conditions, steps
+from fem.deck.beams import check_beams
 from fem.deck.cards import Card
-from fem.deck.draft import Draft, MaterialDraft, StepDraft
-from fem.deck.model import build_model, with_origin
+from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
+from fem.deck.fluids import check_fluids
+from fem.deck.free_bodies import release
+from fem.deck.loads import check_winches
+from fem.deck.lookup import build_mesh, check_uses
+from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.parameters import Course
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
 from fem.deck.scanner import DeckFiles, Scanner
+from fem.deck.sections import build_properties
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
+from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.table import Handler
+from fem.deck.vessels import check_vessels
 from fem.errors import CommandError, DeckError, proposal
-from fem.model import Model
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
 EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
 """The deck of an earlier run, and its parameters by name in upper case."""
@@ -86,7 +97,16 @@ def read_source(
     last = next((n for n, text in texts if text and not text.startswith("**")), 1)
     model = with_final_labels(build_model(draft, Place(source, last, 1)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
-    return with_origin(model, draft, values, source.name, files)
+    ignored = ["accepted but ignored: " + ", ".join(draft.ignored)] if draft.ignored else []
+    return replace(
+        model,
+        parameters=values,
+        source=source.name,
+        digest=files.digest(),
+        files=tuple(map(str, files.paths)),
+        notices=(*draft.notices, *ignored),
+        extensions=tuple(draft.extensions),
+    )
 
 
 def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
@@ -267,3 +287,92 @@ def answer_foreign(card: Card, draft: Draft) -> None:
         raise card.mistake(f"*{name} is planned, not yet supported")
     hint = STEPS_CARRIED if name in OTHER_PROCEDURES else ALTERNATIVES.get(name, CARRIED)
     raise card.mistake(f"*{name} is not supported", hint)
+
+
+def build_model(draft: Draft, end: Place) -> Model:
+    """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
+    if draft.catenaries:
+        from fem.deck.catenary import lay_lines
+
+        lay_lines(draft)
+    draft.card = None
+    release(draft)
+    mesh = build_mesh(draft)
+    check_uses(draft)
+    properties = build_properties(draft, mesh)
+    sections = tuple(entry for entry in properties if isinstance(entry, BarSection))
+    springs = tuple(entry for entry in properties if isinstance(entry, Spring))
+    used = {section.material for section in sections}
+    materials = build_materials(draft, used)
+    of_bars = [material for name, material in materials.items() if name in used]
+    steps.blame_steps_without_ropes(draft, of_bars)
+    steps.blame_perturbations(draft, of_bars, springs)
+    blame_rope_laws(draft, of_bars)
+    steps.blame_short_files(draft)
+    steps.blame_integrals(draft)
+    equations = conditions.build_equations(draft, mesh)
+    links = conditions.build_links(draft, mesh)
+    conditions.check_supports(draft, mesh)
+    bodies = conditions.build_bodies(draft, mesh)
+    check_beams(draft, mesh)
+    conditions.check_bars(draft, mesh)
+    conditions.check_pulleys(draft, mesh)
+    check_winches(draft, mesh, materials)
+    conditions.check_masses(draft)
+    conditions.check_removals(draft, mesh)
+    check_fluids(draft, mesh)
+    check_vessels(draft, bodies)
+    seabeds, cylinders, planes = build_seabeds(draft, mesh), build_cylinders(draft, mesh), build_planes(draft, mesh)
+    if not draft.mistakes:
+        blame_missing(draft, mesh, end)
+    draft.raise_problems()
+    coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
+    references = [*(body.node for body in bodies), *(plane.node for plane in planes)]
+    coupled |= {int(mesh.nodes_of(node)[0]) for node in references}
+    idle = np.ones(len(mesh.node_labels), dtype=bool)
+    for block in mesh.blocks:
+        idle[block.connectivity] = False
+    idle[list(coupled)] = False
+    count = int(idle.sum())
+    if count:
+        label = draft.as_written(mesh.node_labels[idle][0])
+        draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
+    built: dict[str, Any] = {
+        "materials": materials,
+        "sections": sections,
+        "springs": springs,
+        "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
+        "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        "inertias": tuple(entry for entry in properties if isinstance(entry, RotaryInertia)),
+        "seabeds": seabeds,
+        "cylinders": cylinders,
+        "equations": equations,
+        "links": links,
+        "bodies": bodies,
+        "planes": planes,
+        "steps": tuple(map(steps.build_step, draft.steps)),
+        "laid": tuple(draft.laid),
+    }
+    model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
+    axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
+    if axes:
+        labels = mesh.node_labels
+        first = min(axes)
+        draft.notice(
+            f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
+            + (", and so on" if len(axes) > 1 else "")
+        )
+    return conditions.in_axes(model, axes)
+
+
+def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
+    hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, if it still exists; else "
+    hint = "" if draft.earlier is None else hint + "*INCLUDE it"
+    for there, message in (
+        (len(mesh.node_labels), "the deck has no *NODE"),
+        (len(mesh.blocks), "the deck has no *ELEMENT"),
+        (len(draft.steps), "the deck has no *STEP: there is nothing to solve"),
+    ):
+        if not there:
+            draft.report(Mistake(end, message, hint))
+            return

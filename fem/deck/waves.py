@@ -128,7 +128,16 @@ def wave(card: Card, draft: Draft) -> None:
     if kind != "AIRY":
         draft.extension(f"*WAVE, TYPE={kind}")
     if kind == "JONSWAP":
-        draft.waves.append((sea(card, draft, given), card))
+        if not card.has("SEED"):
+            hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
+            raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
+        given |= OF_SEAS.read(card, draft)
+        row = draft.single_row(card, SEA.text)
+        given |= SEA.read(row, draft)
+        if given["high"] <= given["low"]:
+            message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
+            raise Mistake(row.field(6).place, message)
+        draft.waves.append((Jonswap(**given | {"direction": towards(row, given["direction"], draft)}), card))
         return
     given["place"] = card.number("X"), card.number("Y")
     is_period = kind != "AIRY" or card.flag("WAVE PERIOD")
@@ -141,19 +150,6 @@ def wave(card: Card, draft: Draft) -> None:
     else:
         rows = (tabulated if kind == "TABLE" else recorded)(card, draft)
     draft.waves.append((Airy(rows, is_period, **given), card))
-
-
-def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
-    if not card.has("SEED"):
-        hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
-        raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
-    given |= OF_SEAS.read(card, draft)
-    row = draft.single_row(card, SEA.text)
-    given |= SEA.read(row, draft)
-    if given["high"] <= given["low"]:
-        message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
-        raise Mistake(row.field(6).place, message)
-    return Jonswap(**given | {"direction": towards(row, given["direction"], draft)})
 
 
 def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:

@@ -92,7 +92,16 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
     first, second = places[bars.gap, bars.up], places[bars.gap + 1, bars.up]
     named = partial(members, draft, bars)
     layer, mass = grown_at((growth for growth, _ in draft.growths), named, 0.5 * (first + second))
-    weight = (bars.density * bars.area + mass + carried_at_first(draft, bars)) * size
+    there = []
+    gone = {name for step in draft.steps[:1] for name, _ in step.shed}
+    for each, place in draft.nonstructural:
+        if each.is_total and members(draft, bars, each.element_set).any():
+            hint = "its distribution depends on the lengths, and these on the weight: give MASS PER LENGTH"
+            raise Mistake(place, "TOTAL MASS is not possible for a line laid by LINE=CATENARY", hint)
+        if each.name not in gone:
+            there.append(each)
+    carried = carried_by(there, partial(members, draft, bars), np.ones(len(bars.labels)))
+    weight = (bars.density * bars.area + mass + carried) * size
     low, high = np.minimum(first, second), np.maximum(first, second)
     for load in dead_loads(draft)[1]:
         if load.kind == "PB" and draft.water is not None:
@@ -128,16 +137,3 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
 
 def _named(sets: SetTable, target: str | int) -> list[int]:
     return sets.ordered(target).tolist() if isinstance(target, str) else [target]
-
-
-def carried_at_first(draft: Draft, bars: Bars) -> Floats:
-    """(m,) mass per natural length that bars carry in the first step."""
-    there = []
-    gone = {name for step in draft.steps[:1] for name, _ in step.shed}
-    for mass, place in draft.nonstructural:
-        if mass.is_total and members(draft, bars, mass.element_set).any():
-            hint = "its distribution depends on the lengths, and these on the weight: give MASS PER LENGTH"
-            raise Mistake(place, "TOTAL MASS is not possible for a line laid by LINE=CATENARY", hint)
-        if mass.name not in gone:
-            there.append(mass)
-    return carried_by(there, partial(members, draft, bars), np.ones(len(bars.labels)))

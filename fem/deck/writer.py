@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
-from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
 from fem.deck.sections import LISTED, MASS, ROTARY_INERTIA, SOLID_SECTION
+from fem.deck.steps import DEFAULT, OURS
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
 from fem.model import Airy, FluidLoad, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
-from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
+from fem.model.steps import PARAMETERS, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
 
 WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 """Parameters whose values are fixed words, never quoted."""
@@ -183,7 +183,14 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
         lines += step.title
         lines += procedure_lines(step.procedure)
-        lines += controls_lines(step.controls)
+        own = [keyword_line("CONTROLS", "RESET", **OURS.written(step.controls))]
+        if step.controls.correction_relative is not None:
+            own += ["*CONTROLS, PARAMETERS=FIELD", f", {number(step.controls.correction_relative)}"]
+        cuts = (step.controls.max_cutbacks, step.controls.cut_factor, step.controls.growth_factor)
+        if cuts != (DEFAULT.max_cutbacks, DEFAULT.cut_factor, DEFAULT.growth_factor):
+            own += ["*CONTROLS, PARAMETERS=TIME INCREMENTATION", f", , , , , , , {cuts[0]}"]
+            own.append(f"{number(cuts[1])}, , , , , , {number(cuts[2])}")
+        lines += own
         lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
         for winch in step.winches:
@@ -246,18 +253,6 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
         "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
     }
     return card("DYNAMIC", *flags, **parameters)
-
-
-def controls_lines(controls: Controls) -> list[str]:
-    """Back to the defaults, then everything that differs from them."""
-    lines = [keyword_line("CONTROLS", "RESET", **OURS.written(controls))]
-    if controls.correction_relative is not None:
-        lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]
-    cuts = (controls.max_cutbacks, controls.cut_factor, controls.growth_factor)
-    if cuts != (DEFAULT.max_cutbacks, DEFAULT.cut_factor, DEFAULT.growth_factor):
-        lines += ["*CONTROLS, PARAMETERS=TIME INCREMENTATION", f", , , , , , , {cuts[0]}"]
-        lines.append(f"{number(cuts[1])}, , , , , , {number(cuts[2])}")
-    return lines
 
 
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:

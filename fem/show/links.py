@@ -380,7 +380,14 @@ def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting)
     alone = mine[mesh.ends[mine, 0] == mesh.ends[mine, 1]]
     for e in alone.tolist():
         total[:, place[mesh.ends[e, 0]]] += own[:, e]
-    add_springs(total, place, at, acting)
+    # springs and dashpots between dofs: k x + c x' against the first, for the second
+    for (first, second), (stiffness, viscosity) in zip(acting.springs.tolist(), acting.constants.tolist(), strict=True):
+        ends = [(place[dof // 3], dof % 3, sign) for dof, sign in ((first, 1.0), (second, -1.0)) if dof >= 0]
+        pull = sum(
+            sign * (stiffness * at.elongation[:, n, axis] + viscosity * at.rate[:, n, axis]) for n, axis, sign in ends
+        )
+        for n, axis, sign in ends:
+            total[:, n, axis] += sign * pull
     found = []
     for tree in trees:
         force = np.zeros((len(at.a), len(tree.links), 3))
@@ -389,17 +396,6 @@ def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting)
             total[:, place[near]] += force[:, k]
         found.append(force)
     return np.concatenate(found, axis=1), total[:, [place[tree.root] for tree in trees]]
-
-
-def add_springs(total: Floats, place: Ints, at: Instants, acting: Acting) -> None:
-    """The forces of springs and dashpots between dofs into ``total``: k x + c x' against the first, for the second."""
-    for (first, second), (stiffness, viscosity) in zip(acting.springs.tolist(), acting.constants.tolist(), strict=True):
-        ends = [(place[dof // 3], dof % 3, sign) for dof, sign in ((first, 1.0), (second, -1.0)) if dof >= 0]
-        pull = sum(
-            sign * (stiffness * at.elongation[:, n, axis] + viscosity * at.rate[:, n, axis]) for n, axis, sign in ends
-        )
-        for n, axis, sign in ends:
-            total[:, n, axis] += sign * pull
 
 
 def over(loads: Floats, chosen: Ints) -> Floats:

@@ -294,16 +294,12 @@ def rainflow(
         for notice in series.notices:
             say(f"note: {notice}")
         write_table(folder / f"rainflow_{series.name}.csv", COLUMNS, gathered(cycles, bins).tolist(), say)
-        for line in cycle_lines(series, cycles, slope, constant):
+        duration = float(series.time[-1] - series.time[0])
+        lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
+        lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
+        if slope is not None and constant is not None:
+            done = damage(cycles, slope, constant)
+            life = duration / done if done > 0.0 else math.inf
+            lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
+        for line in lines:
             say(line)
-
-
-def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: float | None) -> list[str]:
-    duration = float(series.time[-1] - series.time[0])
-    lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
-    lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
-    if slope is not None and constant is not None:
-        done = damage(cycles, slope, constant)
-        life = duration / done if done > 0.0 else math.inf
-        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
-    return lines
