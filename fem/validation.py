@@ -15,8 +15,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -134,7 +133,13 @@ def validate(cases: Sequence[str], output: Path | None = None, force: bool = Fal
         sys.path.insert(0, str(root))  # cases import validation.references
     verdicts = []
     inputs = (*(root / "inputs").glob("*"), *(root / "validation").rglob("*.py"))
-    with report_folder(folder, chosen, inputs, force) as own:
+    # sweeps of cases have folders of their own in that of the report, which is ours while it is made
+    names = Names(frozenset(("report.md", "report.csv", RECORD)), files_of(chosen))
+    own = OwnFolder(folder, RECORD, Origin(Path("validation"), "", tuple(inputs)), names, owned_names, force)
+    own.check()
+    with own:
+        write_record(own, chosen)
+        own.clear(names.among(folder) - {RECORD})
         for name in chosen:
             verdict = run_case(name, root / "validation" / "cases" / f"{name}.py", folder)
             say(as_text(verdict))
@@ -274,18 +279,6 @@ def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
 
 
 RECORD = "validation.json"
-
-
-@contextmanager
-def report_folder(folder: Path, cases: Sequence[str], inputs: Sequence[Path], force: bool) -> Iterator[OwnFolder]:
-    """The folder of a report, ours while it is made; sweeps of cases have folders of their own in it."""
-    names = Names(frozenset(("report.md", "report.csv", RECORD)), files_of(cases))
-    own = OwnFolder(folder, RECORD, Origin(Path("validation"), "", tuple(inputs)), names, owned_names, force)
-    own.check()
-    with own:
-        write_record(own, cases)
-        own.clear(names.among(folder) - {RECORD})
-        yield own
 
 
 def write_record(own: OwnFolder, going_on: Sequence[str] = ()) -> None:

@@ -288,24 +288,20 @@ def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: st
     if labels is not None:
         table.add(name, labels, lambda at: [field.place for row in card.rows for field in row.fields()][at])
         return
-    define_mixed(card, draft, table, name, family)
-
-
-def define_mixed(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """The careful reader: labels and names of earlier sets, with the place of each."""
+    # the careful reader: labels and names of earlier sets, with the place of each
     table.chunks.setdefault(name, [])
-    labels: list[int] = []
+    members: list[int] = []
     places: list[Place] = []
     for row in draft.rows(card):
         for at in range(len(row)):
             with draft.guard():
                 field = row.field(at)
                 if field.is_integer():
-                    labels.append(field.integer(f"the {family} label"))
+                    members.append(field.integer(f"the {family} label"))
                     places.append(field.place)
                 else:
                     add_set(field, draft, table, name, family)
-    table.add(name, np.array(labels, dtype=np.int64), places.__getitem__)
+    table.add(name, np.array(members, dtype=np.int64), places.__getitem__)
 
 
 def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:

@@ -277,7 +277,10 @@ class Scene:
         self._add_moving_parts()
         if self._tension is not None:
             bar = figure.colorbar(self._scale, ax=self._panel, shrink=0.8, pad=0.02 if not self._is_space else 0.08)
-            bar.set_label(f"T [{self._results.unit('force')}]" + self._legend(), fontsize=LABEL)
+            text = f"T [{self._results.unit('force')}]"
+            text += ", compression < 0" if np.nanmin(self._tension) < -self._slack else ""
+            text += ", thin line: slack" if np.any(np.abs(self._tension) <= self._slack) else ""
+            bar.set_label(text, fontsize=LABEL)
             bar.ax.tick_params(labelsize=SMALL)
             bar.outline.set_visible(False)
         held = overview(self._results).at_rest
@@ -327,13 +330,6 @@ class Scene:
             self._panel.plot(*none, color=TRAILS[k % len(TRAILS)], lw=1.1, animated=True)[0]
             for k in range(len(self._traced))
         ]
-
-    def _legend(self) -> str:
-        if self._tension is None:
-            return ""
-        parts = [", compression < 0"] if np.nanmin(self._tension) < -self._slack else []
-        parts += [", thin line: slack"] if np.any(np.abs(self._tension) <= self._slack) else []
-        return "".join(parts)
 
     def _place(self, line: Any, x: Floats) -> None:
         if self._is_space:
