@@ -328,7 +328,7 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     numbers = {name: given.pop(name) for name in NUMBERS if name in given}
     if section is not None and numbers:
         raise CommandError(f"--section {section} has its own numbers: leave out {', '.join(numbers)}, or the section")
-    for name in ("spans", "stringing"):
+    for name in ("spans", "stringing", "row", "state", "event", "string", "height"):
         if name in given:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
     if "last" not in given:
@@ -582,6 +582,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
     text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
     command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
+    section = command.add_argument_group("with --sag-tension: the deck of a row")
+    text = "name of a row: write the deck of spans, suspension strings and dead ends whose static state it is"
+    section.add_argument("--row", metavar="NAME", help=text)
+    section.add_argument("--state", choices=("initial", "final"), help="of the row (default: initial)")
+    text = "what happens then: the wire breaks at the first dead end, or ice falls off the middle span"
+    section.add_argument("--event", choices=("break", "ice"), help=text)
+    add_list(command, "--string", "L,M", "length and mass of the suspension strings [m, kg] (default: 2.5,60)")
+    text = "height of the clamps of --spans over the ground [m] (default: there is no ground)"
+    section.add_argument("--height", metavar="Z", type=positive, help=text)
     command.add_argument("--depth", metavar="D", type=positive, help="water depth, with a seabed [m] (default: in air)")
     command.add_argument("--friction", metavar="MU", type=positive, help="friction of the seabed (default: 0)")
     add_list(command, "--stream", "VX,VY", "velocity of the current; in air, of the wind at z = 10 [m/s]")
