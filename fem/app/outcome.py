@@ -314,15 +314,12 @@ class Outcome:
             return
         if stamp != self._stamp and time.monotonic() >= self._due:
             self._begin(stamp, [str(self._tabs.value)], True)
-        elif self._stamp and (lacking := self._lacking()):
-            self._begin(self._stamp, lacking, False)
-
-    def _lacking(self) -> list[str]:
-        """Charts to be read next: those that are looked at; of a run that has ended all, so that they are at hand."""
-        if self._tabs.value not in self._groups:
-            return [str(self._tabs.value)]
-        is_still = not self.is_running and self._is_small
-        return [name for name in GROUPS if name not in self._groups] if is_still else []
+        elif self._stamp:  # charts that are looked at; of a run that has ended all, so that they are at hand
+            lacking = [str(self._tabs.value)] if self._tabs.value not in self._groups else []
+            if not lacking and not self.is_running and self._is_small:
+                lacking = [name for name in GROUPS if name not in self._groups]
+            if lacking:
+                self._begin(self._stamp, lacking, False)
 
     def _begin(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
         self._reading = background_tasks.create(self._read(stamp, names, has_scenes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -141,7 +142,9 @@ def scene_of(results: Results) -> bytes:
     others = lines & ~mesh.is_bar
     held = (motion.values["U"] == motion.values["U"][0]).all(axis=(0, 2))
     held &= ~held.all()  # nothing is held where nothing has moved yet
-    up, masses = upright(results), masses_of(results)
+    up, masses = upright(results), np.zeros(len(mesh.element_labels))
+    with contextlib.suppress(Missing):  # the record of the run may have none
+        masses = next(iter(results.acting.values())).mass
     free = (np.bincount(bars.ravel(), minlength=len(held)) == 1) & ~held
     traced: list[int] = np.flatnonzero(free)[-MOST_TRAILS:].tolist()
     return Scene(
@@ -165,14 +168,6 @@ def scene_of(results: Results) -> bytes:
         bobs={int(mesh.ends[e, 0]): float(masses[e]) for e in np.flatnonzero(~lines & (masses > 0.0))},
         heavy=np.flatnonzero(masses[mesh.bars[1]] > 0.0).tolist(),
     ).text()
-
-
-def masses_of(results: Results) -> Floats:
-    """(m,) mass of each element; zeros where the record of the run has none."""
-    try:
-        return next(iter(results.acting.values())).mass
-    except Missing:
-        return np.zeros(len(results.mesh.element_labels))
 
 
 def links_of(results: Results, labels: list[int]) -> list[int]:

@@ -86,7 +86,8 @@ def read_source(
     has_steps_alone = "RESTART" in names and not {"NODE", "ELEMENT"} & names  # as Abaqus and CalculiX have it
     if earlier and has_steps_alone:
         scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
-    named = [canonically_named(card, scanner.keywords) for card in scanner.cards]
+    spelt = ((card, scanner.keywords.get(squeezed(card.keyword), card.keyword)) for card in scanner.cards)
+    named = [card if name == card.keyword else replace(card, keyword=name) for card, name in spelt]
     named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
@@ -155,12 +156,6 @@ def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler])
 def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
     """Every keyword that has an answer, by its name without blanks."""
     return {squeezed(name): name for name in (*keywords, "PARAMETER", *FOREIGN)}
-
-
-def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
-    """The card under the keyword as ``KEYWORDS`` spells it, if it is one."""
-    name = canonical.get(squeezed(card.keyword), card.keyword)
-    return card if name == card.keyword else replace(card, keyword=name)
 
 
 def call(card: Card, draft: Draft, handler: Handler) -> None:

@@ -75,7 +75,11 @@ def rao(card: Card, draft: Draft) -> None:
                 if line.row[1] % 180.0 == 0.0 and line.row[2 + motion] > most:
                     what = f"{MOTIONS[motion]} of {line.row[2 + motion]:g} in waves along the vessel, which has "
                     raise Mistake(line.place, what + "SYMMETRY=XZ")
-        lines += [mirrored(line) for line in lines if line.row[1] % 180.0 > 0.0]
+        # in waves from the other side sway, roll and yaw change their sign
+        for line in [line for line in lines if line.row[1] % 180.0 > 0.0]:
+            omega, heading, *rest = line.row
+            lags = [lag + turned for lag, turned in zip(rest[6:], MIRRORED, strict=True)]
+            lines.append(line._replace(row=(omega, 360.0 - heading, *rest[:6], *lags)))
     known: set[tuple[float, float]] = set()
     for line in lines:
         omega, heading, *_ = line.row
@@ -84,13 +88,6 @@ def rao(card: Card, draft: Draft) -> None:
             raise Mistake(line.place, what + " (SYMMETRY=XZ made the first)" * (given["symmetry"] == "XZ"))
         known.add((omega, heading))
     draft.raos[name] = Rao(name, tuple(sorted(line.row for line in lines)), given["outside"])
-
-
-def mirrored(line: Line) -> Line:
-    """The same in waves from the other side: sway, roll and yaw change their sign."""
-    omega, heading, *rest = line.row
-    lags = [lag + turned for lag, turned in zip(rest[6:], MIRRORED, strict=True)]
-    return line._replace(row=(omega, 360.0 - heading, *rest[:6], *lags))
 
 
 def of_columns(card: Card, table: Columns) -> Iterator[Line]:
