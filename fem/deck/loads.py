@@ -278,7 +278,7 @@ def winch(card: Card, draft: Draft) -> None:
             draft.open_step.winches.append((found, row.place))
 
 
-def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -> None:
+def check_winches(draft: Draft, mesh: Mesh, elements: Lookup, materials: Mapping[str, Material]) -> None:
     """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
     something that can.
     """
@@ -286,7 +286,6 @@ def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -
         return  # of a mesh that is not whole no lengths are known
     reeved, begin = mesh.is_of(*REEVED), 0.0
     wound, lengths = np.zeros(len(reeved), np.bool_), natural_lengths(mesh, (rest for rest, _ in draft.rest_lengths))
-    elements = Lookup(mesh.element_labels, mesh.element_sets)
     for step in draft.steps:
         end, turned = begin + getattr(step.procedure, "period", 0.0), np.zeros(len(reeved), np.bool_)
         for entry, place in step.winches:

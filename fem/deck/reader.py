@@ -19,7 +19,7 @@ from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
 from fem.deck.fluids import check_fluids
 from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
-from fem.deck.lookup import build_mesh, check_uses
+from fem.deck.lookup import Lookup, build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.parameters import Course
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
@@ -293,6 +293,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     draft.card = None
     release(draft)
     mesh = build_mesh(draft)
+    nodes, elements = Lookup(mesh.node_labels, mesh.node_sets), Lookup(mesh.element_labels, mesh.element_sets)
     check_uses(draft)
     properties = build_properties(draft, mesh)
     sections = tuple(entry for entry in properties if isinstance(entry, BarSection))
@@ -305,19 +306,20 @@ def build_model(draft: Draft, end: Place) -> Model:
     blame_rope_laws(draft, of_bars)
     steps.blame_short_files(draft)
     steps.blame_integrals(draft)
-    equations = conditions.build_equations(draft, mesh)
-    links = conditions.build_links(draft, mesh)
-    conditions.check_supports(draft, mesh)
-    bodies = conditions.build_bodies(draft, mesh)
+    equations = conditions.build_equations(draft, mesh, nodes)
+    links = conditions.build_links(draft, mesh, nodes)
+    conditions.check_supports(draft, mesh, nodes)
+    bodies = conditions.build_bodies(draft, mesh, nodes)
     check_beams(draft, mesh)
-    conditions.check_bars(draft, mesh)
-    conditions.check_pulleys(draft, mesh)
-    check_winches(draft, mesh, materials)
+    conditions.check_bars(draft, mesh, elements)
+    conditions.check_pulleys(draft, mesh, elements)
+    check_winches(draft, mesh, elements, materials)
     conditions.check_masses(draft)
-    conditions.check_removals(draft, mesh)
+    conditions.check_removals(draft, mesh, elements)
     check_fluids(draft, mesh)
     check_vessels(draft, bodies)
-    seabeds, cylinders, planes = build_seabeds(draft, mesh), build_cylinders(draft, mesh), build_planes(draft, mesh)
+    seabeds, cylinders = build_seabeds(draft, mesh), build_cylinders(draft, mesh)
+    planes = build_planes(draft, mesh, nodes)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()

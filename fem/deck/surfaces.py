@@ -63,11 +63,11 @@ def built(
     return tuple(found)
 
 
-def build_planes(draft: Draft, mesh: Mesh) -> tuple[StopPlane, ...]:
+def build_planes(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[StopPlane, ...]:
     """All of them; a node that begins below its plane is a mistake, and so are steps that cannot have planes."""
 
     def build(plane: StopPlane, card: Card) -> Iterator[StopPlane]:
-        named = Lookup(mesh.node_labels, mesh.node_sets).members(plane.node)
+        named = nodes.members(plane.node)
         if len(named) > 1:
             raise Mistake(card.field("REF NODE").place, f"REF NODE= takes one node, {plane.node} has {len(named)}")
         if len(named) and plane.node_set in mesh.node_sets:
