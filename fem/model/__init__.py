@@ -11,6 +11,7 @@ from fem.arrays import Floats, Ints, frozen
 from fem.model.beams import Angles, angles_of
 from fem.model.curves import Amplitude, Live
 from fem.model.free_bodies import RotaryInertia
+from fem.model.gusts import gusts_at
 from fem.model.loads import (
     Boundary,
     DistributedLoad,
@@ -270,6 +271,10 @@ class Model:
     def sea(self) -> Floats:
         """(c, 6) regular waves: those of all ``*WAVE`` cards, in the format of ``surroundings.py``, and their ramps."""
         return components_of(self.waves, self.water)
+
+    def gusts_at(self, nodes: Ints) -> Floats:
+        """(p, k, 3) turbulence of the wind at nodes (p,), over one of its durations."""
+        return gusts_at(self.wind, self.mesh.up, self.mesh.coordinates[nodes])
 
     @property
     def pinned(self) -> Ints:
