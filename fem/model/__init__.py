@@ -282,6 +282,12 @@ class Model:
         return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
 
     @property
+    def corners(self) -> dict[int, str]:
+        """Points that carry the rotary inertia of free bodies, and the reference node that stands for each body."""
+        of_bodies = ((body.node, self.mesh.node_sets[body.corners or ""]) for body in self.free_bodies)
+        return {int(node): str(name) for name, nodes in of_bodies for node in nodes}
+
+    @property
     def members(self) -> Ints:
         """Bars and springs within a free body: their loads and masses act on it, and they have no force."""
         axial, inside = self.mesh.is_of(*AXIAL), np.zeros(len(self.mesh.element_labels), np.bool_)
