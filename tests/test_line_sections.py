@@ -110,6 +110,11 @@ def test_an_event_begins_at_rest(tmp_path, monkeypatch):
     deck = fem.line_section(table, "every day", bars=10, event="break", height=20, output=tmp_path / "break.inp")
     broken = fem.run(fem.parse_deck(deck.read_text().replace("time = 6.0", "time = 0.2")))
     assert broken.of_element(2, "T")[-1] < 0.1 * broken.of_element(2, "T")[0]
+    deck = fem.line_section(table, "every day", bars=10, event="gust", height=20, output=tmp_path / "gust.inp")
+    blown = fem.run(fem.parse_deck(deck.read_text().replace("time = 120.0", "time = 5.0")))
+    swing = blown.of_node(16)[:, 1]
+    begin = int(np.searchsorted(blown.time, 2.0))
+    assert np.arctan2(swing[begin], 4) > 0.1 and np.ptp(swing[begin:]) > 0.05
 
 
 def test_the_command_and_what_it_refuses(tmp_path, capsys, monkeypatch):
@@ -123,6 +128,7 @@ def test_the_command_and_what_it_refuses(tmp_path, capsys, monkeypatch):
     for wrong, message in (
         ("--spans 250,300 --row icy", "there is no row icy"),
         ("--spans 250 --row cold --event ice", "row cold has no ice"),
+        ("--spans 250 --row cold --event gust", "gust needs heights over the ground"),
         ("--first 0,0,9 --last 200,0,9 --row cold --height 9", "--height belongs to --spans"),
         ("--spans 250 --row cold --bars 1", "at least 2 bars"),
     ):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
-from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, WIND
+from fem.deck.fluids import AQUA, GUSTS, MARINE_GROWTH, OF_GUSTS, OF_WATER, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
@@ -315,7 +315,9 @@ def surroundings_lines(model: Model) -> list[str]:
         head = keyword_line("AQUA", **OF_WATER.written(model.water))
         lines += [head, AQUA.written(model.water), *table(model.water.current)]
     if model.wind is not None:
-        lines += ["*WIND", WIND.written(model.wind)]
+        gusts = model.wind.gusts
+        lines += [keyword_line("WIND", **(OF_GUSTS.written(gusts) if gusts else {})), WIND.written(model.wind)]
+        lines += [GUSTS.written(gusts)] if gusts else []
     for wave in model.waves:
         if isinstance(wave, Airy):
             place = {name: number(at) for name, at in zip(PLACE, wave.place, strict=True) if at}

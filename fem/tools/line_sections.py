@@ -35,7 +35,7 @@ STRING = 2.5, 60.0
 MOST_PASSES = 30
 CLOSE = 1e-7
 """Way of a clamp in the last pass [m]."""
-EVENTS = {"break": (6.0, 0.002), "ice": (20.0, 0.01)}
+EVENTS = {"break": (6.0, 0.002), "ice": (20.0, 0.01), "gust": (120.0, 0.02)}
 """What may happen, its duration and its largest increment [s]."""
 DECK_ONLY = ("row", "state", "bars", "string", "height", "event", "output", "force")
 """Options of ``fem line`` that belong to the deck."""
@@ -54,6 +54,11 @@ COORD
 *EL PRINT, ELSET=WIRE
 T
 *END STEP"""
+GUSTY = """\
+** intensities and lengths of IEC 61400-1 (2005), annex B: 1, 0.8, 0.5 times 0.16 and 8.1, 2.7, 0.66 times 0.7 * 18 m
+*WIND, TYPE=KAIMAL, SEED=<seed>, DURATION=600., CUTOFF=2.
+{density}, {height}, 0., <wind>, 1., 0., 0.
+0.16, 0.128, 0.08, 102., 34., 8.3"""
 MOVING = """\
 ** {what}; at most dt long, shorter where the wire snaps taut
 *STEP, NLGEOM, INC=1000000
@@ -96,7 +101,8 @@ def line_section(
     bars    of each span
     string  length and mass of the suspension strings [m, kg]
     height  of the dead ends and clamps over the ground, where the spans of the table have none [m]; 0: no ground
-    event   break (of the wire at the first dead end), ice (falls off the middle span); empty: none
+    event   break (of the wire at the first dead end), ice (falls off the middle span), gust (turbulent wind across a
+            row without wind); empty: none
     output  file of the deck; None: ``section.inp`` in the current folder; force: overwrite other content
 
     Raises
@@ -121,7 +127,11 @@ def line_section(
         raise CommandError(f"row {row} has no ice that could fall")
     if bars < 2 or len(string) != 2 or not min(string) > 0.0:
         raise CommandError("a section needs at least 2 bars per span, and strings with a length and a mass")
+    if event == "gust" and chosen.condition.wind:
+        raise CommandError(f"row {row} has a wind of its own: gusts are for a row without")
     begin = height if line.height is None else line.height
+    if event and not min(begin, begin + line.rise) > 0.0:
+        raise CommandError(f"{event} needs heights over the ground: give the height of the clamps")
     made = at_rest(line, chosen, state == "final", bars, (string[0], string[1]), begin)
     text = deck_text(line, chosen, state, made, bars, (string[0], string[1]), event)
     return write_new(Path("section.inp") if output is None else Path(output), text.encode(), force)
@@ -200,7 +210,7 @@ def deck_text(
         *heading_lines(line, row, state, found, event),
         *mesh_lines(line, made, bars, string),
         *mass_lines(line, row, made, string),
-        *step_lines(line, found, made, event),
+        *step_lines(line, row, found, made, event),
     ]
     return "\n".join(parts) + "\n"
 
@@ -213,6 +223,7 @@ def heading_lines(line: SagTension, row: Row, state: str, found: State, event: s
     lines[-1] += line.governing
     if event:
         lines += ["*PARAMETER", *(f"{name} = {size}" for name, size in zip(("time", "dt"), EVENTS[event], strict=True))]
+        lines += ["** mean wind across the line", "wind = 20.", "seed = 1"] if event == "gust" else []
     return lines
 
 
@@ -261,9 +272,11 @@ def mass_lines(line: SagTension, row: Row, made: Section, string: tuple[float, f
     return lines
 
 
-def step_lines(line: SagTension, found: State, made: Section, event: str) -> list[str]:
+def step_lines(line: SagTension, row: Row, found: State, made: Section, event: str) -> list[str]:
     """At rest; under the wind of the row; the event."""
     lines = ["** air at rest", "*WIND", f"{AIR}, 10., 0., 0., 1., 0."] if event else []
+    if event == "gust":
+        lines = GUSTY.format(density=AIR, height=rounded(made.clamps[:, 2].mean())).splitlines()
     lines += ["*BOUNDARY", "HELD, 1, 3", *LAID.format(gravity=rounded(line.gravity)).splitlines()]
     if len(made.lengths) == 1:
         clamps = lines.index("*NODE PRINT, NSET=CLAMPS")
@@ -276,9 +289,13 @@ def step_lines(line: SagTension, found: State, made: Section, event: str) -> lis
     if not event:
         return lines
     middle = f"ICE{(len(made.lengths) + 1) // 2}"
+    wide = line.section.diameter + (2.0 * row.condition.ice if event == "gust" else 0.0)
+    drag = f"WIRE, WDD, 1., {rounded(wide)}, {rounded(line.section.drag)}"
+    if event == "gust":
+        lines += ["** the mean wind", *STREAM.splitlines()[1:], "*DLOAD", drag, "*END STEP"]
     what, happens = {
         "break": ("the wire breaks at the first dead end", ["*MODEL CHANGE, REMOVE", "1"]),
         "ice": (f"{middle} falls off", ["*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, REMOVE", middle]),
+        "gust": ("the wind gusts", []),
     }[event]
-    drag = f"WIRE, WDD, 1., {rounded(line.section.diameter)}, {rounded(line.section.drag)}"
     return [*lines, *MOVING.format(what=what).splitlines(), *happens, "*DLOAD", drag, "*END STEP"]

@@ -586,8 +586,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "name of a row: write the deck of spans, suspension strings and dead ends whose static state it is"
     section.add_argument("--row", metavar="NAME", help=text)
     section.add_argument("--state", choices=("initial", "final"), help="of the row (default: initial)")
-    text = "what happens then: the wire breaks at the first dead end, or ice falls off the middle span"
-    section.add_argument("--event", choices=("break", "ice"), help=text)
+    text = "what happens then: the wire breaks at the first end, ice falls off the middle span, or wind gusts"
+    section.add_argument("--event", choices=("break", "ice", "gust"), help=text)
     add_list(command, "--string", "L,M", "length and mass of the suspension strings [m, kg] (default: 2.5,60)")
     text = "height of the clamps of --spans over the ground [m] (default: there is no ground)"
     section.add_argument("--height", metavar="Z", type=positive, help=text)
