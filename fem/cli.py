@@ -25,7 +25,7 @@ EXIT_CODES = """exit codes: 0 done, 1 an error in the program, 2 an error in the
 3 no convergence, energy drift, too many increments (INC=) or a missed validation target,
 4 disk full or out of memory, 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP"""
 FIGURES = (
-    *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response"),
+    *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "curvature", "touchdown", "response"),
     *("modes", "load_factor"),
 )
 CODES = ("calculix", "opensees", "moordyn", "code_aster", "abaqus")
@@ -351,9 +351,11 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
 
 
 def line_command(options: argparse.Namespace) -> int:
-    """``fem line``: a deck, or tables and a figure of sag and tension."""
+    """``fem line``: a deck of a span or of a row of sag and tension, or the tables of these and a figure."""
     if options.sag_tension is None:
         return writes("fem.tools.spans:line_as_asked")(options)
+    if options.row is not None:
+        return writes("fem.tools.line_sections:line_section_as_asked")(options)
     from fem.runs.console import say
     from fem.show.sags import save_sags
     from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension

@@ -151,6 +151,8 @@ class System:
 
     def name_dof(self, dof: int) -> str:
         """``node 12 dof 3`` in the user's labels."""
+        if dof // 3 in (corners := self.model.corners):
+            return f"the rigid body of node {corners[dof // 3]}"
         return f"node {self.labels[dof // 3]} dof {dof % 3 + 1}"
 
     def label_of_bar(self, index: int) -> int:

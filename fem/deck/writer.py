@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
-from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, WIND
+from fem.deck.fluids import AQUA, GUSTS, MARINE_GROWTH, OF_GUSTS, OF_WATER, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
@@ -335,7 +335,9 @@ def surroundings_lines(model: Model) -> list[str]:
         head = keyword_line("AQUA", **OF_WATER.written(model.water))
         lines += [head, AQUA.written(model.water), *table(model.water.current)]
     if model.wind is not None:
-        lines += ["*WIND", WIND.written(model.wind)]
+        gusts = model.wind.gusts
+        lines += [keyword_line("WIND", **(OF_GUSTS.written(gusts) if gusts else {})), WIND.written(model.wind)]
+        lines += [GUSTS.written(gusts)] if gusts else []
     for wave in model.waves:
         lines += wave_lines(wave)
     for rao in model.raos.values():

@@ -16,7 +16,7 @@ from fem.runs.own import check_file, others, some, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response
 from fem.show.links import angles, joints, links, phase, phase_angles
-from fem.show.shapes import envelope, modes, shapes, tension, touchdown
+from fem.show.shapes import curvature, envelope, modes, shapes, tension, touchdown
 from fem.show.style import UNDATED, save
 
 Drawing: TypeAlias = Callable[[Results], Figure]
@@ -28,6 +28,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "reactions": (reactions, joints),
     "phase": (phase, phase_angles),
     "tension": (tension, envelope, shapes),
+    "curvature": (curvature,),
     "touchdown": (touchdown,),
     "response": (response,),
     "modes": (modes,),
@@ -59,8 +60,8 @@ def plot(
     """Draw the requested figures of a run from its files, or all for which it has data. Returns the files written.
 
     folder  results folder of a run (``fem.run(deck, output=folder)``)
-    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response,
-            modes, load_factor
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, curvature, touchdown,
+            response, modes, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
     scale   factor on displacements in the figures of shapes and modes; None: 1, for displacements of shapes that are

@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -17,7 +17,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Flags, Floats, Ints, Say, first_least
 from fem.errors import CommandError, unknown
-from fem.model.quantities import ELEMENTAL
+from fem.model.quantities import ELEMENTAL, NODAL
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import style
@@ -34,6 +34,7 @@ from fem.show.motion import (
     places_of,
     plane_of,
     plane_within,
+    read_printed,
     read_tensions,
     slack_bar,
     slack_spells,
@@ -114,37 +115,56 @@ def envelope(results: Results) -> Figure:
     found = read_tensions(results)
     if len(found.labels) == 1:
         raise Missing("there is only one bar: its force is in the figure tension")
-    edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
-    spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
-    spans = [span for span in spans if span[2].any()]
-    parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
-    title = f"Minimum, mean and maximum force in the bars{', the last steps' if len(spans) > len(parts) else ''}"
+    parts, more = by_steps(results, found, "T")
+    title = f"Minimum, mean and maximum force in the bars{more}"
     try:
-        figure = along(results, found.labels, parts, title, chain_of(results))
+        figure = along(results, found.labels, parts, title, line_of(results, chain_of(results)), "force")
     except Missing:
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
     return figure
 
 
-def along(
-    results: Results, labels: list[int], parts: list[Any], title: str, chain: Chain, unit: str = "force"
-) -> Figure:
-    """Over the length of a chain of nodes and elements; a panel for each of the ``parts``: its name, then least, mean
-    and greatest value of each of the elements ``labels``.
+def curvature(results: Results) -> Figure:
+    """Least, mean and greatest SK of nodes in each step, over the arc length of a line that bends."""
+    found = read_printed(results.nodes, "SK", "*NODE PRINT")
+    parts, more = by_steps(results, found, "SK")
+    line = line_of(results, chain_of(results), of_nodes=True)
+    return along(results, found.labels, parts, f"Minimum, mean and maximum curvature{more}", line, "1/length")
+
+
+def by_steps(results: Results, found: Tensions, what: str) -> tuple[list[Any], str]:
+    """Parts of ``along`` for the last steps, and words for a title that has not all."""
+    edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
+    spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
+    spans = [span for span in spans if span[2].any()]
+    parts = [(f"{what}, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
+    return parts, ", the last steps" if len(spans) > len(parts) else ""
+
+
+class Along(NamedTuple):
+    """Over the length from a node ``start``: labels of bars or nodes, and where these are (their middles)."""
+
+    start: int
+    labels: list[int]
+    x: Floats
+
+
+def along(results: Results, labels: list[int], parts: list[Any], title: str, line: Along, unit: str) -> Figure:
+    """Over the length of a line; a panel for each of the ``parts``: its name, then least, mean and greatest value of
+    each of the bars or nodes ``labels``.
     """
     figure, rows = style.panels(len(parts), title, height=2.6)
-    (nodes, elements), column_of = chain, {label: column for column, label in enumerate(labels)}
-    places = [place for place, label in enumerate(elements) if label in column_of]
-    columns = [column_of[elements[place]] for place in places]
-    x = arc_length(results, nodes, elements)[places]
+    column_of = {label: column for column, label in enumerate(labels)}
+    places = [place for place, label in enumerate(line.labels) if label in column_of]
+    columns, x = [column_of[line.labels[place]] for place in places], line.x[places]
     for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
         panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
         for place, (which, values) in enumerate((("maximum", greatest), ("mean", mean), ("minimum", least))):
             style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
         panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
-    rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
+    rows[-1][0].set_xlabel(f"length along the bars from node {line.start} [{results.unit('length')}]")
     style.legend_below(rows[0][0])
     return figure
 
@@ -157,8 +177,9 @@ def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]
     return values.min(axis=0), mean, values.max(axis=0)
 
 
-def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Floats:
-    """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
+def line_of(results: Results, chain: Chain, of_nodes: bool = False) -> Along:
+    """Natural lengths along a chain of p + 1 nodes and p bars, to these nodes or the middles of the bars."""
+    nodes, elements = chain
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
     places = places_of(elements, results.mesh.element_labels)
     given, fraction = (
@@ -166,7 +187,9 @@ def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Float
         distance / np.bincount(places, distance)[places],
     )  # < 1 beside a pulley
     length = np.where(np.isnan(given), distance, given * fraction)
-    return np.asarray(np.cumsum(length) - 0.5 * length)
+    if of_nodes:
+        return Along(nodes[0], nodes, np.concatenate([[0.0], np.cumsum(length)]))
+    return Along(nodes[0], elements, np.cumsum(length) - 0.5 * length)
 
 
 def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
@@ -420,33 +443,38 @@ def read_touchdown(results: Results) -> dict[str, Floats]:
     return found
 
 
-RANGE_COLUMNS = ("element", "s", "min", "mean", "max", "std", "time_min", "time_max")
+RANGE_COLUMNS = ("s", "min", "mean", "max", "std", "time_min", "time_max")
 
 
 def line_range(folder: Path, members: str, what: str, step: int | None, start: float, say: Say) -> None:
-    """``fem post range``: a table with a row for each bar of a set, and a figure."""
+    """``fem post range``: a table with a row for each bar of a set, or each of its nodes, and a figure."""
     results, members, what = open_results(folder), members.upper(), what.upper()
-    units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
+    units = {
+        name: (quantity.unit, kind) for kind, table in (("node", NODAL), ("element", ELEMENTAL)) for quantity in table
+        for name in quantity.columns
+    }  # fmt: skip
     if what not in units:
-        raise CommandError(unknown("quantity of elements", what, units).args[0])
+        raise CommandError(unknown("quantity", what, units).args[0])
+    unit, kind = units[what]
     try:
-        nodes, elements = chain_of(results, members_of(results, members))
+        line = line_of(results, chain_of(results, members_of(results, members)), of_nodes=kind == "node")
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
-    found = read_series(folder, f"{what}_e", elements, step, start)
+    found = read_series(folder, f"{what}_{kind[0]}", line.labels, step, start)
     extremes = np.array([extremes_of(series) for series in found])
-    s = arc_length(results, nodes, elements)
     for notice in found[0].notices:
         say(f"note: {notice}")
-    rows = [[label, *row] for label, row in zip(elements, np.column_stack([s, extremes]).tolist(), strict=True)]
-    write_table(folder / f"range_{what}_{members}.csv", RANGE_COLUMNS, rows, say)
+    numbers = np.column_stack([line.x, extremes]).tolist()
+    rows = [[label, *row] for label, row in zip(line.labels, numbers, strict=True)]
+    write_table(folder / f"range_{what}_{members}.csv", (kind, *RANGE_COLUMNS), rows, say)
     least, mean, greatest = extremes[:, :3].T
     high, low = first_least(-greatest), first_least(least)
     for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
-        say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
+        where = f"{kind} {line.labels[place]}, s = {line.x[place]:.6g}"
+        say(f"  {word}  {value[place]:.9g} in {where}, at {time[place]:.9g}")
     when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
     title = f"Minimum, mean and maximum {what} along {members}"
-    figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
+    figure = along(results, line.labels, [(when, least, mean, greatest)], title, line, unit)
     path = folder / f"range_{what}_{members}.png"
     style.save(figure, path, results.mark)
     say(str(path))
