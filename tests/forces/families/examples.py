@@ -276,7 +276,7 @@ TURNED = """*NODE
 *BOUNDARY
 1, 1
 *AMPLITUDE, NAME=A, TIME=TOTAL TIME
-0, 1, 0.5, 0.6, 3, 2
+0, 1, 0.4, 0.6, 0.8, 1
 *STEP, NLGEOM
 {procedure}
 *CLOAD
