@@ -18,7 +18,9 @@ from pathlib import Path
 
 from fem.arrays import Say
 from fem.files import write_new
-from fem.tools.moordyn_files import Bottom, Line, LineType, Moorings, Point, Water, bottom_of, read, water_of
+from fem.tools.moordyn_bodies import written
+from fem.tools.moordyn_files import Line, LineType, Moorings, Point, read
+from fem.tools.moordyn_water import Bottom, Water, bottom_of, water_of
 
 REST = """\
 ** at rest, in equilibrium: loads at once
@@ -101,11 +103,13 @@ def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Wa
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
     both = moorings.option("FrictionCoefficient", default=0.0)
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
-    steps = [*REST.splitlines(), *weight_lines(moorings, chains, gravity, density)]
+    label = max(chain.nodes[-1] for chain in chains) + 2 * max(moorings.points) + 1
+    bodies = written(moorings, nodes_of(chains), label, gravity, density)
+    steps = [*REST.splitlines(), *bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
     steps += [
         "*END STEP",
         *STREAM.splitlines(),
-        *water_lines(moorings, chains, bool(water.history)),
+        *water_lines(moorings, chains, bodies.water, bool(water.history)),
         "*END STEP",
         *MOTION.splitlines(),
     ]
@@ -115,6 +119,7 @@ def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Wa
         *("*PARAMETER", "dt = 0.05", "time = 10.", *mesh_lines(moorings, chains), *property_lines(moorings)),
         *added_lines(moorings, chains, density),
         *plain_lines(moorings, chains),
+        *bodies.mesh,
         *("*AQUA", f"{-bottom.mean!r}, 0., {gravity!r}, {density!r}"),
         *(numbers(row[1:] + row[:1]) for row in water.currents),
         *water.lines(BEGIN),
@@ -169,7 +174,7 @@ def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list
     """Added mass of free points, rho V Ca in all directions: it has no weight, so it is an element of its own."""
     where, lines = nodes_of(chains), list[str]()
     label = max(chain.nodes[-1] for chain in chains) + max(moorings.points)
-    for end in (each for each in moorings.points.values() if each.kind == "free" and each.label in where):
+    for end in (each for each in moorings.points.values() if each.is_loose and each.label in where):
         if mass := density * end.volume * end.added:
             name = f"ADDED{end.label}"
             lines += [f"*ELEMENT, TYPE=MASS, ELSET={name}", f"{label + end.label}, {where[end.label][0]}"]
@@ -223,22 +228,24 @@ def bed_lines(moorings: Moorings, name: str, bottom: Bottom, pressing: list[floa
     return lines + ([numbers(friction)] if any(friction) else [])
 
 
-def weight_lines(moorings: Moorings, chains: list[Chain], gravity: float, density: float) -> list[str]:
-    """Of lines and points, less what the water carries."""
+def weight_lines(
+    moorings: Moorings, chains: list[Chain], gravity: float, density: float, forces: list[str]
+) -> list[str]:
+    """Of lines and points, less what the water carries; forces: those on bodies."""
     lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."]
     lines += [f"{set_of(moorings, name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
     where = nodes_of(chains)
-    free = [end for end in moorings.points.values() if end.kind == "free" and end.label in where]
-    lines += [f"POINT{end.label}, GRAV, {gravity!r}, 0., 0., -1." for end in free if end.mass]
-    loads = []
+    free = [end for end in moorings.points.values() if end.is_loose and end.label in where]
+    lines += [f"POINT{end.label}, GRAV, {gravity!r}, 0., 0., -1." for end in free if end.mass and not end.body]
+    loads = forces[:]
     for end in free:
         force = end.force[0], end.force[1], end.force[2] + density * gravity * end.volume
         loads += [f"{where[end.label][0]}, {dof}, {part!r}" for dof, part in enumerate(force, 1) if part]
     return lines + (["*CLOAD", *loads] if loads else [])
 
 
-def water_lines(moorings: Moorings, chains: list[Chain], is_changing: bool) -> list[str]:
-    """Drag and added mass of each type, and the drag of points on the bars beside them."""
+def water_lines(moorings: Moorings, chains: list[Chain], members: list[str], is_changing: bool) -> list[str]:
+    """Drag and added mass of each type, and the drag of points on the bars beside them; members: lines of bodies."""
     dragged = drag_of_points(moorings, chains)
     curve = ", CURRENT" * is_changing
     sets = [(set_of(moorings, name), moorings.types[name], 0.0) for name in used(moorings)]
@@ -246,7 +253,8 @@ def water_lines(moorings: Moorings, chains: list[Chain], is_changing: bool) -> l
         names = [name for name in used(moorings) if plain_bars(moorings, chains, name, dragged)]
         sets = [(f"PLAIN_{set_of(moorings, name)}", moorings.types[name], 0.0) for name in names]
         sets += [(str(bar), made, area) for bar, (made, area) in dragged.items()]
-    loads = []
+    follows = {"FDD": f", 1.{curve}", "FDT": f", 1., 2.{curve}"}
+    loads = [line + follows.get(line.split(", ")[1], "") if is_changing else line for line in members]
     for target, made, area in sets:
         d = made.diameter
         across, along = made.drag + area / d, made.axial_drag + area / (math.pi * d)
@@ -284,7 +292,7 @@ def drag_of_points(moorings: Moorings, chains: list[Chain]) -> dict[int, tuple[L
     beside = bars_beside(chains)
     for end in moorings.points.values():
         bars = [(label, bar) for (label, point), bar in beside.items() if point == end.label]
-        for label, bar in bars if end.kind == "free" and end.drag_area else []:
+        for label, bar in bars if end.is_loose and end.drag_area else []:
             line = lines[label]
             share = end.drag_area / len(bars) / (line.length / line.segments)
             area = found[bar][1] if bar in found else 0.0
@@ -365,7 +373,6 @@ def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin
 
 
 LEFT = {
-    "ROD TYPES": "rods",
     "SYROPE IC": "the Syrope model",
     "CONTROL": "control of lines",
     "EXTERNAL LOADS": "external loads and damping of points",
@@ -396,7 +403,9 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     """Which node is which point, for the head of the deck."""
     where = nodes_of(chains)
     ends = [moorings.points[label] for label in where]
-    return [f"point {end.label} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends]
+    return [
+        f"{end.name or f'point {end.label}'} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends
+    ]
 
 
 def floating(moorings: Moorings) -> list[str]:
@@ -420,7 +429,14 @@ def floating(moorings: Moorings) -> list[str]:
 def left_out(moorings: Moorings) -> list[str]:
     """What of the file has no meaning in the deck, each named."""
     found = [f"section {name}: {LEFT[name]} left out" for name in moorings.others if name in LEFT]
-    found += [f"rod {row.words[0]} left out: rods are not supported" for row in moorings.rods]
+    for body in moorings.bodies.values():
+        for rod in body.rods if not body.is_loose else ():
+            found.append(f"rod {rod.label} does not move by itself: its weight and drag are left out")
+        if body.is_loose:
+            found.append(
+                f"{body.name.lower()}: no rotational drag, no contact with the bottom; its buoyancy (not that of "
+                "rods) acts at any height"
+            )
     failures = [row for row in moorings.failures if len(row.words) > 2]
     found += [
         f"failure {row.words[0]}: the bar of line {row.words[2]} beside point {row.words[1]} breaks" for row in failures
@@ -434,11 +450,11 @@ def left_out(moorings: Moorings) -> list[str]:
             found.append(beside)
     found += floating(moorings)
     for end in moorings.points.values():
-        if end.kind == "free" and end.drag_area:
+        if end.is_loose and end.drag_area:
             found.append(
                 f"point {end.label}: CdA = {end.drag_area:g} acts on the adjacent bars, transversely and axially"
             )
-        if end.kind == "free" and end.volume:
+        if end.is_loose and end.volume:
             found.append(f"point {end.label}: its buoyancy acts at any height")
     words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}
     found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)

@@ -2,31 +2,17 @@
 
 Source: MoorDyn 2.7, docs/inputs.rst and MoorDyn2.cpp: a section begins with a line of dashes and its name, tables have
 two lines of heads, # begins a comment, columns count and their heads do not.
-
-The files beside it: currents and waves (options Currents and WaveKin of MoorDyn-C, the file of WaterKin of MoorDyn-F),
-and depths (bathymetry), which are read as a plane where they are one.
-
-Source: MoorDyn, docs/waterkinematics.rst and docs/inputs.rst. WaveKin 7 is the sum of a sin(w t - k x + phase) over the
-lines of wave_frequencies.txt, stretched as Wheeler has it (source/Waves/SpectrumKin.cpp); a record of the surface at
-the origin (WaveKin 3, WaveKinMod 1) is the sum of its Fourier components, all in one direction. Depths: inputs.rst,
-Seafloor/Bathymetry File: a grid of points in x and y with a depth at each; beyond the grid the depth is that of its
-edge. Two forms: of MoorDyn-C (counts, x, y, then x y z of all points) and of MoorDyn-F (a title, nGridX, nGridY, x of
-all columns, then y and the depths of each row).
 """
 
 from __future__ import annotations
 
-import cmath
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from fem.arrays import Floats
-from fem.errors import CommandError, DeckError, Problem
+from fem.errors import DeckError, Problem
 
 SECTIONS = {
     "LINE TYPES": ("LINE DICTIONARY", "LINE TYPES"),
@@ -109,7 +95,10 @@ class LineType:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """``kind`` is fixed, coupled or free; ``body`` its number, 0: none. Steady forces as old files have them."""
+    """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
+
+    name  of the end of a rod;  its label is then above those of the points
+    """
 
     row: Row
     label: int
@@ -120,6 +109,56 @@ class Point:
     drag_area: float
     added: float
     force: tuple[float, ...] = (0.0, 0.0, 0.0)
+    body: str = ""
+    name: str = ""
+
+    @property
+    def is_loose(self) -> bool:
+        """What is said of its mass and of water matters."""
+        return self.kind in ("free", "tied")
+
+
+@dataclass(frozen=True, slots=True)
+class Rod:
+    """A rigid cylinder between two ends (3,); ``end_drag`` and ``end_added`` are those of each end face."""
+
+    row: Row
+    label: int
+    ends: tuple[tuple[float, ...], tuple[float, ...]]
+    diameter: float
+    mass: float
+    drag: float
+    added: float
+    end_drag: float
+    end_added: float
+
+    @property
+    def length(self) -> float:
+        return math.dist(*self.ends)
+
+
+@dataclass(slots=True)
+class Body:
+    """A rigid body, or a rod that is one by itself: the kind of ``Point``, pinned where its place alone is held.
+
+    pose  x, y, z, roll, pitch, yaw in degrees;  centre, inertia, drag_area, added: x, y, z in axes of the body
+    """
+
+    row: Row
+    name: str
+    kind: str
+    pose: tuple[float, ...]
+    mass: float = 0.0
+    centre: tuple[float, ...] = (0.0, 0.0, 0.0)
+    inertia: tuple[float, ...] = (0.0, 0.0, 0.0)
+    volume: float = 0.0
+    drag_area: tuple[float, ...] = (0.0, 0.0, 0.0)
+    added: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rods: list[Rod] = field(default_factory=list)
+
+    @property
+    def is_loose(self) -> bool:
+        return self.kind in ("free", "pinned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +185,7 @@ class Moorings:
     options: dict[str, Row]
     others: list[str] = field(default_factory=list)
     failures: list[Row] = field(default_factory=list)
-    rods: list[Row] = field(default_factory=list)
+    bodies: dict[str, Body] = field(default_factory=dict)
 
     def row(self, *names: str) -> Row | None:
         """Where an option stands, by any of its names."""
@@ -163,7 +202,7 @@ class Moorings:
 def read(path: Path) -> Moorings:
     """DeckError: what cannot be understood, with its place."""
     sections = sections_of(path)
-    bodies = {row.count(0, "the number of the body"): body_place(row) for row in sections.get("BODIES", [])}
+    bodies = {each.name: each for each in map(body, sections.get("BODIES", []))}
     types: dict[str, LineType] = {}
     for made in (line_type(row) for row in sections.get("LINE TYPES", [])):
         if types.setdefault(made.name, made) is not made:
@@ -172,16 +211,19 @@ def read(path: Path) -> Moorings:
     for end in (point(row, bodies) for row in sections.get("POINTS", [])):
         if points.setdefault(end.label, end) is not end:
             raise end.row.error(f"the point {end.label} is defined twice")
-    lines = [line(row, types, points) for row in sections.get("LINES", [])]
+    kinds = {row.words[0]: row for row in sections.get("ROD TYPES", [])}
+    ends: dict[str, int] = {}
+    for row in sections.get("RODS", []):
+        ends |= rod_ends(row, kinds, bodies, points)
+    lines = [line(row, types, points, ends) for row in sections.get("LINES", [])]
     if len({each.label for each in lines}) < len(lines):
         raise lines[-1].row.error("two lines have the same number")
     if not lines:
         raise DeckError([Problem(str(path), 1, 1, "no lines in it", hint="MoorDyn v2 has a section ---- LINES ----")])
     options = {row.words[1].lower(): row for row in sections.get("OPTIONS", []) if len(row.words) > 1}
-    known = ("LINE TYPES", "POINTS", "LINES", "OPTIONS", "FAILURE", "RODS")
+    known = ("LINE TYPES", "POINTS", "LINES", "OPTIONS", "FAILURE", "RODS", "ROD TYPES", "BODIES")
     others = [name for name in sections if name not in known]
-    beside = sections.get("FAILURE", []), sections.get("RODS", [])
-    return Moorings(path, types, points, lines, options, others, *beside)
+    return Moorings(path, types, points, lines, options, others, sections.get("FAILURE", []), bodies)
 
 
 def sections_of(path: Path) -> dict[str, list[Row]]:
@@ -240,25 +282,97 @@ def check_parts(row: Row) -> None:
         raise row.error(f"the dynamic EA {stiffness[1]} is not above the static one, {stiffness[0]}", 3)
 
 
-def body_place(row: Row) -> tuple[bool, tuple[float, ...]]:
-    """Whether it is free, and x, y, z, roll, pitch, yaw in degrees."""
-    is_free = len(row.words) > 1 and row.words[1].upper().startswith("FREE")
-    return is_free, tuple(row.number(place, "the place of the body") for place in range(2, 8))
+BODY_KINDS = {"free": ("FREE",), "fixed": ("FIXED", "FIX", "ANCHOR"), "coupled": ("COUPLED", "CPLD", "VESSEL", "VES")}
+PINNED = ("PINNED", "PIN")
 
 
-def point(row: Row, bodies: dict[int, tuple[bool, tuple[float, ...]]]) -> Point:
+def several(row: Row, place: int, what: str, count: int) -> list[float]:
+    """Numbers between bars; one alone stands for all. DeckError: they are others than 1 or ``count``."""
+    words = row.words[place].split("|") if place < len(row.words) else [""]
+    found = [number_of(word) for word in words]
+    if len(found) not in (1, count) or not all(map(math.isfinite, found)):
+        got = row.words[place] if place < len(row.words) else "nothing"
+        raise row.error(f"expected {what}, 1 or {count} numbers between bars, got {got!r}", place)
+    return found * (count // len(found))
+
+
+def number_of(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return math.nan
+
+
+def body(row: Row) -> Body:
+    """A line of BODIES."""
+    label, word = row.count(0, "the number of the body"), (row.words[1] if len(row.words) > 1 else "").upper()
+    kind = next((kind for kind, words in BODY_KINDS.items() if word in words), "")
+    kind = kind or ("pinned" if word in ("COUPLEDPINNED", "VESSELPINNED", "CPLDPIN") else "")
+    if not kind:
+        raise row.error(f"unknown attachment {word!r} of a body", 1, "known are Free, Fixed, Coupled and CoupledPinned")
+    found = Body(row, f"BODY{label}", kind, tuple(row.number(place, "the place of the body") for place in range(2, 8)))
+    if found.is_loose:
+        found.mass, found.volume = row.number(8, "the mass"), row.number(11, "the volume")
+        centre = several(row, 9, "the centre of gravity", 3)
+        found.centre = tuple(centre) if "|" in row.words[9] else (0.0, 0.0, centre[0])
+        found.inertia = tuple(several(row, 10, "moments of inertia", 3))
+        parts = row.words[12].count("|") + 1 if len(row.words) > 12 else 1
+        drag = several(row, 12, "CdA", parts if parts in (1, 2, 3) else 6)
+        found.drag_area = tuple(drag[:3] if len(drag) > 2 else drag[:1] * 3)  # two: of translations, of rotations
+        found.added = tuple(several(row, 13, "Ca", 3))
+        for place, numbers in ((8, (found.mass,)), (10, found.inertia), (11, (found.volume,))):
+            if min(numbers) < 0.0:
+                raise row.error(f"expected no negative number, got {row.words[place]}", place)
+    return found
+
+
+def rod_ends(row: Row, types: dict[str, Row], bodies: dict[str, Body], points: dict[int, Point]) -> dict[str, int]:
+    """A line of RODS: its ends become points (R1A -> label), and a rod that moves by itself a body."""
+    if len(row.words) < 9 or row.words[1] not in types:
+        known = f"there are {', '.join(types) or 'none'}"
+        raise row.error(f"expected a rod: number, type, attachment, two ends; of types {known}", 1)
+    label, made, word = row.count(0, "the number of the rod"), types[row.words[1]], row.words[2].upper()
+    ends = tuple(tuple(row.number(place + axis, "an end of the rod") for axis in range(3)) for place in (3, 6))
+    sizes = [made.number(place, "a number of the rod type") for place in range(1, 7)]
+    if not min(sizes[:2]) > 0.0:
+        raise made.error("diameter and mass of a rod must be positive", 1)
+    name, owner = f"ROD{label}", re.fullmatch(r"BODY(\d+)", word)
+    if owner and f"BODY{owner[1]}" in bodies:
+        name = f"BODY{owner[1]}"
+        ends = tuple(on_body(end, bodies[name].pose) for end in ends)
+    else:
+        kind = next((kind for kind, words in BODY_KINDS.items() if word in words), "pinned" if word in PINNED else "")
+        if not kind:
+            hint = "known are Free, Pinned, Fixed, Coupled and Body1; a rod that is pinned to a body or a vessel is not"
+            raise row.error(f"rods that are {row.words[2]} are not supported", 2, hint)
+        bodies[name] = Body(row, name, kind, (*ends[0], 0.0, 0.0, 0.0))
+    rod = Rod(row, label, (ends[0], ends[1]), *sizes)
+    if not rod.length and name == f"ROD{label}":  # it joins two lines
+        kind, at = bodies.pop(name).kind.replace("pinned", "fixed"), max(points, default=0) + 1
+        points[at] = Point(row, at, kind, ends[0], 0.0, 0.0, 0.0, 0.0, name=f"rod {label}")
+        return {f"R{label}{end}": at for end in "AB"}
+    if not rod.length:
+        raise row.error(f"rod {label} has no length", 3, "use a point in its place")
+    bodies[name].rods.append(rod)
+    found = {}
+    for end, place in zip("AB", ends, strict=True):
+        found[f"R{label}{end}"] = at = max(points, default=0) + 1
+        kind = "tied" if bodies[name].is_loose else bodies[name].kind
+        points[at] = Point(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=f"end {end} of rod {label}")
+    return found
+
+
+def point(row: Row, bodies: dict[str, Body]) -> Point:
     if len(row.words) < 9:
         raise row.error(f"a point has 9 columns, this one {len(row.words)}", len(row.words))
     label, word = row.count(0, "the number of the point"), row.words[1].upper()
     place = tuple(row.number(axis, f"{name} of the point") for axis, name in ((2, "x"), (3, "y"), (4, "z")))
     kind = next((kind for kind, words in KINDS.items() if word in words), "")
-    if match := re.fullmatch(r"BODY(\d+)", word):
-        if int(match[1]) not in bodies:
-            raise row.error(f"there is no body {match[1]}", 1)
-        is_free, pose = bodies[int(match[1])]
-        if is_free:
-            raise row.error("free bodies are not supported", 1, "fixed and coupled ones are; points alone may be free")
-        kind, place = "coupled", on_body(place, pose)
+    owner = bodies.get(word)
+    if owner:
+        kind, place = ("tied" if owner.is_loose else owner.kind), on_body(place, owner.pose)
+    elif re.fullmatch(r"BODY(\d+)", word):
+        raise row.error(f"there is no body {word[4:]}", 1)
     if not kind:
         hint = f"known are {', '.join(words[0].capitalize() for words in KINDS.values())} and Body1"
         raise row.error(f"unknown attachment {row.words[1]!r}", 1, hint)
@@ -267,7 +381,7 @@ def point(row: Row, bodies: dict[int, tuple[bool, tuple[float, ...]]]) -> Point:
     values = [row.number(column, what) for column, what in zip(columns, names, strict=True)]
     force = tuple(row.number(column, "a force") for column in (7, 8, 9)) if len(row.words) >= 12 else (0.0, 0.0, 0.0)
     mass, volume, drag_area, added = values
-    return Point(row, label, kind, place, mass, volume, drag_area, added, force)
+    return Point(row, label, kind, place, mass, volume, drag_area, added, force, word if owner else "")
 
 
 def on_body(place: Sequence[float], pose: Sequence[float]) -> tuple[float, ...]:
@@ -280,328 +394,27 @@ def on_body(place: Sequence[float], pose: Sequence[float]) -> tuple[float, ...]:
     return pose[0] + x, pose[1] + y, pose[2] + z
 
 
-def line(row: Row, types: dict[str, LineType], points: dict[int, Point]) -> Line:
+def line(row: Row, types: dict[str, LineType], points: dict[int, Point], rods: dict[str, int]) -> Line:
     if len(row.words) < 6:
         raise row.error(f"a line has 7 columns, this one {len(row.words)}", len(row.words))
     if row.words[1] not in types:
         raise row.error(f"there is no line type {row.words[1]!r}; there are {', '.join(types)}", 1)
     ends = []
     for place in (2, 3):
-        if row.words[place].upper().startswith("R"):
-            raise row.error("lines that end at rods are not supported", place, "use a point in place of the rod")
+        word = row.words[place].upper()
+        if word.startswith("R"):
+            if word not in rods:
+                raise row.error(f"there is no end of a rod {row.words[place]}", place, "R1A and R1B are those of rod 1")
+            if types[row.words[1]].bending and points[rods[word]].body:
+                message = "lines with EI that end at rods, which hold their direction, are not supported"
+                raise row.error(message, place, "use a point in place of the rod, or EI = 0")
+            ends.append(rods[word])
+            continue
         ends.append(row.count(place, "the number of a point"))
-        if ends[-1] not in points:
+        if ends[-1] not in points or points[ends[-1]].name:
             raise row.error(f"there is no point {ends[-1]}", place)
     length = row.number(4, "the natural length")
     if not length > 0.0:
         raise row.error(f"the natural length must be positive, got {row.words[4]}", 4)
     label, segments = row.count(0, "the number of the line"), row.count(5, "the number of segments")
     return Line(row, label, row.words[1], ends[0], ends[1], length, segments)
-
-
-def rows_of(path: Path, what: str, heads: int = 0) -> list[Row]:
-    """The lines that hold something, without the first ``heads`` of the file. CommandError: it is not there.
-
-    what  that takes the file, for the message
-    """
-    if not path.is_file():
-        raise CommandError(f"{what} from {path}, which does not exist")
-    lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
-    rows = [Row(str(path), number, text, tuple(text.partition("#")[0].split())) for number, text in lines]
-    return [row for row in rows[heads:] if row.words]
-
-
-def numbers_in(row: Row, what: str) -> list[float]:
-    """All words of a line; commas may stand between them. DeckError: one is no number."""
-    plain = Row(row.file, row.line, row.text.replace(",", " "), tuple(" ".join(row.words).replace(",", " ").split()))
-    return [plain.number(place, what) for place in range(len(plain.words))]
-
-
-def is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-STEADY, CHANGING = "current_profile.txt", "current_profile_dynamic.txt"
-COMPONENTS, ELEVATION = "wave_frequencies.txt", "wave_elevation.txt"
-STEADY_HEADS, CHANGING_HEADS = 3, 4
-SMALL = 1e-6
-"""Over the largest component of a record: what is left out."""
-SAME_SHAPE = 1e-9
-NOT_HERE = {
-    1: "its waves come from the program that drives MoorDyn",
-    2: "its waves are interpolated on a grid; with WaveKin 7 the components of the same file are summed",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Wave:
-    """amplitude cos(k.x - omega t + phase), towards ``direction``; radians."""
-
-    amplitude: float
-    omega: float
-    phase: float
-    direction: float
-
-
-@dataclass(frozen=True, slots=True)
-class Water:
-    """currents: rows of z, vx, vy, vz, by rising z; history: (time, factor) of them; what is left out, named."""
-
-    currents: tuple[tuple[float, ...], ...] = ()
-    history: tuple[tuple[float, float], ...] = ()
-    waves: tuple[Wave, ...] = ()
-    notices: tuple[str, ...] = ()
-
-    def lines(self, begin: float) -> list[str]:
-        """The card of the waves; begin: total time at which MoorDyn's begins."""
-        found = ["*WAVE, TYPE=AIRY, WAVE PERIOD, STRETCHING=WHEELER"] if self.waves else []
-        for wave in self.waves:
-            along = math.cos(wave.direction), math.sin(wave.direction)
-            row = (
-                wave.amplitude,
-                2.0 * math.pi / wave.omega,
-                math.degrees(wave.phase + wave.omega * begin) % 360.0,
-                *along,
-            )
-            found.append(", ".join(map(repr, row)))
-        return found
-
-
-def water_of(moorings: Moorings) -> Water:
-    """CommandError: a file is not there. DeckError: what cannot be understood, or has no place in a deck."""
-    file = moorings.row("WaterKin")
-    named = file.words[0].strip("\"'").lower() if file else ""
-    if file and named == "seastate":
-        raise file.error("WaterKin SEASTATE takes waves and currents from OpenFAST, not from a file", 0)
-    if file and named not in ("", "0", "none", "null", "unused"):
-        return of_file(moorings, file)
-    currents, history, notices = of_currents(moorings)
-    waves, more = of_waves(moorings)
-    return Water(currents, history, waves, (*notices, *more))
-
-
-def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...], list[str]]:
-    """By the option Currents: steady (1), or one profile times a function of time (2)."""
-    kind = moorings.option("Currents", default=0.0)
-    if kind == 1.0:
-        rows = rows_of(moorings.file.with_name(STEADY), "Currents 1 takes the current", STEADY_HEADS)
-        names = ("z", "ux", "uy", "uz")
-        return tuple(sorted(tuple(row.number(at, name) for at, name in enumerate(names)) for row in rows)), (), []
-    if kind == 2.0:
-        return (*changing(moorings), [])
-    if kind == 0.0:
-        return (), (), []
-    return (
-        (),
-        (),
-        [f"option Currents = {kind:g} left out: there is no current in the deck, which knows profiles (1, 2)"],
-    )
-
-
-def changing(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...]]:
-    """A profile that changes in time: rows of time, then vx at all depths, vy, vz."""
-    path = moorings.file.with_name(CHANGING)
-    first, *rows = rows_of(path, "Currents 2 takes the current", CHANGING_HEADS)
-    depths = numbers_in(first, "a depth")
-    if rows and not all(map(is_number, rows[0].words)):
-        rows = rows[1:]
-    parts = len(depths)
-    found: list[tuple[float, Floats]] = []
-    for row in rows:
-        values = numbers_in(row, "time, then velocities")
-        if len(values) - 1 not in (parts, 2 * parts, 3 * parts) or (found and values[0] <= found[-1][0]):
-            raise row.error(f"expected a later time, then {parts}, {2 * parts} or {3 * parts} velocities")
-        found.append((values[0], np.pad(values[1:], (0, 3 * parts + 1 - len(values)))))
-    if not found:
-        raise first.error("no velocities below the depths")
-    table = np.array([values for _, values in found])
-    shape = table[np.abs(table).max(axis=1).argmax()]
-    factor = table @ shape / (shape @ shape or 1.0)
-    if np.abs(table - factor[:, None] * shape).max() > SAME_SHAPE * np.abs(shape).max():
-        raise first.error(
-            "the profile of the current changes its shape in time", 0, "a deck has one profile, times a curve"
-        )
-    profile = sorted((z, *velocity) for z, velocity in zip(depths, shape.reshape(3, parts).T.tolist(), strict=True))
-    return tuple(profile), tuple((time, float(each)) for (time, _), each in zip(found, factor, strict=True))
-
-
-def of_waves(moorings: Moorings) -> tuple[tuple[Wave, ...], list[str]]:
-    """By the option WaveKin: components (7), or a record of the surface (3)."""
-    kind = moorings.option("WaveKin", default=0.0)
-    if kind == 7.0:
-        rows = rows_of(moorings.file.with_name(COMPONENTS), "WaveKin 7 takes the waves")
-        return tuple(wave for row in rows if (wave := component(row)).amplitude), []
-    if kind == 3.0:
-        path = moorings.file.with_name(ELEVATION)
-        return recorded(path, "WaveKin 3 takes the waves", moorings.option("dtWave", default=0.25), 0.0)
-    if kind == 0.0:
-        return (), []
-    why = NOT_HERE.get(int(kind), "it is unknown")
-    return (), [f"option WaveKin = {kind:g} left out, there are no waves in the deck: {why}"]
-
-
-def component(row: Row) -> Wave:
-    """omega, real and imaginary part, direction: |A| sin(w t - k x + arg A) = |A| cos(k x - w t + pi/2 - arg A)."""
-    omega, real, imaginary = (row.number(at, what) for at, what in enumerate(("the frequency", "a part", "a part")))
-    direction = row.number(3, "the direction") if len(row.words) > 3 else 0.0
-    amplitude = complex(real, imaginary)
-    if omega < 0.0 or (omega == 0.0 and amplitude):
-        raise row.error("a wave needs a positive frequency", 0)
-    return Wave(abs(amplitude), omega, 0.5 * math.pi - cmath.phase(amplitude), direction)
-
-
-def recorded(path: Path, what: str, dt: float, direction: float) -> tuple[tuple[Wave, ...], list[str]]:
-    """The Fourier components of a record of time and elevation, sampled every ``dt``."""
-    rows = [row for row in rows_of(path, what) if is_number(row.words[0].strip(","))]
-    if len(rows) < 4:
-        raise CommandError(f"{path} holds no record of the surface: time and elevation in each line")
-    table = np.array([pair(row) for row in rows])
-    (late,) = np.nonzero(np.diff(table[:, 0]) <= 0.0)
-    if late.size:
-        raise rows[late[0] + 1].error("times must rise", 0)
-    if not 0.0 < dt < table[-1, 0] - table[0, 0]:
-        raise CommandError(f"dtWave = {dt:g} samples no record of {table[-1, 0] - table[0, 0]:g} s")
-    count = round((table[-1, 0] - table[0, 0]) / dt)
-    samples = np.interp(table[0, 0] + dt * np.arange(count), *table.T)
-    found = np.fft.rfft(samples) * 2.0 / count
-    mean, found = 0.5 * found[0].real, found[1 : (count - 1) // 2 + 1]
-    omegas = 2.0 * np.pi * np.arange(1, len(found) + 1) / (count * dt)
-    phases = -np.angle(found) + omegas * table[0, 0]  # a cos(w t + arg c) = a cos(-w t - arg c)
-    kept = np.abs(found) > SMALL * np.abs(found).max(initial=0.0)
-    each = zip(np.abs(found)[kept].tolist(), omegas[kept].tolist(), phases[kept].tolist(), strict=True)
-    notices = [f"{path.name}: the mean of the record, {mean:.4g}, is left out"] if abs(mean) > SMALL else []
-    return tuple(Wave(*wave, direction) for wave in each), notices
-
-
-def pair(row: Row) -> list[float]:
-    """A line with a time and an elevation."""
-    values = numbers_in(row, "time, elevation")
-    if len(values) < 2:
-        raise row.error("the elevation is missing", 1)
-    return values[:2]
-
-
-def of_file(moorings: Moorings, asked: Row) -> Water:
-    """MoorDyn-F's file of waves and currents: sections of values, each before its name."""
-    path = moorings.file.with_name(asked.words[0].strip("\"'"))
-    rows = rows_of(path, "WaterKin takes waves and currents")
-    starts = {
-        name: k
-        for k, row in enumerate(rows)
-        if "---" in row.text
-        for name in ("WAVES", "CURRENT")
-        if name in row.text.upper()
-    }
-    missing = [name for name in ("WAVES", "CURRENT") if name not in starts]
-    if missing:
-        raise asked.error(f"{path.name} has no section {' and '.join(missing)}", 0)
-    named = {row.words[1].lower(): row for row in rows if len(row.words) > 1 and "---" not in row.text}
-    waves: tuple[Wave, ...] = ()
-    notices: list[str] = []
-    kinds = []
-    for name in ("wavekinmod", "currentmod"):
-        if name not in named:
-            raise asked.error(f"{path.name} has no {name}", 0)
-        kinds.append(int(named[name].number(0, name)))
-        if kinds[-1] not in (0, 1):
-            raise named[name].error(
-                "waves and currents of OpenFAST's SeaState are not in MoorDyn's files", 0, "0 or 1 are"
-            )
-    if kinds[0] == 1:
-        wanted = [named.get(name) for name in ("wavekinfile", "dtwave", "wavedir")]
-        if None in wanted:
-            raise named["wavekinmod"].error("WaveKinMod 1 needs WaveKinFile, dtWave and WaveDir")
-        file, dt, heading = (row for row in wanted if row)
-        beside = path.with_name(file.words[0].strip("\"'"))
-        angle = math.radians(heading.number(0, "the direction"))
-        waves, notices = recorded(beside, "WaveKinFile takes the waves", dt.number(0, "dtWave"), angle)
-    return Water(profile(rows[starts["CURRENT"] :]) if kinds[1] == 1 else (), (), waves, tuple(notices))
-
-
-def profile(rows: list[Row]) -> tuple[tuple[float, ...], ...]:
-    """The table of depths below its line of units: z, vx, vy, vz."""
-    heads = [k for k, row in enumerate(rows) if "(m/s)" in row.text.lower()]
-    if not heads:
-        raise rows[0].error("no table of the current with a line of units, (m) (m/s) (m/s)")
-    found = []
-    for row in rows[heads[-1] + 1 :]:
-        if "---" in row.text:
-            break
-        found.append((-abs(row.number(0, "a depth")), row.number(1, "vx"), row.number(2, "vy"), 0.0))
-    return tuple(sorted(found))
-
-
-FLAT = 1e-6
-"""Fraction of the largest depth by which points may lie off their plane."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bottom:
-    """A plane z = -depth + x ``rise`` + y ``across``; ``mean``: depth of the water, for waves."""
-
-    depth: float
-    mean: float
-    rise: float = 0.0
-    across: float = 0.0
-
-    def parameters(self) -> str:
-        """Of ``*SEABED``, where it is not level in the depth of the water."""
-        if not (self.rise or self.across):
-            return "" if self.depth == self.mean else f", ELEVATION={-self.depth!r}"
-        slope = math.degrees(math.atan(math.hypot(self.rise, self.across)))
-        uphill = math.degrees(math.atan2(self.across, self.rise))
-        return f", ELEVATION={-self.depth!r}, SLOPE={slope!r}, UPHILL={uphill!r}"
-
-
-def bottom_of(moorings: Moorings) -> Bottom:
-    """By WtrDpth (depth), or a file of depths. DeckError: the bottom is no plane, or ends below a point."""
-    row = moorings.row("SeafloorFile") or moorings.row("WtrDpth", "depth")
-    if row is None or is_number(row.words[0]):
-        depth = moorings.option("WtrDpth", "depth", default=0.0)
-        deepest = max(depth, *(-end.place[2] for end in moorings.points.values()))
-        return Bottom(deepest, deepest)
-    found = rows_of(moorings.file.with_name(row.words[0].strip("\"'")), f"{row.words[1]} takes the seabed")
-    points = grid(found, row)
-    z0, rise, across = np.linalg.lstsq(np.column_stack([np.ones(len(points)), points[:, :2]]), points[:, 2])[0].tolist()
-    off = np.abs(points[:, 2] - z0 - points[:, :2] @ [rise, across]).max()
-    size = np.abs(points[:, 2]).max()
-    if off > FLAT * size:
-        hint = "a plane is imported as *SEABED with SLOPE"
-        raise row.error(f"the seabed of {row.words[0]} is not a plane: points lie up to {off:.4g} off it", 0, hint)
-    for end in moorings.points.values():
-        beyond = [axis for axis in (0, 1) if not points[:, axis].min() <= end.place[axis] <= points[:, axis].max()]
-        if beyond and math.hypot(rise, across) > FLAT:
-            raise end.row.error(
-                f"point {end.label} lies beyond the grid of {row.words[0]}, where MoorDyn's seabed is level",
-                2 + beyond[0],
-            )
-    is_level = math.hypot(rise, across) * float(np.ptp(points[:, :2], axis=0).max()) <= FLAT * size
-    mean = -float(points[:, 2].mean())
-    return Bottom(mean, mean) if is_level else Bottom(-z0, mean, rise, across)
-
-
-def grid(rows: list[Row], asked: Row) -> Floats:
-    """(n, 3) places of all points."""
-    if len(rows) < 4:
-        raise asked.error(f"{rows[0].file if rows else asked.words[0]} holds no grid of depths", 0)
-    if is_number(rows[0].words[0]):
-        points = np.array([[row.number(at, name) for at, name in enumerate(("x", "y", "z"))] for row in rows[3:]])
-        sizes = [row.count(place, "a number of points") for row, place in ((rows[0], 0), (rows[0], 1))]
-    else:
-        sizes = [rows[at].count(1, "a number of points") for at in (1, 2)]
-        x, lines = numbers_in(rows[3], "x of a column"), [numbers_in(row, "a depth") for row in rows[4:]]
-        for row, line in zip(rows[4:], lines, strict=True):
-            if len(line) != len(x) + 1:
-                raise row.error(f"expected y and {len(x)} depths, got {len(line)} numbers")
-        points = np.array([(at, line[0], depth) for line in lines for at, depth in zip(x, line[1:], strict=True)])
-    if len(points) != sizes[0] * sizes[1] or min(sizes) < 2:
-        raise rows[0].error(f"expected {sizes[0]} x {sizes[1]} points, at least 2 x 2, got {len(points)}")
-    signs = set(np.sign(points[:, 2][points[:, 2] != 0.0]).tolist())
-    if len(signs) > 1:
-        raise rows[0].error("some points have depths of the other sign")
-    points[:, 2] = -np.abs(points[:, 2])
-    return points
