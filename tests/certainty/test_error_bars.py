@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 import fem
 from fem import cli
 from fem.runs.read import open_results
+from fem.runs.record import Event
+from fem.runs.run_record import COMPLETED
 from fem.show.curves import displacements
 from fem.show.page import Grid
 from fem.show.report import accuracy
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.error_bars import bars_from, grows_exponentially
+from fem.study.certainty.error_bars import bars_from, completed, grows_exponentially
 from fem.study.certainty.numbers import highest
 from fem.study.certainty.richardson import estimate
 from fem.study.question import Answer
+from fem.study.tracks import Track
 
 OSCILLATOR = """*PARAMETER
 dt = 0.05
@@ -187,3 +190,44 @@ def test_no_bars_for_a_run_that_continues():
     model = replace(fem.read_deck("inputs/sdnl100.inp"), earlier=fem.model.EarlierState())
     with pytest.raises(fem.CommandError, match="continues another"):
         fem.error_bars(model)
+
+
+def test_rows_beside_an_impact_may_lie_on_its_other_side():
+    """Three runs have the impact just after a row, and extrapolate to the row itself: its bar covers the jump."""
+    model = oscillator()
+    companions = Companions(model, names=("V1_n1",))
+
+    def track(parts, impact):
+        time = np.linspace(0.0, 1.0, round(1.0 / (0.01 * parts)) + 1)
+        values = np.where(time < impact, -1.0, 1.0)[:, None]
+        step, events = np.ones(len(time), np.int64), (Event(1, 1, impact, 1, "impact"),)
+        return Track(model, ("V1_n1",), step, time, np.full(len(time), 0.01 * parts), values, (), events)
+
+    answers = {name: Answer(0, COMPLETED, (), track(parts, at)) for name, parts, at in OTHERS}
+    series = bars_from(track(1.0, 0.5003), companions, answers).series("V1_n1")
+    beside = np.abs(series["time"] - 0.5) < 1e-9
+    assert series["value"][beside].item() == -1.0 and 2.0 <= series["bar"][beside].item() < 2.5
+    assert series["bar"][~beside].max() < 1e-9
+
+
+OTHERS = (("2 dt", 2.0, 0.5012), ("dt/2", 0.5, 0.500075))
+
+
+def test_statistics_have_bars():
+    """Over a whole number of half periods of cos(2 t): mean 0, deviation 1/sqrt(2), damage of one range 2 by 2^3."""
+    text = (
+        OSCILLATOR.format(a=1, b=1, c=2, k=4.0, scheme="").replace("scheme = 0\n", "").replace(", 3.", f", {np.pi!r}")
+    )
+    bars = fem.error_bars(fem.parse_deck(text.replace("dt = 0.05", f"dt = {np.pi / 64.0!r}")), processes=1)
+    for name, truth in (("mean:U1_n1", 0.0), ("std:U1_n1", 0.5**0.5), ("damage:3:U1_n1", 8.0)):
+        assert abs(bars.value(name) - truth) <= bars.bar(name) < 0.02 * max(truth, 1.0), name
+    with pytest.raises(fem.CommandError, match="write damage:3:T_e12"):
+        bars.value("damage:steep:U1_n1")
+
+
+def test_longer_increments_that_fail_are_replaced():
+    companions = Companions(fem.read_deck("inputs/sdnl100.inp"))
+    history = fem.run("inputs/sdnl100.inp")
+    answers = companions.run(history, 1)
+    failed = {**answers, "2 dt": replace(answers["2 dt"], verdict="no convergence", history=None)}
+    assert completed(history, companions, failed, 1).levels == ["", "dt/2", "dt/4"]

@@ -55,6 +55,7 @@ GROUPS: dict[str, tuple[Callable[[np.random.Generator], Question], int]] = {
     "caught by a rope": (impacts.caught, 18),
     "balls on tables": (impacts.bouncing, 10),
     "shaken strings": (impacts.shaken, 10),
+    "rows beside impacts": (impacts.beside, 14),
 }
 """Name -> how a question is drawn, and how many are."""
 KEPT_ASIDE = 4
