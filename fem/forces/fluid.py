@@ -59,13 +59,17 @@ from fem.forces.waves import (
     VELOCITY,
     WATER,
     WIND,
+    Gusts,
+    Moment,
     Sea,
     Streams,
     flows,
     foresee,
+    moment,
     sea_of,
     velocity,
     wetted,
+    with_gusts,
 )
 
 Vector = tuple[float, float, float]
@@ -100,6 +104,7 @@ class Fluid(NamedTuple):
     streams: Streams
     sea: Sea
     sea_nodes: Ints
+    gusts: Gusts
 
 
 class Bar(NamedTuple):
@@ -150,8 +155,8 @@ def speed_of(dof: int, trial: Trial) -> float:
 
 
 @inner_kernel
-def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial, group: Fluid) -> Bar:
-    """The bar of row r. first, second: amplitudes of the stream."""
+def bar_now(r: int, magnitude: float, first: float, second: float, now: Moment, trial: Trial, group: Fluid) -> Bar:
+    """The bar of row r. first, second: amplitudes of the stream; now: of gusts."""
     medium, up, level, follows = group.rows[r, MEDIUM], group.streams.up, group.streams.level, group.numbers[r, FOLLOWS]
     bar = group.rows[r, BAR]
     i, j = 3 * group.ends[bar, 0], 3 * group.ends[bar, 1]
@@ -176,6 +181,9 @@ def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial,
     ui, uj, t = (ux, uy, uz), (wx, wy, wz), (dx / length, dy / length, dz / length)
     if medium == WATER and at_i >= 0:
         ui, uj = with_waves(ui, second, at_i + VELOCITY, trial), with_waves(uj, second, at_j + VELOCITY, trial)
+    if medium == WIND and now.factor != 0.0:
+        ui = with_gusts(ui, first, group.gusts.nodes[bar, 0], now, group.gusts)
+        uj = with_gusts(uj, first, group.gusts.nodes[bar, 1], now, group.gusts)
     vi, vj = past(ui, follows, i, trial), past(uj, follows, j, trial)
     si, sj, middle, wet = (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0
     if medium >= INERTIA:
@@ -250,6 +258,7 @@ def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: T
     if group.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
         foresee(trial, group.sea)
     time = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1
+    now = moment(time if trial.rate != 0.0 else -1.0, group.gusts)
     known = (-1, -1, -1)
     magnitude, first, second = 0.0, 0.0, 0.0
     for r in range(group.rows.shape[0]):
@@ -259,7 +268,7 @@ def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: T
             magnitude = value_at(group.curves, wanted[0], time)
             first, second = value_at(group.curves, wanted[1], time), value_at(group.curves, wanted[2], time)
         if magnitude != 0.0:
-            bar = bar_now(r, magnitude, first, second, trial, group)
+            bar = bar_now(r, magnitude, first, second, now, trial, group)
             if bar.wet > 0.0 and (group.numbers[r, NORMAL] != 0.0 or group.numbers[r, ALONG] != 0.0):
                 add_drag(r, bar, trial, group, force, flow, tangent)
             if group.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and group.numbers[r, GIVEN] == 1.0):
@@ -449,7 +458,17 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
     sea = sea_of(model, np.unique(system.element_nodes[elements]), length, state)
     sea_nodes = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
     ends, sea_nodes = np.ascontiguousarray(ends), np.ascontiguousarray(sea_nodes)
-    return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, sea_nodes)
+    blown = np.unique(system.element_nodes[model.reach.of(("WDD",))])
+    gusts = table_of(model, blown, np.ascontiguousarray(np.searchsorted(blown, ends)))
+    return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, sea_nodes, gusts)
+
+
+def table_of(model: Any, blown: Ints, nodes: Ints) -> Gusts:
+    """Gusts at nodes (p,) that wind acts on; nodes (q, 2): their places among these."""
+    if model.wind is None or model.wind.gusts is None:
+        return Gusts(np.zeros((0, 1, 3)), nodes[:0], 0.0, 0.0)
+    own = model.wind.gusts
+    return Gusts(model.gusts_at(blown), nodes, own.duration, own.ramp)
 
 
 def streams_of(model: Any) -> Streams:

@@ -11,6 +11,7 @@ from fem.arrays import Floats, Ints, frozen
 from fem.model.beams import Angles, angles_of
 from fem.model.curves import Amplitude, Live
 from fem.model.free_bodies import RotaryInertia
+from fem.model.gusts import gusts_at
 from fem.model.loads import (
     Boundary,
     DistributedLoad,
@@ -271,10 +272,20 @@ class Model:
         """(c, 6) regular waves: those of all ``*WAVE`` cards, in the format of ``surroundings.py``, and their ramps."""
         return components_of(self.waves, self.water)
 
+    def gusts_at(self, nodes: Ints) -> Floats:
+        """(p, k, 3) turbulence of the wind at nodes (p,), over one of its durations."""
+        return gusts_at(self.wind, self.mesh.up, self.mesh.coordinates[nodes])
+
     @property
     def pinned(self) -> Ints:
         """Nodes that move with rigid bodies."""
         return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
+
+    @property
+    def corners(self) -> dict[int, str]:
+        """Points that carry the rotary inertia of free bodies, and the reference node that stands for each body."""
+        of_bodies = ((body.node, self.mesh.node_sets[body.corners or ""]) for body in self.free_bodies)
+        return {int(node): str(name) for name, nodes in of_bodies for node in nodes}
 
     @property
     def members(self) -> Ints:
