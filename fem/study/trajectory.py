@@ -62,7 +62,7 @@ def halved(model: Model) -> Model | None:
 
 
 def tightened(model: Model, factor: float) -> Model:
-    """The model with smaller residuals."""
+    """The model with smaller residuals, and twice the iterations to get there."""
 
     def tighter(controls: Controls) -> Controls:
         names = ("residual_relative", "residual_absolute", "correction_relative")
@@ -70,8 +70,6 @@ def tightened(model: Model, factor: float) -> Model:
         smaller = {name: value * factor for name, value in given.items() if value is not None}
         return replace(controls, **smaller, max_iterations=2 * controls.max_iterations)
 
-    if factor == 1.0:
-        return model
     return replace(model, steps=tuple(replace(step, controls=tighter(step.controls)) for step in model.steps))
 
 

@@ -99,7 +99,7 @@ def changed(model: Model, choice: Choice) -> Model:
         model = fine.model if not division else with_second_halves(fine.model, fine.halves)
     if choice.parts > 1:
         model = stretched(model, 1.0 / choice.parts)
-    return tightened(model, 0.1**choice.decades)
+    return tightened(model, 0.1**choice.decades) if choice.decades else model
 
 
 def with_second_halves(model: Model, halves: Ints) -> Model:
