@@ -47,7 +47,7 @@ def run(
     output        folder for the files of the run (docs/reference/results.md): new, empty, or with earlier results of
                   the same deck file, which are replaced; None: no files
     parameters    values that override the deck's ``*PARAMETER``
-    solver        AUTO, CHAIN, BAND, CG, DIRECT (the best installed library), SUPERLU or PARDISO
+    solver        AUTO, CHAIN, BAND, BORDER, CG, DIRECT (the best installed library), SUPERLU or PARDISO
     output_every  save every k-th increment in the history, and the last of each step
     force         replace files with the program's own names in any folder; never a file that the deck is read from
     earlier       folder of the run with whose state the first step begins (``*RESTART, READ``)

@@ -99,22 +99,12 @@ def largest_entry(width: int, band: Floats) -> float:
 
 
 @called_kernel
-def solve_band(
-    width: int, equation: Ints, bars: Bars, size: float, linear: LinearSystem, band: Floats, x: Floats
-) -> bool:
-    """Solve for du (3n,), zero at fixed dofs, and the multipliers tau (m,); False where singular.
+def eliminate_rows(width: int, band: Floats, x: Floats) -> bool:
+    """Solution in x, which holds the right-hand side; False where singular. ``band`` is overwritten.
 
-    ``size``: scale of the multipliers' entries; ``band`` is overwritten, x (its rows) scratch.
+    width  half of the band; one less than its rows: the matrix is full
     """
-    residual, du, tau = linear.residual, linear.du, linear.tau
-    count, dofs, bar_tangent = band.shape[0], equation.shape[0] - bars.nodes.shape[0], linear.tangent.bar_tangent
-    largest = largest_entry(width, band)
-    for dof in range(dofs):
-        if equation[dof] >= 0:
-            x[equation[dof]] = residual[dof]
-    for r in range(bars.rods.shape[0]):
-        e = bars.rods[r]
-        x[equation[dofs + e]] = -size * bars.constants[INV_LENGTH, e] * bar_tangent[GAP, e]
+    count, largest = band.shape[0], largest_entry(width, band)
     for k in range(count):
         last_row = min(count - 1, k + width)
         last_column = min(count - 1, k + 2 * width)
@@ -144,6 +134,27 @@ def solve_band(
         for j in range(k + 1, min(count - 1, k + 2 * width) + 1):
             total -= band[k, j - k + width] * x[j]
         x[k] = total / band[k, width]
+    return True
+
+
+@called_kernel
+def solve_band(
+    width: int, equation: Ints, bars: Bars, size: float, linear: LinearSystem, band: Floats, x: Floats
+) -> bool:
+    """Solve for du (3n,), zero at fixed dofs, and the multipliers tau (m,); False where singular.
+
+    ``size``: scale of the multipliers' entries; ``band`` is overwritten, x (its rows) scratch.
+    """
+    residual, du, tau = linear.residual, linear.du, linear.tau
+    dofs, bar_tangent = equation.shape[0] - bars.nodes.shape[0], linear.tangent.bar_tangent
+    for dof in range(dofs):
+        if equation[dof] >= 0:
+            x[equation[dof]] = residual[dof]
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        x[equation[dofs + e]] = -size * bars.constants[INV_LENGTH, e] * bar_tangent[GAP, e]
+    if not eliminate_rows(width, band, x):
+        return False
     for dof in range(dofs):
         du[dof] = x[equation[dof]] if equation[dof] >= 0 else 0.0
     for r in range(bars.rods.shape[0]):
