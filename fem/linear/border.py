@@ -1,4 +1,4 @@
-"""Lines with a border: nodes are eliminated block by block, those of equations and rods left to a dense matrix.
+"""Lines with a border: nodes are eliminated block by block, those of equations and rods left to a matrix that pivots.
 
 With X_i the inverse of the running block of node i, for every two neighbours j, k that are left (``order.py``)
 
@@ -6,7 +6,8 @@ With X_i the inverse of the running block of node i, for every two neighbours j,
 
 until the border remains. There dependent dofs are written as sums of independent ones, multipliers are added, and what
 is left is solved with row exchanges. Nothing pivots inside: the answer is put back into the equations
-(``newton/refine.py``), and where it is poor a direct solver takes over.
+(``newton/refine.py``), and where it is poor a direct solver takes over. In narrow models, and statics, everything is
+border, and its matrix a band.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
-from fem.linear.band import eliminate_rows
+from fem.linear.band import eliminate_rows, largest_entry
 from fem.linear.chain import LinearSystem, invert, times
 from fem.linear.order import Plan
 
 
 @called_kernel
-def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, dense: Floats, x: Floats) -> bool:
+def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
     """du and tau of ``linear``, whose block is kept; False where a pivot is not safe.
 
-    numbers (blocks, 9), dense (a full band, of equations and multipliers of the border), x  scratch
+    numbers (blocks, 9), band and x (its rows: the equations of the border)  scratch
     """
     count, du, target = plan.own.shape[0], linear.du, 0
     for dof in range(du.shape[0]):
-        du[dof] = linear.residual[dof]
+        du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
     fill(plan, linear.tangent, linear.block, numbers)
     for k in range(plan.sequence.shape[0]):
         i = plan.sequence[k]
@@ -53,7 +54,7 @@ def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Flo
                     numbers[to, c] -= y0
                     numbers[to, 3 + c] -= y1
                     numbers[to, 6 + c] -= y2
-    if plan.border.shape[0] > 0 and not solve_border(plan, bars, linear, numbers, dense, x):
+    if plan.border.shape[0] > 0 and not solve_border(plan, bars, linear, numbers, band, x):
         return False
     for k in range(plan.sequence.shape[0] - 1, -1, -1):
         i, y0, y1, y2 = plan.sequence[k], 0.0, 0.0, 0.0
@@ -102,46 +103,52 @@ def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> None:
 
 
 @called_kernel
-def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, dense: Floats, x: Floats) -> bool:
-    """du of the nodes of the border, and tau; False where what is left of the matrix is singular."""
-    wide, count, rods, du, size = plan.border.shape[0], dense.shape[0], bars.rods.shape[0], linear.du, 0.0
-    begin, start, column, factor = numbers.shape[0] - 1 - wide * wide, plan.start, plan.column, plan.factor
-    for i in range(count):
+def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
+    """du of the nodes of the border, and tau; False where what is left of the matrix is singular.
+
+    Multipliers are scaled to the size of the other entries.
+    """
+    start, column, factor, du, size = plan.start, plan.column, plan.factor, linear.du, 0.0
+    begin, width = numbers.shape[0] - 1 - plan.inner.shape[0], (band.shape[1] - 1) // 3
+    for i in range(band.shape[0]):
         x[i] = 0.0
-        for j in range(count):
-            dense[i, j - i + count - 1] = 0.0
-    for i in range(wide):
-        for j in range(wide):
-            for entry in range(9):
-                value, row, col = numbers[begin + wide * i + j, entry], 3 * i + entry // 3, 3 * j + entry % 3
-                if value != 0.0:
-                    size = max(size, abs(value))
-                    for s in range(start[row], start[row + 1]):
-                        for t in range(start[col], start[col + 1]):
-                            at = column[t] - column[s] + count - 1
-                            dense[column[s], at] += factor[s] * factor[t] * value
-    size = size if size > 0.0 else 1.0  # of the multipliers' entries
-    for r in range(rods):
-        e, own = bars.rods[r], count - rods + r
+        for j in range(band.shape[1]):
+            band[i, j] = 0.0
+    for k in range(plan.inner.shape[0]):
+        for a in range(3):
+            row = 3 * plan.inner[k, 0] + a
+            for c in range(3):
+                value, col = numbers[begin + k, 3 * a + c], 3 * plan.inner[k, 1] + c
+                for s in range(start[row], start[row + 1]):
+                    for t in range(start[col], start[col + 1]):
+                        band[column[s], column[t] - column[s] + width] += factor[s] * factor[t] * value
+    if bars.rods.shape[0] > 0:
+        size = largest_entry(width, band)
+    size = size if size > 0.0 else 1.0
+    for r in range(bars.rods.shape[0]):
+        e, own = bars.rods[r], plan.multiplier[r]
         scale = size * bars.constants[INV_LENGTH, e]
         for m in range(2):
             way, dof = scale if m == 1 else -scale, 3 * plan.rank[bars.nodes[e, m]]
+            if dof < 0:
+                continue
             for a in range(3):
                 for s in range(start[dof + a], start[dof + a + 1]):
                     to, part = column[s], way * factor[s]
-                    dense[to, own - to + count - 1] += part * linear.tangent.bar_tangent[P + a, e]
-                    dense[own, to - own + count - 1] += part * linear.tangent.bar_tangent[Q + a, e]
-        x[own] = -scale * linear.tangent.bar_tangent[GAP, e]
-    for k in range(3 * wide):
+                    band[to, own - to + width] += part * linear.tangent.bar_tangent[P + a, e]
+                    band[own, to - own + width] += part * linear.tangent.bar_tangent[Q + a, e]
+        x[own] = -size * bars.constants[INV_LENGTH, e] * linear.tangent.bar_tangent[GAP, e]
+    for k in range(start.shape[0] - 1):
         for s in range(start[k], start[k + 1]):
             x[column[s]] += factor[s] * du[3 * plan.border[k // 3] + k % 3]
-    if not eliminate_rows(count - 1, dense, x):
+    if not eliminate_rows(width, band, x):
         return False
-    for k in range(3 * wide):
+    for k in range(start.shape[0] - 1):
         value = 0.0
         for s in range(start[k], start[k + 1]):
             value += factor[s] * x[column[s]]
         du[3 * plan.border[k // 3] + k % 3] = value
-    for r in range(rods):
-        linear.tau[bars.rods[r]] = size * bars.constants[INV_LENGTH, bars.rods[r]] * x[count - rods + r]
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        linear.tau[e] = size * bars.constants[INV_LENGTH, e] * x[plan.multiplier[r]]
     return True

@@ -251,12 +251,13 @@ NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING
 class Choice:
     """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
 
+    rows, width      of a band
     library, remark  what direct solves use, and its name in the record
     """
 
     solver: int
     tree: Tree
-    equation: Ints
+    rows: int
     width: int
     reason: str
     library: str
@@ -278,20 +279,18 @@ def choose_solver(
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
     count = int(np.count_nonzero(free == 1))
-    direct = Choice(EXTERNAL, NO_TREE, NOTHING, 0, "asked for", *library_for(wanted, count))
+    direct = Choice(EXTERNAL, NO_TREE, 0, 0, "asked for", *library_for(wanted, count))
+    edges, rods = np.concatenate([system.bars.nodes, system.pairs]), system.bars.rods
     if wanted in DIRECT_SOLVERS:
         return direct
     if len(equations.slave) or wanted == "BORDER":
         most = np.inf if wanted == "BORDER" else SPARSE_START + SPARSE_NODE * len(system.labels)
-        edges, rods = np.concatenate([system.bars.nodes, system.pairs]), system.bars.rods
         plan = plan_of(edges, rods, free, equations, most)
         if plan is None or count == 0:
             return replace(direct, reason="equations couple dofs")
         rows = int(plan.column.max(initial=-1)) + 1 + len(rods)
         reason = f"lines and a border of {rows} unknowns"
-        return replace(
-            direct, solver=BORDER, plan=plan, equation=np.arange(rows), width=max(rows - 1, 0), reason=reason
-        )
+        return replace(direct, solver=BORDER, plan=plan, rows=rows, width=max(rows - 1, 0), reason=reason)
     if wanted == "CG" and may_iterate:
         return replace(direct, solver=CG)
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
@@ -305,7 +304,9 @@ def choose_solver(
         return replace(direct, reason="no dof is free")
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
-        return replace(direct, solver=BAND, equation=equation, width=width, reason=f"narrow band, half width {width}")
+        plan = plan_of(edges, rods, free, equations, np.inf, equation) or NO_PLAN
+        reason = f"narrow band, half width {width}"
+        return replace(direct, solver=BAND, plan=plan, rows=int(equation.max()) + 1, width=width, reason=reason)
     if may_iterate:
         return replace(direct, solver=CG, reason=f"half bandwidth {width}, symmetric, with inertia")
     return replace(direct, reason=f"half bandwidth {width} is too wide")

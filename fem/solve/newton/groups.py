@@ -176,8 +176,7 @@ class Problem(NamedTuple):
     is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
     equations     equations between dofs
     ropes     those that are watched (empty: none)
-    solver    which linear solver; its tree (chains), its equation (3n + m,) numbers of the rows of a band, its plan
-              (lines with a border)
+    solver    which linear solver; its tree (chains), its plan (bands, lines with a border)
     """
 
     nodes: Nodes
@@ -189,7 +188,6 @@ class Problem(NamedTuple):
     ropes: Ropes
     solver: int
     tree: Tree
-    equation: Ints
     plan: Plan
 
 
@@ -252,7 +250,7 @@ class Scratch(NamedTuple):
     block (n, 9): the matrix within nodes, inertia included, the bars apart.
 
     pinned: for rods alone (``linear/chain.py``); kept, whole, pulls: for answers that are checked
-    (``newton/refine.py``); blocks: for lines with a border (``linear/order.py``).
+    (``newton/refine.py``); blocks: for bands and borders (``linear/order.py``).
 
     mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
     """

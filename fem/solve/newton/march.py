@@ -38,7 +38,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars, bar_point
 from fem.forces.laws import RIGID, TABLE
-from fem.linear.band import solve_in_band
+from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BICGSTAB, BORDER, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
 from fem.linear.factors import ROUND_OFF
@@ -96,7 +96,7 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
     if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
     if solver == BAND:
-        return solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
+        return solve_with_border(problem.plan, bars, linear_system(nodes, work), work.blocks, work.band, work.unknowns)
     return False
 
 

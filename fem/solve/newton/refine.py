@@ -20,7 +20,6 @@ from fem.assembly.equations import Equations, condense
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.lanes.choose import common, where
-from fem.linear.band import solve_in_band
 from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BORDER
@@ -47,9 +46,7 @@ def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: P
     before, error, is_solved = np.inf, np.inf, True
     for _ in range(MOST_SOLVES):
         open_again(is_filled, work)
-        if problem.solver == BAND:
-            is_solved = solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
-        elif problem.solver == BORDER:
+        if problem.solver in (BAND, BORDER):
             linear = linear_system(nodes, work)
             is_solved = solve_with_border(problem.plan, bars, linear, work.blocks, work.band, work.unknowns)
         else:

@@ -217,8 +217,8 @@ def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: In
     constants: Any = pack([system.springs.constants for system in systems])
     springs = springs._replace(dofs=fixed(springs.dofs), constants=constants, table=None, pair=fixed(springs.pair))
     equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
-    tree, equation, plan = Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation), stage.choice.plan
-    problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, equation, Plan(*map(fixed, plan)))
+    tree, plan = Tree(*map(fixed, stage.choice.tree)), Plan(*map(fixed, stage.choice.plan))
+    problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, plan)
     limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, start)
     outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
     return Packs(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)

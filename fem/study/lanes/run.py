@@ -316,9 +316,7 @@ def of_block(b: int, problem: Problem) -> Problem:
     its = Bars(bars.nodes, bars.kinds, bars.blocks, constants, bars.table, off_mass, off_damping, bars.rods)
     ties = Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair)
     equations, ropes, tree = problem.equations, problem.ropes, problem.tree
-    return Problem(
-        massive, its, ties, None, True, equations, ropes, problem.solver, tree, problem.equation, problem.plan
-    )
+    return Problem(massive, its, ties, None, True, equations, ropes, problem.solver, tree, problem.plan)
 
 
 @inner_kernel
