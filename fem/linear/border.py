@@ -119,6 +119,8 @@ def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, 
             row = 3 * plan.inner[k, 0] + a
             for c in range(3):
                 value, col = numbers[begin + k, 3 * a + c], 3 * plan.inner[k, 1] + c
+                if value == 0.0:
+                    continue
                 for s in range(start[row], start[row + 1]):
                     for t in range(start[col], start[col + 1]):
                         band[column[s], column[t] - column[s] + width] += factor[s] * factor[t] * value

@@ -228,7 +228,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         ),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
         "band": (choice.rows, 3 * choice.width + 1),
-        "blocks": (choice.plan.blocks if choice.rows else 0, 9),
+        "blocks": (choice.plan.blocks, 9),
         "unknowns": choice.rows,
         "multiplier": len(bars.nodes),
         "tau": len(bars.nodes),
