@@ -15,7 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
-from fem.model import Expansion, FluidLoad, Model, Static, Step
+from fem.model import Expansion, FluidLoad, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 from fem.model.facts import growth_of
 
@@ -57,7 +57,11 @@ def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
 def advance_flows(before: Iterable[Flow], system: System, step: Step, span: Span) -> tuple[Flow, ...]:
     """Flows of a step, from those of the step before and the step's own loads."""
     model, replaces_all = system.model, "DLOAD" in step.replaced
-    given = [(load, *_key(load, model, span)) for load in step.fluid_loads]
+    given = []
+    for load in step.fluid_loads:
+        streams = [Constant(1.0) if name is None else follow(model, name, span) for name in load.streams]
+        bare = replace(load, target="", magnitude=1.0, amplitude=None, streams=(None, None))
+        given.append((load, bare, tuple(streams)))
     known: dict[Any, tuple[Case, ...]] = {}
     for flow in before:
         if flow.load.kind != ADDED:
@@ -71,12 +75,6 @@ def advance_flows(before: Iterable[Flow], system: System, step: Step, span: Span
         acting = advance(cases, entries, replaces_all, span, model)
         found += [Flow(key[0], key[1], acting)] if acting else []
     return tuple(found)
-
-
-def _key(load: FluidLoad, model: Model, span: Span) -> tuple[FluidLoad, tuple[Curve, Curve]]:
-    """What tells one flow from another."""
-    streams = [Constant(1.0) if name is None else follow(model, name, span) for name in load.streams]
-    return replace(load, target="", magnitude=1.0, amplitude=None, streams=(None, None)), (streams[0], streams[1])
 
 
 def _entry(system: System, load: FluidLoad, is_own: bool) -> Entry:
@@ -201,7 +199,6 @@ def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]
 
 
 def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries]:
-    """Of forces at nodes, of forces per volume, of gravity."""
     nodal = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
     body: list[Any] = []
     gravity: list[Any] = []
@@ -215,17 +212,12 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
     return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
 
 
-def _winch_entries(system: System, step: Step) -> Entries:
-    """Changes of natural length by winches, with their amplitudes."""
-    turning = (winch for winch in step.winches if not winch.is_tension)
-    rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
-    return _entries((len(system.family), 2), rows)
-
-
 def _winches(system: System, before: Environment, step: Step, span: Span) -> tuple[Case, ...]:
     """Those that no amplitude moves turn evenly over the step, be it static or dynamic."""
     evenly = replace(span, ramps=step.winds and span.end > span.start)
-    return advance(before.winches, _winch_entries(system, step), False, evenly, system.model)
+    turning = (winch for winch in step.winches if not winch.is_tension)
+    rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
+    return advance(before.winches, _entries((len(system.family), 2), rows), False, evenly, system.model)
 
 
 def winches_at(system: System, environment: Environment, time: float) -> Floats:
@@ -273,7 +265,10 @@ def _to_nodes(system: System, force: Floats) -> Floats:
 
 
 def thermal_rows(system: System, environment: Environment, time: Floats) -> Floats:
-    """(k, m) thermal strains of the bars at given times; one row where nothing changes."""
+    """(k, m) thermal strains of the bars at given times; one row where nothing changes.
+
+    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it.
+    """
     initial = environment.initial_temperature
     assert initial is not None
     if not system.expansions:
@@ -282,7 +277,13 @@ def thermal_rows(system: System, environment: Environment, time: Floats) -> Floa
         time = time[:1]
     heat = [(case.field, case.curve) for case in environment.heat]
     temperature = combined(heat, time, (len(initial), 1))[:, :, 0]
-    return thermal_strain(system, temperature, initial)
+    strain = np.zeros((len(temperature), len(system.bars.nodes)))
+    for bars, expansion in system.expansions:
+        i, j = system.bars.nodes[bars].T
+        now, start = 0.5 * (temperature[:, i] + temperature[:, j]), 0.5 * (initial[i] + initial[j])
+        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero)
+        strain[:, bars] -= coefficient(expansion, start) * (start - expansion.zero)
+    return strain
 
 
 def coefficient(expansion: Expansion, temperature: Floats) -> Floats:
@@ -290,18 +291,3 @@ def coefficient(expansion: Expansion, temperature: Floats) -> Floats:
     rows = np.array(expansion.rows, float)
     order = np.argsort(rows[:, 1], kind="stable")
     return np.asarray(np.interp(temperature, rows[order, 1], rows[order, 0]))
-
-
-def thermal_strain(system: System, temperature: Floats, initial: Floats) -> Floats:
-    """(k, m) thermal strain of the bars for nodal temperatures (k, n) that started from ``initial`` (n,).
-
-    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it.
-    """
-    strain = np.zeros((temperature.shape[0], len(system.bars.nodes)))
-    for bars, expansion in system.expansions:
-        i, j = system.bars.nodes[bars, 0], system.bars.nodes[bars, 1]
-        now = 0.5 * (temperature[:, i] + temperature[:, j])
-        start = 0.5 * (initial[i] + initial[j])
-        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero)
-        strain[:, bars] -= coefficient(expansion, start) * (start - expansion.zero)
-    return strain

@@ -14,7 +14,7 @@ import numpy as np
 
 from fem.arrays import Flags
 from fem.deck.cards import Card, Row
-from fem.deck.draft import Draft, StepDraft
+from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, Whole, word_of
 from fem.deck.source import Mistake, listing
 from fem.deck.table import NEEDED, Line, Parameters, Value, keyword
@@ -37,7 +37,6 @@ def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) ->
 
 
 def once(card: Card, known: object) -> None:
-    """There is one water and one wind."""
     if known is not None:
         raise card.mistake(f"the deck has two *{card.keyword}")
 
@@ -190,7 +189,6 @@ IN_WIND = ("WDD", "FLD")
 
 
 def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, draft: Draft) -> FluidLoad:
-    """One line of ``*DLOAD`` with a label of water or wind."""
     row.end(4 + len(FIELDS[kind]), ", ".join(("elements", kind, "M", "D", *FIELDS[kind])))
     blame_absent_fluid(row, kind, draft)
     target = draft.target(row.field(0), "element")
@@ -199,7 +197,17 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     if kind == "PB":
         return load
     if kind == "FI":
-        return inertia(row, load, draft)
+        if row.field(4).text and not row.field(5).text:
+            raise Mistake(row.field(5).place, "C_M without C_A", "C_A = C_M - 1 is what inviscid flow gives")
+        total, added = row.amount(4, "C_M"), row.amount(5, "C_A")
+        along = row.amount(7, "C_At") if row.field(7).text else None
+        name = row.field(6)
+        if name.text:
+            draft.use("amplitude", name.name("an amplitude"), name.place)
+            if not draft.waves:
+                draft.ignore("A_w of FI (there are no waves)")
+        flow = None, name.text.upper() or None
+        return replace(load, coefficient=total, added=added, added_along=along, streams=flow)
     field = row.field(4)
     coefficient: float | str
     if kind == "FDT" or field.is_number() or not field.text:
@@ -215,41 +223,20 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     if exponent < 1.0:
         raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
     follows = row.amount(5, "alpha_R", 1.0)
-    streams = streams_of(row, kind, draft)
-    return replace(load, coefficient=coefficient, follows=follows, exponent=exponent, streams=streams)
-
-
-def streams_of(row: Row, kind: str, draft: Draft) -> tuple[str | None, str | None]:
-    """The names of the two amplitudes of a stream; that of waves may have none to act on."""
     found: list[str | None] = []
     for at in (STREAMS[kind], STREAMS[kind] + 1):
-        field = row.field(at)
-        found.append(field.name("an amplitude") if field.text else None)
-        if field.text:
-            draft.use("amplitude", found[-1] or "", field.place)
+        its = row.field(at)
+        found.append(its.name("an amplitude") if its.text else None)
+        if its.text:
+            draft.use("amplitude", found[-1] or "", its.place)
     if found[1] and kind not in IN_WIND and not draft.waves:
         draft.ignore(f"A_w of {kind} (there are no waves)")
     own = draft.water.amplitude if draft.water is not None and kind not in IN_WIND else None
-    return found[0] or own, found[1]
-
-
-def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
-    """``C_M, C_A, A_w, C_At`` of FI."""
-    if row.field(4).text and not row.field(5).text:
-        raise Mistake(row.field(5).place, "C_M without C_A", "C_A = C_M - 1 is what inviscid flow gives")
-    coefficient, added = row.amount(4, "C_M"), row.amount(5, "C_A")
-    along = row.amount(7, "C_At") if row.field(7).text else None
-    name = row.field(6)
-    if name.text:
-        draft.use("amplitude", name.name("an amplitude"), name.place)
-        if not draft.waves:
-            draft.ignore("A_w of FI (there are no waves)")
-    streams = None, name.text.upper() or None
-    return replace(load, coefficient=coefficient, added=added, added_along=along, streams=streams)
+    streams = found[0] or own, found[1]
+    return replace(load, coefficient=coefficient, follows=follows, exponent=exponent, streams=streams)
 
 
 def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
-    """Mistake where nothing flows that the label could mean."""
     card, fluid = ("WIND", draft.wind) if kind in IN_WIND else ("AQUA", draft.water)
     if fluid is None and not draft.has_failed(card):
         message = f"{kind} acts in {'wind' if kind in IN_WIND else 'water'}, and the deck has no *{card}"
@@ -301,28 +288,24 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
         if asked and draft.water is None and not draft.has_failed("AQUA"):
             message = f"{listing(sorted(asked), 'and')} are quantities of water, and the deck has no *AQUA"
             draft.report(Mistake(step.place, message))
-        check_step(draft, mesh, step, is_bar)
+        taken: dict[str, Flags] = {}
+        for load, place in step.fluid_loads:
+            with draft.guard():
+                before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
+                found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+                before |= found
+                law = draft.drag_laws.get(load.coefficient) if isinstance(load.coefficient, str) else None
+                if law is not None and law.is_by_angle != (load.kind == "FLD"):
+                    which = "BY=ANGLE" if load.kind == "FLD" else "by speed"
+                    raise Mistake(place, f"{load.kind} needs a *DRAG LAW {which}, and {law.name} is none")
+                if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
+                    height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
+                    if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
+                        what = "they are fully wet or fully dry, so that their buoyancy jumps there"
+                        draft.notice(f"PB on horizontal bars at the surface: {what}")
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:
             draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
-
-
-def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
-    taken: dict[str, Flags] = {}
-    for load, place in step.fluid_loads:
-        with draft.guard():
-            before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
-            found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
-            before |= found
-            law = draft.drag_laws.get(load.coefficient) if isinstance(load.coefficient, str) else None
-            if law is not None and law.is_by_angle != (load.kind == "FLD"):
-                which = "BY=ANGLE" if load.kind == "FLD" else "by speed"
-                raise Mistake(place, f"{load.kind} needs a *DRAG LAW {which}, and {law.name} is none")
-            if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
-                height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
-                if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
-                    what = "they are fully wet or fully dry, so that their buoyancy jumps there"
-                    draft.notice(f"PB on horizontal bars at the surface: {what}")
 
 
 def spoken(

@@ -178,14 +178,6 @@ class Response:
     elements: Ints
     values: Complexes
 
-    def of_nodes(self, model: Model) -> Values:
-        """U, V, A, RF of the recorded nodes."""
-        return Values(NODAL, model, self.nodes, self.motion)
-
-    def of_elements(self, model: Model) -> Values:
-        """E, S, N, T of the recorded elements."""
-        return Values(ELEMENTAL, model, self.elements, self.values.T)
-
 
 class SilentSink:
     """What takes in a run, and ignores all of it; sinks override what they need.
