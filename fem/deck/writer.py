@@ -273,7 +273,8 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
 
 def load_lines(step: Step) -> list[str]:
     families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
-    families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
+    nodal = (*step.nodal_loads, *step.moments)
+    families = {"CLOAD": nodal, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
     lines: list[str] = []
     for keyword, loads in families.items():
         op = "NEW" if keyword in step.replaced else None
