@@ -52,6 +52,7 @@ _WHERE = {
     "pendulum": "fem.tools.pendulums",
     "line": "fem.tools.spans",
     "sag_tension": "fem.tools.sagging",
+    "line_section": "fem.tools.line_sections",
     "plot": "fem.show.plot",
     "animate": "fem.show.animate",
     "report": "fem.show.report",

@@ -15,7 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, NoConvergence, unknown
 from fem.model import Model
-from fem.model.curves import Live, live_ones
+from fem.model.curves import GIVEN, Live, live_ones
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
 from fem.runner import earlier_deck, earlier_state, verdict_of
 from fem.runs.history import History, HistorySink
@@ -91,8 +91,8 @@ class Log(Relay):
 class Kept:
     """A state that ``Stepper.save`` has kept."""
 
-    def __init__(self, log: Log, run: Driven, pending: dict[str, tuple[float, float | None]]) -> None:
-        self.state, self.values, self.pending = run.state(), pending, list(log.pending)
+    def __init__(self, log: Log, run: Driven) -> None:
+        self.state, self.pending = run.state(), list(log.pending)
         self.reached = run.copy_of_reached()
         log.kept.add(self)
 
@@ -110,10 +110,8 @@ class Stepper:
         self.model, self._timing, count = model, timing, len(model.steps)
         if step is not None and not 1 <= step <= count:
             raise CommandError(f"step={step}: the deck has {count} steps")
-        supports = (each for its in model.steps for each in (*its.boundaries, *its.rotations))
-        integrated = {each.amplitude or "" for each in supports if each.kind in ("VELOCITY", "ACCELERATION")}
         users = {name: float(a.points[0, 1]) for name, a in model.amplitudes.items() if a.definition == "USER"}
-        live = live_ones(users, integrated)
+        live = live_ones(users)
         model = replace(model, driven=live)
         kinds: Any = TYPES | {"Live": lambda name, **others: live[name]}
         self._files = None
@@ -127,7 +125,6 @@ class Stepper:
         self._log, self._fan = Log(fan, history, files is not None), fan
         before = files.before if files else None
         kept = Checkpoints(every or 0, every is not None, before, requests.state, guard)
-        self._values: dict[str, tuple[float, float | None]] = {}
         self._error: BaseException | None = None
         self._is_open, self._history = True, history
         self._places: dict[tuple[str, str | int], Any] = {}
@@ -172,9 +169,8 @@ class Stepper:
             raise CommandError(f"advance to {time:g} at time {run.asked:g}: {what}")
         if time > run.last.clock.end + sharp and time > run.end + sharp:
             raise CommandError(f"advance to {time:g}: the deck ends at {run.end:.9g}")
-        values, self._values = self._values, {}
         try:
-            run.advance_to(time, values)
+            run.advance_to(time)
         except BaseException as error:
             self._error = error
             if isinstance(error, NoConvergence) and self._history:
@@ -203,7 +199,8 @@ class Stepper:
         KeyError: no such USER amplitude. CommandError: a number is not finite, or the run has ended.
         """
         live, given = self._checked(name, value if isinstance(value, tuple) else (value,), 2)
-        self._values[live.name] = given[0], given[1] if len(given) > 1 else None
+        numbers = live.numbers  # one by one: a third of the time of a slice
+        numbers[GIVEN], numbers[GIVEN + 1], numbers[GIVEN + 2] = given[0], given[-1], len(given)
 
     def jump(self, name: str, value: float) -> None:
         """Change an input immediately. Until the next advance, results are those before the jump. Errors as for
@@ -330,7 +327,7 @@ class Stepper:
         the state is deleted (``del``) or the run is closed.
         """
         self._refuse()
-        return Kept(self._log, self._run, dict(self._values))
+        return Kept(self._log, self._run)
 
     def restore(self, kept: Kept) -> None:
         """Return to a state that this run has saved, also after an error.
@@ -341,7 +338,7 @@ class Stepper:
             raise CommandError("the state belongs to another run, or this run was closed")
         self._run.restore(kept.state)
         self._log.pending, self._run.reached = list(kept.pending), kept.reached
-        self._values, self._error = dict(kept.values), None
+        self._error = None
 
     # The end
 

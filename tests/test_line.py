@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from fem.cli import main
 from fem.errors import CommandError
 from fem.tools.spans import TABLE, section_of
 
+ROOT = Path(__file__).resolve().parents[1]
 CHAIN = "--last 796,0,-14 --depth 200 --section R4-studless-142 --length 850"
 SPAN = "--last 300,40,28 --first 0,0,20 --section drake"
 
@@ -90,6 +92,35 @@ def test_lines_that_bend(tmp_path):
     assert table["SK"][table["node"] == 21][-1] == pytest.approx(expected, rel=1e-3)
 
 
+def test_the_command_of_the_page_writes_the_deck_of_inputs(tmp_path):
+    page = (ROOT / "docs" / "bending.md").read_text()
+    command = re.search(r"python -m fem line (.*?) --output lazy_wave_laid.inp", page, re.S)[1].replace("\\\n", " ")
+    assert deck_of(tmp_path, command) == (ROOT / "inputs" / "lazy_wave_laid.inp").read_text()
+
+
+def test_buoyancy_modules_make_a_lazy_wave(tmp_path):
+    """Where they are the line weighs, displaces and is dragged as with them; it rises there, and lies at its anchor.
+
+    Tension at the hang-off: CableDyn 0.3, of which OrcaFlex differs by 0.01 %.
+    """
+    words = "--first 125,0,-80 --last 5,0,-14 --depth 80 --length 170.215 --EA 4.69e8 --EI 1.99e4 --mass 36.7"
+    words += " --diameter 0.16 --modules 52.101,102.101,59.53,0.29 --bars 50 --stream 0.1,0"
+    model = fem.parse_deck(deck_of(tmp_path, words).replace("9.81", "9.80665"))
+    sets = model.mesh.element_sets
+    heavy = np.asarray(sets["MODULES1"]).size
+    assert heavy + np.asarray(sets["BARE"]).size == 50 and heavy * 170.215 / 50 == pytest.approx(50, abs=2)
+    assert sum(rest.length for rest in model.rest_lengths) == pytest.approx(170.215, rel=1e-12)
+    assert {material.density for material in model.materials.values()} == {36.7, 59.53}
+    drag = [load for load in model.steps[1].fluid_loads if load.kind == "FDD"]
+    assert {load.target: load.diameter for load in drag} == {"BARE": 0.16, "MODULES1": 0.29}
+    history = fem.run(model)
+    end = np.flatnonzero(history.of_step(1))[-1]
+    height = [history.of_node(node)[end][2] + model.mesh.coordinates[model.mesh.nodes_of(node)[0], 2]
+              for node in range(1, 52)]  # fmt: skip
+    assert np.linalg.norm(history.of_node(51, "RF")[end]) == pytest.approx(9320, rel=1e-3)
+    assert max(np.abs(np.array(height[:8]) + 80)) < 1e-3 and max(height[16:30]) - min(height[34:]) > 4
+
+
 @pytest.mark.parametrize("words", [f"{SPAN} --sag 9", CHAIN])
 def test_a_line_at_rest_takes_less_than_forty_lines(tmp_path, words):
     assert len(deck_of(tmp_path, words).splitlines()) < 40
@@ -115,6 +146,9 @@ def test_sizes_and_speeds_are_parameters(tmp_path):
         (f"{CHAIN} --motion 1,0,0", "a motion needs amplitudes and a period"),
         (f"{SPAN} --sag 1 --friction 1", "friction needs a seabed"),
         ("--last 9,0,0 --section drake --sag 1 --stream 9,0", "wind acts above z = 0"),
+        (f"{CHAIN} --modules 300,900,800,2", "parts with buoyancy modules must follow each other from 0 to 850"),
+        (f"{CHAIN} --modules 9,9,800,2", "parts with buoyancy modules must follow each other"),
+        (f"{SPAN} --length 320 --modules 9,20,8,1", "buoyancy modules need water"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, capsys, monkeypatch, words, message):

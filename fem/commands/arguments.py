@@ -63,8 +63,11 @@ def folder_name(text: str) -> Path:
     return Path(text)
 
 
-def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str, required: bool = False) -> None:
-    """An option with numbers between commas, as many as its form shows (LIST: any); the first may be negative."""
+def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str, **options: Any) -> None:
+    """An option with numbers between commas, as many as its form shows (LIST: any); the first may be negative.
+
+    options  of ``add_argument``
+    """
     count = 0 if form == "LIST" else form.count(",") + 1
 
     def numbers(value: str) -> tuple[float, ...]:
@@ -74,7 +77,7 @@ def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str
         return tuple(number(part) for part in parts)
 
     command._negative_number_matcher = re.compile(r"^-\.?\d")
-    command.add_argument(option, metavar=form, type=numbers, help=text, required=required)
+    command.add_argument(option, metavar=form, type=numbers, help=text, **options)
 
 
 def add_deck(command: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import ctypes
 import inspect
 import struct
 from collections.abc import Callable, Iterable, Set
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import count
 from typing import Any, Protocol, cast
 
@@ -121,24 +121,26 @@ class Variant:
     def call(self, leaves: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
         """``run`` for arguments that stay, of which the first numbers may be given anew; arrays are read then."""
         numbers, found, code, pack = [leaves[k] for k in self.numbers], Results(), self.code, self.pack
+        packed, last, is_plain = pack(*numbers), (), self.result == "q"
         if self.special:
             leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
         first = id(leaves) + ITEMS
 
         def run(*given: Any) -> tuple[bool, Any]:
+            nonlocal packed, last
             assert leaves  # they live as long as this
-            numbers[: len(given)] = given
-            if code(first, pack(*numbers), found) != DONE:
+            if given != last:
+                numbers[: len(given)] = last = given
+                packed = pack(*numbers)
+            if code(first, packed, found) != DONE:
                 raise_failure()
                 return False, None
-            return True, self.returned(found)
+            return True, found[0] if is_plain else self.returned(found)
 
         return run
 
     def returned(self, found: Any) -> Any:
         """What the kernel returns, from the room for it."""
-        if self.result == "q":
-            return found[0]
         numbers = self.read(found)
         if "?" in self.result:
             numbers = tuple(
@@ -198,18 +200,19 @@ class Kernel:
     def bound(self, *arguments: Any) -> Callable[..., Any]:
         """A call with these very arguments, of which the first numbers may be given anew, and arrays change inside.
 
-        Groups are taken apart only once, if there is machine code in memory.
+        Groups are taken apart only once, as soon as there is machine code in memory.
         """
-        for variant in [] if thread.is_python else self.variants:
-            leaves = variant.leaves(arguments)
-            if leaves is not None:
-                return partial(self.run_bound, variant.call(leaves), arguments)
-        return partial(self.run_bound, lambda *given: (False, None), arguments)
+        run: Callable[..., tuple[bool, Any]] | None = None
 
-    def run_bound(self, run: Callable[..., tuple[bool, Any]], arguments: tuple[Any, ...], *given: Any) -> Any:
-        """The result of ``run``, or of another variant, where an array has become one of other items."""
-        fits, result = run(*given)
-        return result if fits else self(*given, *arguments[len(given) :])
+        def call(*given: Any) -> Any:
+            nonlocal run
+            for variant in self.variants if run is None and not thread.is_python else ():
+                leaves = variant.leaves(arguments)
+                run = run or (variant.call(leaves) if leaves is not None else None)
+            fits, result = run(*given) if run else (False, None)
+            return result if fits else self(*given, *arguments[len(given) :])  # an array has become one of other items
+
+        return call
 
     def call_other(self, arguments: tuple[Any, ...]) -> Any:
         """Run with arguments of new kinds: machine code from disk, the Python function, or code compiled now."""

@@ -100,6 +100,62 @@ def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, floa
     return (0.0, part, 1.0) if starts else (part, 1.0, -1.0)
 
 
+class Gusts(NamedTuple):
+    """Turbulence of the wind: table (p, k, 3) of what it adds at p nodes over a duration, after which it repeats
+    itself, p = 0: there is none; nodes (q, 2): places in it of the nodes of the bars."""
+
+    table: Floats
+    nodes: Ints
+    duration: float
+    ramp: float
+
+
+class Moment(NamedTuple):
+    """An instant in that table: the sample before it, weights of the one before that and of the two after it, and the
+    factor of the ramp, 0: there are no gusts."""
+
+    sample: int
+    w0: float
+    w1: float
+    w2: float
+    w3: float
+    factor: float
+
+
+@inner_kernel
+def moment(time: float, gusts: Gusts) -> Moment:
+    """Cubic polynomials through the samples, with the slopes of their neighbours (Catmull & Rom); time < 0: none."""
+    count = gusts.table.shape[1]
+    if gusts.table.shape[0] == 0 or time < 0.0:
+        return Moment(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    way = time / gusts.duration
+    way = (way - math.floor(way)) * count
+    sample = min(int(way), count - 1)
+    x = way - sample
+    w0, w3 = -0.5 * x * (1.0 - x) * (1.0 - x), -0.5 * x * x * (1.0 - x)
+    w1, w2 = 1.0 + x * x * (1.5 * x - 2.5), x * (0.5 + x * (2.0 - 1.5 * x))
+    return Moment(sample, w0, w1, w2, w3, rising(time, gusts.ramp)[0])
+
+
+@inner_kernel
+def gust(node: int, axis: int, now: Moment, gusts: Gusts) -> float:
+    """What the wind gains at a node along an axis."""
+    table, count, k = gusts.table, gusts.table.shape[1], now.sample
+    before, after, last = (k + count - 1) % count, (k + 1) % count, (k + 2) % count
+    total: float = now.w0 * table[node, before, axis] + now.w1 * table[node, k, axis]
+    total += now.w2 * table[node, after, axis] + now.w3 * table[node, last, axis]
+    return now.factor * total
+
+
+@inner_kernel
+def with_gusts(
+    wind: tuple[float, float, float], factor: float, node: int, now: Moment, gusts: Gusts
+) -> tuple[float, float, float]:
+    """Wind at a node with its gusts."""
+    x, y, z = gust(node, 0, now, gusts), gust(node, 1, now, gusts), gust(node, 2, now, gusts)
+    return wind[0] + factor * x, wind[1] + factor * y, wind[2] + factor * z
+
+
 TURN = 2.0 * math.pi
 # Rows of trains: turns by the two level coordinates, turns by time, turns at the start; k, exp(DEEP - 2 k h),
 # a omega/(1 - exp(-2 k h)), a omega/sinh kh, a, omega, cosine and sine of the direction

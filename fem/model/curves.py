@@ -10,8 +10,7 @@ both ends of a SWEEP.
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -127,10 +126,9 @@ LEVELS = (3, 4), (19, 5), (39, 6)
 integral of that."""
 START = 63
 """First of three: both integrals at the start of the step, and the slope of the second."""
-WITHOUT = 19
-"""How many there are without integrals."""
-PACKED = struct.Struct(f"={WITHOUT}d")
-"""Their bytes: a fifth of the time that arrays of so few numbers take."""
+GIVEN = 66
+"""First of three: value and rate at the end of the next interval, and how that is reached: 0 it stays as it is, 1 along
+a straight line, 2 along a cubic."""
 ZERO = 0.0, 0.0, 0.0
 
 
@@ -138,18 +136,14 @@ ZERO = 0.0, 0.0, 0.0
 class Live:
     """A USER amplitude that a program sets, in total time: constant, its last two pieces, constant.
 
-    numbers  (66,) its row among those of all: three breaks; ``LEVELS``; ``START``
+    numbers  (69,) its row among those of all: three breaks; ``LEVELS``; ``START``; ``GIVEN``
     number   of that row
-    integrates  velocities or accelerations follow it: its integrals are kept, too
     copies   arrays of kernels (weak references), and the first of the four rows that this amplitude has in each
-
-    A piece is made in Python's own numbers: arrays of so few cost more than an increment of a small model.
     """
 
     name: str
     numbers: Floats
     number: int
-    integrates: bool
     copies: list[tuple[Any, int]] = field(default_factory=list, init=False, repr=False)
 
     def pieces(self, integrals: int = 0) -> tuple[Floats, Floats]:
@@ -167,76 +161,36 @@ class Live:
 
     def hold(self, now: float, value: float) -> None:
         """The value from now on, at once."""
-        at, integrals = np.array([now]), (1, 2) if self.integrates else ()
-        firsts = [float(_polynomial(*self.pieces(level), at)[0]) for level in integrals]
-        self._write((now, now, now), [(value, *ZERO)] * 4, firsts)
-
-    def reach(self, now: float, time: float, value: float, rate: float | None = None) -> None:
-        """The value at a time, along a straight line from now; with a rate there, a cubic (Hermite), also from the last
-        rate.
-        """
-        n = self.numbers.tolist() if self.integrates else PACKED.unpack_from(self.numbers)  # type: ignore[arg-type]
-        old = 2 if now == n[2] else 3  # the piece that ends now: the last one, or what has been held since then
-        before, width, first = n[3 + 4 * old : 7 + 4 * old], time - now, n[15]
-        slope = (value - first) / width
-        piece = [first, slope, 0.0, 0.0]
-        if rate is not None:
-            _, b, c, d = before
-            local = now - n[1]
-            last = (d * 3.0 * local + c * 2.0) * local + b if old == 2 else 0.0
-            piece = [first, last, (3.0 * slope - 2.0 * last - rate) / width, (last + rate - 2.0 * slope) / width**2]
-        firsts = [n[first + old * width] for first, width in LEVELS[1:]] if self.integrates else []
-        if not firsts:
-            self.put((n[old - 1], now, time, before[0], *ZERO, *before, *piece, value, *ZERO))
-            return
-        self._write((n[old - 1], now, time), [(before[0], *ZERO), before, piece, (value, *ZERO)], firsts)
+        at = np.array([now])
+        one, two = (_polynomial(*self.pieces(level), at).item() for level in (1, 2))
+        rows = (value, *ZERO) * 4, (one, value, *ZERO) * 4, (two, one, 0.5 * value, *ZERO) * 4
+        self.numbers[:START] = (now, now, now, *chain(*rows))
+        self.copy()
 
     def begin(self, time: float) -> None:
         """A step begins: integrals count from here."""
-        if not self.integrates:
-            return
         if self.numbers[0] == self.numbers[2]:  # never set, or not since it jumped
-            self._write((time, time, time), [(self.value, *ZERO)] * 4, [0.0, 0.0])
+            self.numbers[LEVELS[1][0] : START] = 0.0
+            self.hold(time, self.value)
         at = np.array([time])
         found = [_polynomial(*self.pieces(level), at, order)[0] for level, order in ((1, 0), (2, 0), (2, 1))]
-        self.put((*self.numbers[:START], *found))
+        self.numbers[START:GIVEN] = found
 
-    def put(self, numbers: Sequence[float] | Floats) -> None:
-        """Be as it was when its first numbers were these."""
-        if len(numbers) == WITHOUT:
-            PACKED.pack_into(self.numbers, 0, *numbers)  # type: ignore[arg-type]
-        else:
-            self.numbers[: len(numbers)] = numbers
-        if self.copies:
-            self.copies[:] = [each for each in self.copies if each[0]() is not None]
+    def copy(self) -> None:
+        """Write its pieces into the arrays of kernels that there are still."""
+        self.copies[:] = [each for each in self.copies if each[0]() is not None]
         for array, first in self.copies:
             if (its := array()) is not None:
-                its[first + 1 : first + 4, 0] = numbers[:3]
-                its[first : first + 4, 1:5] = self.pieces()[1]
-
-    def _write(self, breaks: tuple[float, float, float], rows: list[Sequence[float]], firsts: list[float]) -> None:
-        """firsts: both integrals at the first break, where they are kept."""
-        found, widths = [*breaks, *chain(*rows)], (breaks[1] - breaks[0], breaks[2] - breaks[1])
-        for first in firsts:  # as ``_antiderivative``
-            rows = [tuple(each / (power + 1) for power, each in enumerate(row)) for row in rows]
-            constants = [first, first]
-            for row, width in zip(rows[1:3], widths, strict=True):
-                rise = 0.0
-                for each in reversed(row):
-                    rise = (rise + each) * width
-                constants.append(constants[-1] + rise)
-            rows = [(constant, *row) for constant, row in zip(constants, rows, strict=True)]
-            found += chain(*rows)
-        self.put(found)
+                its[first + 1 : first + 4, 0], its[first : first + 4, 1:5] = self.pieces()
 
 
-def live_ones(first: Mapping[str, float], integrated: Container[str]) -> dict[str, Live]:
-    """USER amplitudes that have never been set, from their first values. integrated: names of those with integrals."""
-    table = np.zeros((len(first), START + 3))
-    ones = [Live(name, table[k], k, name in integrated) for k, name in enumerate(first)]
-    for each, value in zip(ones, first.values(), strict=True):
-        each.put([*ZERO, *(value, *ZERO) * 4])
-    return {each.name: each for each in ones}
+def live_ones(first: Mapping[str, float]) -> dict[str, Live]:
+    """USER amplitudes that have never been set, from their first values; their numbers are rows of one array."""
+    table = np.zeros((len(first), GIVEN + 3))
+    ones = {name: Live(name, table[k], k) for k, name in enumerate(first)}
+    for name, value in first.items():
+        ones[name].hold(0.0, value)
+    return ones
 
 
 NEAR = 1e-13
@@ -256,7 +210,12 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         if curve.amplitude.definition == "SWEEP":
             return _sweep(curve.amplitude, local, order, after)
         if curve.amplitude.definition == "PERIODIC":
-            return _periodic_integral(curve.amplitude, local, order, base)
+            start = np.array([base])
+            change = _periodic_primitive(curve.amplitude, local, -order)
+            change = change - _periodic_primitive(curve.amplitude, start, -order)
+            if order == -2:
+                change -= _periodic_primitive(curve.amplitude, start, 1) * (local - base)
+            return change
         breaks, coefficients = _segments(curve.amplitude, -order)
     elif isinstance(curve, Live):
         breaks, coefficients = curve.pieces(-order)
@@ -266,7 +225,7 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
             coefficients = _antiderivative(breaks, coefficients)
     value = _polynomial(breaks, coefficients, local, 0, after)
     if isinstance(curve, Live):  # the start of the step may lie before its pieces
-        one, two, slope = curve.numbers[START:].tolist()
+        one, two, slope = curve.numbers[START:GIVEN].tolist()
         value -= one if order == -1 else two + slope * (local - base)
         return value
     # the integral from ``since``: a primitive less the Taylor polynomial it has there
@@ -403,15 +362,6 @@ def _sweep(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Float
     found = (value, rate * slope, bend * slope - rate**2 * value)[order]
     has_begun = local >= -near if after or order == 0 else local > near
     return np.where(has_begun, found, 0.0) + (amplitude.mean if order == 0 else 0.0)
-
-
-def _periodic_integral(amplitude: Amplitude, time: Floats, order: int, since: float) -> Floats:
-    primitive = _periodic_primitive(amplitude, time, -order)
-    base = np.array([since])
-    change = primitive - _periodic_primitive(amplitude, base, -order)
-    if order == -2:
-        change -= _periodic_primitive(amplitude, base, 1) * (time - since)
-    return np.asarray(change)
 
 
 def _periodic(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Floats:

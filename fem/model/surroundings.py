@@ -46,7 +46,8 @@ class Water:
 class Wind:
     """``*WIND``: (speeds[0] A_x i + speeds[1] A_y j) (height above the still level / reference)^power.
 
-    i = (direction[0], direction[1], 0), j = up x i; A_x and A_y: amplitudes of the load, 1 without
+    i = (direction[0], direction[1], 0), j = up x i; A_x and A_y: amplitudes of the load, 1 without; gusts: what is
+    added at each node (``model/gusts.py``)
     """
 
     density: float
@@ -54,6 +55,7 @@ class Wind:
     speeds: tuple[float, float] = (1.0, 1.0)
     direction: tuple[float, float] = (1.0, 0.0)
     power: float = 1.0 / 7.0
+    gusts: Any = None
 
     def vectors(self, up: int) -> Floats:
         """(2, 3) speeds along i and j at the reference height; of plane models (y is up) i is (direction[0], 0, -)."""
@@ -67,10 +69,19 @@ class Wind:
 @frozen
 class DragLaw:
     """``*DRAG LAW``: rows (speed, force per length), speed rising from (0, 0), which is the first; beyond the last its
-    slope goes on."""
+    slope goes on. By angle: rows (angle [degrees], C_D, C_L), angle rising by less than a turn, which it goes round."""
 
     name: str
-    rows: Rows
+    rows: tuple[tuple[float, ...], ...]
+    is_by_angle: bool = False
+
+    @property
+    def radians(self) -> Floats:
+        """(k, 3) rows, angles in radians; of a law by speed with a third column of zeros."""
+        rows = np.array(self.rows)
+        if self.is_by_angle:
+            return np.column_stack([np.radians(rows[:, 0]), rows[:, 1:]])
+        return np.column_stack([rows, np.zeros(len(rows))])
 
 
 @frozen
@@ -92,14 +103,14 @@ class MarineGrowth:
 
 @frozen
 class FluidLoad:
-    """``*DLOAD`` FDD, FDT, FI, PB (water), WDD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
+    """``*DLOAD`` FDD, FDT, FI, PB (water), WDD, FLD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
 
     target      element set or label
     magnitude   M, scaled by ``amplitude`` and ramps
     diameter    D
     coefficient Cd, Ct or C_M; the name of a drag law in its place
     follows     alpha_R: how much of the velocity of the bar counts
-    exponent    h of FDT
+    exponent    h of FDT;  angle  of the ice of FLD [degrees]
     added       C_A;  added_along: C_At, None: what is along the bar counts not at all
     streams     amplitudes of the current and of waves (A_c, A_w), of the wind (A_x, A_y)
     is_current  per current length, not per unstressed length
@@ -117,6 +128,7 @@ class FluidLoad:
     streams: tuple[str | None, str | None] = (None, None)
     amplitude: str | None = None
     is_current: bool = False
+    angle: float = 0.0
 
 
 @frozen
@@ -277,7 +289,7 @@ class Jonswap:
         Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width.
         """
         edges = 2.0 * np.pi / self.period * np.linspace(self.low, self.high, self.count + 1)
-        chance = np.array(list(split_mix(self.seed, 2 * self.count)))
+        chance = split_mix(self.seed, 2 * self.count)
         omega = edges[:-1] + chance[: self.count] * np.diff(edges)
         energy = self.energies(edges)
         amplitude = np.sqrt(2.0 * energy / energy.sum() * self.height**2 / 16.0)
@@ -300,14 +312,12 @@ class Jonswap:
         return np.asarray(np.bincount(own, found, len(edges) - 1), float)
 
 
-def split_mix(seed: int, count: int) -> Iterator[float]:
-    """Numbers in [0, 1) of SplitMix64, the same on every machine."""
-    mask, state = 2**64 - 1, seed
-    for _ in range(count):
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
-        yield ((z ^ z >> 31) >> 11) / 2.0**53
+def split_mix(seed: int, count: int) -> Floats:
+    """(count,) numbers in [0, 1) of SplitMix64, the same on every machine."""
+    z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(((z ^ z >> np.uint64(31)) >> np.uint64(11)) / 2.0**53)
 
 
 def wave_numbers(omega: Floats, gravity: float, depth: float) -> Floats:

@@ -25,7 +25,7 @@ FORCE = "--force (force=True)"
 FIGURES = (
     *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
     *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
-    *("tension", "envelope", "shapes", "touchdown", "response"),
+    *("tension", "envelope", "shapes", "curvature", "touchdown", "response"),
     *("modes", "load_factor"),
 )
 FORMATS = ("png", "svg", "pdf")

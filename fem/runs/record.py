@@ -155,10 +155,23 @@ class Modes:
     generalized_mass: Floats
     shapes: Floats
 
+    @property
+    def by_name(self) -> dict[str, float]:
+        """Frequencies as columns of sweeps and numbers with error bars."""
+        return {
+            frequency_name(self.step, number): frequency
+            for number, frequency in zip(self.number.tolist(), self.frequency.tolist(), strict=True)
+        }
+
     def __repr__(self) -> str:
         found = ", ".join(f"{value:.6g}" for value in self.frequency[:MOST_SHOWN])
         more = ", ..." if len(self.frequency) > MOST_SHOWN else ""
         return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
+
+
+def frequency_name(step: int, number: int) -> str:
+    """Of a natural frequency of a step."""
+    return f"frequency_{step}_{number}"
 
 
 @frozen
@@ -177,14 +190,6 @@ class Response:
     motion: Complexes
     elements: Ints
     values: Complexes
-
-    def of_nodes(self, model: Model) -> Values:
-        """U, V, A, RF of the recorded nodes."""
-        return Values(NODAL, model, self.nodes, self.motion)
-
-    def of_elements(self, model: Model) -> Values:
-        """E, S, N, T of the recorded elements."""
-        return Values(ELEMENTAL, model, self.elements, self.values.T)
 
 
 class SilentSink:

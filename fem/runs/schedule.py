@@ -183,14 +183,16 @@ class Schedule:
 
         The last increment of a step is due although not foretold when the number of increments is not known.
         """
-        following = min([NEVER, *[cadence.next_increment(increment) for cadence in self._fields]])
+        if not self._fields:
+            return NEVER
+        following = min([cadence.next_increment(increment) for cadence in self._fields])
         if following < NEVER and self._expected is not None and increment < self._expected:
             return min(following, self._expected)
         return following
 
     def next_instant(self) -> float:
         """The next total time at or after which a field is due because of its instant; infinite for none."""
-        return min([math.inf, *[cadence.next_instant() for cadence in self._fields]])
+        return min([cadence.next_instant() for cadence in self._fields]) if self._fields else math.inf
 
 
 def printed(model: Model, requests: Sequence[OutputRequest], kind: str) -> list[Ints]:

@@ -8,7 +8,7 @@ element: x(t) = amplitude cos(2 pi frequency t + phase), the phase in degrees fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ from fem.files import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, Seabed, SteadyState, outputs_in_force
 from fem.model.facts import natural_lengths
 from fem.model.mesh import Mesh
-from fem.model.quantities import ENERGIES, HARMONIC, QUANTITIES, Values, meant
+from fem.model.quantities import ENERGIES, HARMONIC, QUANTITIES, meant
 from fem.model.surroundings import COMPONENTS
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.runs.record import Event, Frame, Modes, Response, Rows, SilentSink, StepStart
@@ -322,32 +322,20 @@ class ResponseSink(SilentSink):
 
     def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
         """``before``: the checkpoint of tables that are cut back and go on."""
-        self._model = model
-        self._variables = [asked_of(model, kind) for kind in ("NODE PRINT", "EL PRINT")]
-        head = "step", "frequency"
+        self._model, head = model, ("step", "frequency")
         heads: list[tuple[str, ...]] = [(*head, "omega", "iterations", "residual")]
-        kinds = ("node", "NODE"), ("element", "EL")
-        heads += [(*head, item, *columns_of(of, each)) for (item, of), each in zip(kinds, self._variables, strict=True)]
+        for item, kind in (("node", "NODE"), ("element", "EL")):
+            heads.append((*head, item, *columns_of(kind, asked_of(model, f"{kind} PRINT"))))
         sizes = before["responses"] if before else dict.fromkeys(RESPONSES)
         found = zip(RESPONSES, heads, strict=True)
         self._tables = {name: Table(folder / f"{name}.csv", columns, sizes[name]) for name, columns in found}
 
     def response(self, response: Response) -> None:
         response = printed_of(response, self._model)
-        step, frequency = response.step, response.frequency
-        line = [step, frequency, 2.0 * np.pi * frequency, response.iterations, response.residual]
-        self._tables["steady"].add(np.array([line]))
-        mesh, model = self._model.mesh, self._model
-        parts: Iterable[tuple[str, Ints, Values]] = (
-            ("steady_nodes", mesh.node_labels[response.nodes], response.of_nodes(model)),
-            ("steady_elements", mesh.element_labels[response.elements], response.of_elements(model)),
-        )
-        for (name, labels, values), variables in zip(parts, self._variables, strict=True):
-            if not variables:
-                continue
-            columns = [values[each].reshape(len(labels), -1) for each in variables]
-            head = np.broadcast_to([step, frequency], (len(labels), 2))
-            self._tables[name].add(np.column_stack([head, labels, with_phases(np.concatenate(columns, axis=1))]))
+        for name, table in self._tables.items():
+            columns = response_columns(name, [response], self._model.mesh)
+            if table.columns[3:]:  # quantities are printed
+                table.add(np.column_stack([columns[each] for each in table.columns]))
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}

@@ -6,6 +6,7 @@ Also the colours of T, and when ropes are slack.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -112,7 +113,6 @@ def places_of(labels: Sequence[int], known: Ints) -> Ints:
 
 
 def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
-    """Indices of node labels in the mesh."""
     return places_of(labels, results.mesh.node_labels)
 
 
@@ -311,16 +311,8 @@ class Tensions:
 
 def read_tensions(results: Results) -> Tensions:
     """Of all bars of which T is printed at three instants or more; else of all bars in the fields. Missing: neither."""
-    table = results.elements
-    labels = [label for label, lines in table.lines_of.items() if lines >= LEAST_INSTANTS]
-    if labels and "T" in table.columns:
-        instants = table.instants(labels[0])
-        curves = table.curves(["T"], labels, instant_keys(instants)[within_memory(len(labels))(instants[:, 2])])
-        keys = common(list(curves.values()))
-        rows = np.stack([at_keys(curves[label], keys) for label in labels], axis=1)
-        (printed,) = np.nonzero(~np.isnan(rows[:, :, 3]).any(axis=0))
-        if len(keys) >= LEAST_INSTANTS and len(printed):
-            return Tensions([labels[place] for place in printed], rows[:, 0, 2], rows[:, printed, 3])
+    with suppress(Missing):
+        return read_printed(results.elements, "T", "*EL PRINT")
     mesh = results.mesh
     bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
     time, found = field_values(results, within_memory(len(bars) or 1), {"T": ("T", bars)})
@@ -328,6 +320,20 @@ def read_tensions(results: Results) -> Tensions:
         raise Missing("neither elements.csv nor the fields contain T at three instants: request *EL PRINT of T")
     remark = f"the {len(time)} fields in vtu/; *EL PRINT of T gives every increment"
     return Tensions(mesh.element_labels[bars].tolist(), time, found["T"], remark)
+
+
+def read_printed(table: Table, column: str, request: str) -> Tensions:
+    """A column at three instants or more, of all labels that have it at all of them. Missing: there is none."""
+    labels = [label for label, lines in table.lines_of.items() if lines >= LEAST_INSTANTS]
+    if labels and column in table.columns:
+        instants = table.instants(labels[0])
+        curves = table.curves([column], labels, instant_keys(instants)[within_memory(len(labels))(instants[:, 2])])
+        keys = common(list(curves.values()))
+        rows = np.stack([at_keys(curves[label], keys) for label in labels], axis=1)
+        (printed,) = np.nonzero(~np.isnan(rows[:, :, 3]).any(axis=0))
+        if len(keys) >= LEAST_INSTANTS and len(printed):
+            return Tensions([labels[place] for place in printed], rows[:, 0, 2], rows[:, printed, 3])
+    raise Missing(f"{table.path.name} contains no {column} at three instants: request {request} of {column}")
 
 
 def break_times(results: Results) -> Floats:
@@ -423,5 +429,4 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
 
 
 def nearest(time: Floats, wanted: Floats) -> Ints:
-    """Places of the times closest to those wanted."""
     return np.asarray(np.searchsorted(0.5 * (time[1:] + time[:-1]), wanted), np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from fem.runs.own import check_file, others, some, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response
 from fem.show.links import angles, joints, links, phase, phase_angles
-from fem.show.shapes import envelope, modes, shapes, tension, touchdown
+from fem.show.shapes import curvature, envelope, modes, shapes, tension, touchdown
 from fem.show.style import UNDATED, save
 
 Drawing: TypeAlias = Callable[[Results], Figure]
@@ -28,6 +28,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "reactions": (reactions, joints),
     "phase": (phase, phase_angles),
     "tension": (tension, envelope, shapes),
+    "curvature": (curvature,),
     "touchdown": (touchdown,),
     "response": (response,),
     "modes": (modes,),
@@ -59,8 +60,8 @@ def plot(
     """Draw the requested figures of a run from its files, or all for which it has data. Returns the files written.
 
     folder  results folder of a run (``fem.run(deck, output=folder)``)
-    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response,
-            modes, load_factor
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, curvature, touchdown,
+            response, modes, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
     scale   factor on displacements in the figures of shapes and modes; None: 1, for displacements of shapes that are
@@ -86,7 +87,16 @@ def plot(
         raise CommandError(
             f"--scale magnifies displacements in the figures of shapes (--what tension) and modes, not of {what}"
         )
-    check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
+    is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
+    strangers = [file for file in others(target) if not is_marked(target / file)] if is_elsewhere else []
+    if strangers and not force:
+        raise CommandError(
+            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
+            "FOLDER, or use --force"
+        )
+    for draw in drawings:
+        file = f"{draw.__name__}.{format}"
+        check_file(target / file, (), force, is_marked(target / file, results.mark))
     if results.remark:
         say(f"note: {results.remark}")
     reasons, written = [], []
@@ -107,16 +117,3 @@ def plot(
     for reason in reasons:
         say(reason)
     return written
-
-
-def check_target(target: Path, names: Sequence[str], results: Results, force: bool) -> None:
-    """CommandError: pictures would be written over files that are not ours, or among them."""
-    is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
-    strangers = [name for name in others(target) if not is_marked(target / name)] if is_elsewhere else []
-    if strangers and not force:
-        raise CommandError(
-            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
-            "FOLDER, or use --force"
-        )
-    for name in names:
-        check_file(target / name, (), force, is_marked(target / name, results.mark))

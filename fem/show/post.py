@@ -33,9 +33,11 @@ def add_commands(commands: Any, late: Callable[..., Any]) -> None:
     text = "set of the elements that form the line"
     line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
     line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
-    for question, what in ((rainflow, "T_e12[,U3_n5]"), (stats, "T_e12[,U3_n5]"), (line, "T")):
+    series = "series from the tables: T of element 12, U3 of node 5; T_e1/A+SM_n1/W: a sum, here a stress"
+    number_of_line = "T, or a number of the nodes such as SK or U3"
+    asked = (rainflow, "T_e12[,U3_n5]", series), (stats, "T_e12[,U3_n5]", series), (line, "T", number_of_line)
+    for question, what, text in asked:
         question.add_argument("folder", metavar="DIR", type=folder_name, help="folder with the results of a run")
-        text = "quantity (only T)" if question is line else "series from the tables: T of element 12, U3 of node 5"
         question.add_argument("--what", metavar=what, required=True, help=text)
         add_window(question)
 

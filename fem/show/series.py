@@ -25,6 +25,10 @@ from fem.runs.read import Table, open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
 NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
+TERM = re.compile(r"(\w+)(?:/(\d[\d.]*(?:e[+-]?\d+)?|\.\d+))?", re.IGNORECASE)
+UNSIGNED = "SK", "SM"
+STRAIGHT = 0.02
+"""Part of the largest curvature below which a line is straight."""
 EQUAL = 1e-6
 """Times apart by less than this fraction of each other are evenly spaced."""
 
@@ -38,6 +42,7 @@ class Series:
     time       (k,) total times, never falling
     values     (k,)
     snaps      increments of the run that are too long for a line that snaps taut in them (``run.json``)
+    unsigned   names in it of numbers without a sign that fall to zero
     """
 
     name: str
@@ -45,6 +50,7 @@ class Series:
     time: Floats
     values: Floats
     snaps: int = 0
+    unsigned: str = ""
 
     @property
     def notices(self) -> list[str]:
@@ -56,6 +62,11 @@ class Series:
             found.append(
                 f"peaks of {self.name} may be wrong: {self.snaps} increments of this run are too long for lines that "
                 f"snap taut in them (events.csv has their times); {FOLLOW}"
+            )
+        if self.unsigned:
+            found.append(
+                f"{self.unsigned} has no sign and falls to zero: where the line bends to one side and then to the "
+                "other, cycles count with half of their range"
             )
         return found
 
@@ -104,7 +115,9 @@ def read_series(
             raise CommandError(
                 f"{table.path} contains {column} of {word} {label}, but not at these times or in this step"
             )
-        series.append(Series(f"{what}{label}", rows[:, 1], rows[:, 2], rows[:, 3], snaps))
+        is_straight = column in UNSIGNED and rows[:, 3].min() < STRAIGHT * rows[:, 3].max()
+        name = f"{what}{label}"
+        series.append(Series(name, rows[:, 1], rows[:, 2], rows[:, 3], snaps, name if is_straight else ""))
     return series
 
 
@@ -147,16 +160,32 @@ def number_of(name: str) -> tuple[str, str, int]:
 
 
 def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:
-    """Those that ``T_e12,U3_n5`` names. CommandError: not such names."""
+    """Those that ``T_e12,U3_n5`` names, and sums, as of a stress ``T_e1/A+SM_n1/W``. CommandError: not such names."""
     series = []
     for name in what.split(","):
-        column, kind, label = number_of(name)
-        series += read_series(folder, f"{column}_{kind}", [label], step, start)
+        terms, divisors = list[Series](), list[float]()
+        for term in re.split(r"(?<!\de)\+", name, flags=re.IGNORECASE):
+            match = TERM.fullmatch(term.strip())
+            column, kind, label = number_of(match[1] if match else term)
+            terms += read_series(folder, f"{column}_{kind}", [label], step, start)
+            divisors.append(float(match[2] or 1.0) if match else 1.0)
+        series.append(added(terms, divisors) if len(terms) > 1 or divisors != [1.0] else terms[0])
     return series
 
 
+def added(terms: list[Series], divisors: list[float]) -> Series:
+    """A sum of numbers, each over its divisor. CommandError: they are not printed together."""
+    first, name = terms[0], "+".join(each.name for each in terms)
+    if any(not np.array_equal(each.time, first.time) for each in terms):
+        raise CommandError(f"{name}: these numbers are not printed at the same times")
+    if not min(divisors) > 0.0:
+        raise CommandError(f"{name}: a number must be divided by something positive, got {min(divisors):g}")
+    values = sum(each.values / divisor for each, divisor in zip(terms, divisors, strict=True))
+    unsigned = " and ".join(each.unsigned for each in terms if each.unsigned)
+    return Series(name, first.increment, first.time, np.asarray(values), first.snaps, unsigned)
+
+
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
-    """Write a CSV table beside those of the run, and say where."""
     replace_file(path, lines_of([columns, *rows]))
     say(f"{path} ({len(rows)} row{'s' * (len(rows) != 1)})")
 
@@ -165,16 +194,12 @@ EULER = 0.57722
 """Mean of the standard Gumbel distribution."""
 
 
-def upcrossings(time: Floats, values: Floats) -> Floats:
-    """Times at which the values rise through zero, along straight lines between them."""
-    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
-    low, high = values[before], values[before + 1]
-    return np.asarray(time[before] - low * (time[before + 1] - time[before]) / (high - low))
-
-
 def crossing_period(series: Series) -> float:
     """Tz: mean time between upward crossings of the mean; NaN where there are fewer than two."""
-    found = upcrossings(series.time, series.values - series.mean)
+    time, values = series.time, series.values - series.mean
+    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
+    low, high = values[before], values[before + 1]
+    found = time[before] - low * (time[before + 1] - time[before]) / (high - low)
     return float((found[-1] - found[0]) / (len(found) - 1)) if len(found) > 1 else math.nan
 
 
@@ -299,17 +324,12 @@ def rainflow(
         for notice in series.notices:
             say(f"note: {notice}")
         write_table(folder / f"rainflow_{series.name}.csv", COLUMNS, gathered(cycles, bins).tolist(), say)
-        for line in cycle_lines(series, cycles, slope, constant):
+        duration = float(series.time[-1] - series.time[0])
+        lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
+        lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
+        if slope is not None and constant is not None:
+            done = damage(cycles, slope, constant)
+            life = duration / done if done > 0.0 else math.inf
+            lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
+        for line in lines:
             say(line)
-
-
-def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: float | None) -> list[str]:
-    """Lines of names and numbers."""
-    duration = float(series.time[-1] - series.time[0])
-    lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
-    lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
-    if slope is not None and constant is not None:
-        done = damage(cycles, slope, constant)
-        life = duration / done if done > 0.0 else math.inf
-        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
-    return lines

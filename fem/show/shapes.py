@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -17,7 +17,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Flags, Floats, Ints, Say, first_least
 from fem.errors import CommandError, unknown
-from fem.model.quantities import ELEMENTAL
+from fem.model.quantities import ELEMENTAL, NODAL
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import style
@@ -34,6 +34,7 @@ from fem.show.motion import (
     places_of,
     plane_of,
     plane_within,
+    read_printed,
     read_tensions,
     slack_bar,
     slack_spells,
@@ -84,7 +85,13 @@ def tension(results: Results) -> Figure:
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
-        strip(axes[1][0], spells)
+        ropes = list(spells)[:MOST_ROPES]
+        for row, rope in enumerate(ropes):
+            axes[1][0].broken_barh([(a, b - a) for a, b in spells[rope]], (row - 0.4, 0.8), color="#999999", lw=0)
+        axes[1][0].set(yticks=range(len(ropes)), yticklabels=list(map(str, ropes)), ylim=(len(ropes) - 0.4, -0.6))
+        axes[1][0].tick_params(axis="y", labelsize=min(style.SMALL, 160 / len(ropes)))
+        more = f", {len(ropes)} of {len(spells)}" if len(ropes) < len(spells) else ""
+        axes[1][0].set_ylabel(f"slack ropes{more}", fontsize=style.SMALL)
     figure.set_label(found.source)
     return figure
 
@@ -98,53 +105,61 @@ def shade(panel: Any, spells: dict[int, list[tuple[float, float]]], word: str = 
         panel.broken_barh(spans, (0.0, 1.0), transform=axis, **look)
 
 
-def strip(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
-    """A row for each rope, grey where it is slack."""
-    ropes = list(spells)[:MOST_ROPES]
-    for row, rope in enumerate(ropes):
-        panel.broken_barh([(a, b - a) for a, b in spells[rope]], (row - 0.4, 0.8), color="#999999", lw=0)
-    panel.set(yticks=range(len(ropes)), yticklabels=list(map(str, ropes)), ylim=(len(ropes) - 0.4, -0.6))
-    panel.tick_params(axis="y", labelsize=min(style.SMALL, 160 / len(ropes)))
-    more = f", {len(ropes)} of {len(spells)}" if len(ropes) < len(spells) else ""
-    panel.set_ylabel(f"slack ropes{more}", fontsize=style.SMALL)
-
-
 def envelope(results: Results) -> Figure:
     """Least, mean and greatest T in each step: of a chain over its arc length, of others on their undeformed bars."""
     found = read_tensions(results)
     if len(found.labels) == 1:
         raise Missing("there is only one bar: its force is in the figure tension")
-    edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
-    spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
-    spans = [span for span in spans if span[2].any()]
-    parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
-    title = f"Minimum, mean and maximum force in the bars{', the last steps' if len(spans) > len(parts) else ''}"
+    parts, more = by_steps(results, found, "T")
+    title = f"Minimum, mean and maximum force in the bars{more}"
     try:
-        figure = along(results, found.labels, parts, title, chain_of(results))
+        figure = along(results, found.labels, parts, title, line_of(results, chain_of(results)), "force")
     except Missing:
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
     return figure
 
 
-def along(
-    results: Results, labels: list[int], parts: list[Any], title: str, chain: Chain, unit: str = "force"
-) -> Figure:
-    """Over the length of a chain of nodes and elements; a panel for each of the ``parts``: its name, then least, mean
-    and greatest value of each of the elements ``labels``.
+def curvature(results: Results) -> Figure:
+    """Least, mean and greatest SK of nodes in each step, over the arc length of a line that bends."""
+    found = read_printed(results.nodes, "SK", "*NODE PRINT")
+    parts, more = by_steps(results, found, "SK")
+    line = line_of(results, chain_of(results), of_nodes=True)
+    return along(results, found.labels, parts, f"Minimum, mean and maximum curvature{more}", line, "1/length")
+
+
+def by_steps(results: Results, found: Tensions, what: str) -> tuple[list[Any], str]:
+    """Parts of ``along`` for the last steps, and words for a title that has not all."""
+    edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
+    spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
+    spans = [span for span in spans if span[2].any()]
+    parts = [(f"{what}, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
+    return parts, ", the last steps" if len(spans) > len(parts) else ""
+
+
+class Along(NamedTuple):
+    """Over the length from a node ``start``: labels of bars or nodes, and where these are (their middles)."""
+
+    start: int
+    labels: list[int]
+    x: Floats
+
+
+def along(results: Results, labels: list[int], parts: list[Any], title: str, line: Along, unit: str) -> Figure:
+    """Over the length of a line; a panel for each of the ``parts``: its name, then least, mean and greatest value of
+    each of the bars or nodes ``labels``.
     """
     figure, rows = style.panels(len(parts), title, height=2.6)
-    (nodes, elements), column_of = chain, {label: column for column, label in enumerate(labels)}
-    places = [place for place, label in enumerate(elements) if label in column_of]
-    columns = [column_of[elements[place]] for place in places]
-    x = arc_length(results, nodes, elements)[places]
+    column_of = {label: column for column, label in enumerate(labels)}
+    places = [place for place, label in enumerate(line.labels) if label in column_of]
+    columns, x = [column_of[line.labels[place]] for place in places], line.x[places]
     for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
         panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
         for place, (which, values) in enumerate((("maximum", greatest), ("mean", mean), ("minimum", least))):
             style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
         panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
-    rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
+    rows[-1][0].set_xlabel(f"length along the bars from node {line.start} [{results.unit('length')}]")
     style.legend_below(rows[0][0])
     return figure
 
@@ -157,16 +172,16 @@ def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]
     return values.min(axis=0), mean, values.max(axis=0)
 
 
-def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Floats:
-    """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
+def line_of(results: Results, chain: Chain, of_nodes: bool = False) -> Along:
+    """Natural lengths along a chain of p + 1 nodes and p bars, to these nodes or the middles of the bars."""
+    nodes, elements = chain
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
     places = places_of(elements, results.mesh.element_labels)
-    given, fraction = (
-        results.mesh.length[places],
-        distance / np.bincount(places, distance)[places],
-    )  # < 1 beside a pulley
+    given, fraction = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # 1 without pulleys
     length = np.where(np.isnan(given), distance, given * fraction)
-    return np.asarray(np.cumsum(length) - 0.5 * length)
+    if of_nodes:
+        return Along(nodes[0], nodes, np.concatenate([[0.0], np.cumsum(length)]))
+    return Along(nodes[0], elements, np.cumsum(length) - 0.5 * length)
 
 
 def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
@@ -218,18 +233,20 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     shown = style.some_of(motion.time.tolist(), INSTANTS)
-    stage = set_stage(results, axes, low, high, len(shown), magnified_title(results.heading, scale))
+    figure, panels, middle, half = set_stage(
+        results, axes, low, high, len(shown), magnified_title(results.heading, scale)
+    )
     colours = None if motion.tension is None else tension_scale(motion.tension)[0]
     if colours is not None:
-        stage.figure.colorbar(colours, ax=stage.panels, shrink=0.8, label=f"T [{results.unit('force')}]")
-    for place, panel in zip(shown, stage.panels, strict=True):
-        draw_scenery(results, panel, axes, stage.middle - stage.half, stage.middle + stage.half)
+        figure.colorbar(colours, ax=panels, shrink=0.8, label=f"T [{results.unit('force')}]")
+    for place, panel in zip(shown, panels, strict=True):
+        draw_scenery(results, panel, axes, middle - half, middle + half)
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
         draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], colours)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
         panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
-        dress(results, panel, axes, stage.middle, stage.half)
-    return stage.figure
+        dress(results, panel, axes, middle, half)
+    return figure
 
 
 WIDTH, HEIGHT = 11.0, 8.4
@@ -238,22 +255,19 @@ BESIDE = (0.0, 0.0, 0.96, 1.0)
 """Fractions of a figure that its panels in space take: left, bottom, width, height."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """Panels that all show ``middle`` +- ``half``, (axes,) each."""
-
-    figure: Figure
-    panels: list[Any]
-    middle: Floats
-    half: Floats
-
-
-def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str) -> Stage:
-    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be."""
+def set_stage(
+    results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
+) -> tuple[Figure, list[Any], Floats, Floats]:
+    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be: the figure,
+    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show.
+    """
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     is_flat = len(axes) == 2
     grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
-    flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
+    sizes = [
+        min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]) for rows, columns in grids
+    ]  # of the model in each panel; titles and numbers take their place
+    flat_grid = grids[int(np.argmax(sizes))]
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
     figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins(is_flat))
@@ -262,7 +276,7 @@ def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
     for panel in grid[count:]:
         panel.set_axis_off()
-    return Stage(figure, grid[:count], 0.5 * (low + high), half)
+    return figure, grid[:count], 0.5 * (low + high), half
 
 
 def margins(is_flat: bool) -> ConstrainedLayoutEngine:
@@ -271,14 +285,7 @@ def margins(is_flat: bool) -> ConstrainedLayoutEngine:
     return ConstrainedLayoutEngine(**space)
 
 
-def panel_size(grid: tuple[int, int], half: Floats) -> float:
-    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
-    rows, columns = grid
-    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
-
-
 def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
-    """Limits and names of the axes."""
     for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
         name = f"{style.AXES[axis]} [{results.unit('length')}]"
         panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
@@ -335,20 +342,20 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     count = len(found.number)
     part = f", {count} of {found.every}" if count < found.every else ""
     title = f"Modes of step {found.step}{part}: {results.heading}"
-    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0))
-    lines = lines_of(results, found)
-    for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
+    figure, panels, middle, half = set_stage(
+        results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0)
+    )
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
+    legs, elements = found.mesh.legs
+    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
+    lines = np.asarray(legs[there])
+    for panel, shape, number, frequency in zip(panels, x, found.number, found.frequency, strict=True):
         draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
         draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
-        panel.set_title(f"mode {number}\n{frequency_text(results, float(frequency))}", fontsize=style.SMALL)
-        dress(results, panel, axes, stage.middle, stage.half)
-    return stage.figure
-
-
-def frequency_text(results: Results, frequency: float) -> str:
-    """With its unit; a negative one is that of an unstable mode."""
-    text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "")
-    return text + (", unstable" if frequency < 0.0 else "")
+        text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
+        panel.set_title(f"mode {number}\n{text}", fontsize=style.SMALL)
+        dress(results, panel, axes, middle, half)
+    return figure
 
 
 def read_modes(results: Results) -> ModeShapes:
@@ -359,19 +366,14 @@ def read_modes(results: Results) -> ModeShapes:
     step = int(rows[-1, 0])
     rows = rows[rows[:, 0] == step]
     number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
-    files = [mode_file(results, step, each) for each in number.tolist()]
+    files = [results.folder / FOLDER / f"{results.name}_modes_step{step}_{each:03d}.vtu" for each in number.tolist()]
+    for path, each in zip(files, number.tolist(), strict=True):
+        if not path.is_file():
+            raise Missing(f"mode {each} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
     fields = [read_field(path, ("mode", "displacement")) for path in files]
     mesh = read_mesh(files[0])
     position = mesh.coordinates + fields[0]["displacement"]
     return ModeShapes(step, len(rows), number, frequency, mesh, position, np.stack([unit(f["mode"]) for f in fields]))
-
-
-def mode_file(results: Results, step: int, number: int) -> Path:
-    """The field of a mode. Missing: it is not there."""
-    path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
-    if not path.is_file():
-        raise Missing(f"mode {number} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
-    return path
 
 
 def unit(shape: Floats) -> Floats:
@@ -381,17 +383,19 @@ def unit(shape: Floats) -> Floats:
     return np.asarray(shape * np.sign(shape.ravel()[first]) / (np.linalg.norm(shape, axis=1).max() or 1.0))
 
 
-def lines_of(results: Results, found: ModeShapes) -> Ints:
-    """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
-    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
-    legs, elements = found.mesh.legs
-    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
-    return np.asarray(legs[there])
-
-
 def touchdown(results: Results) -> Figure:
     """Natural length up to the place where each line leaves the bottom, and that which lies on it, over time."""
-    found = read_touchdown(results)
+    path = results.folder / "touchdown.csv"
+    if not path.is_file():
+        raise Missing("there is no touchdown.csv: the deck has no *SEABED")
+    parts: dict[str, list[tuple[float, ...]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            cells = row["time"], row["s"] or "nan", row["on_bottom"]
+            parts.setdefault(row["line"], []).append(tuple(map(float, cells)))
+    found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
+    if not found:
+        raise Missing("touchdown.csv contains fewer than three instants: request *NODE PRINT")
     chosen = [list(found)[place] for place in style.some_of(range(len(found)))]
     more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
     figure, rows = style.panels(2, f"Touchdown{more}", height=2.5)
@@ -404,49 +408,38 @@ def touchdown(results: Results) -> Figure:
     return figure
 
 
-def read_touchdown(results: Results) -> dict[str, Floats]:
-    """Line -> (k, 3) time, s (NaN: it does not touch), length on the bottom. Missing: there are too few instants."""
-    path = results.folder / "touchdown.csv"
-    if not path.is_file():
-        raise Missing("there is no touchdown.csv: the deck has no *SEABED")
-    parts: dict[str, list[tuple[float, ...]]] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            cells = row["time"], row["s"] or "nan", row["on_bottom"]
-            parts.setdefault(row["line"], []).append(tuple(map(float, cells)))
-    found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
-    if not found:
-        raise Missing("touchdown.csv contains fewer than three instants: request *NODE PRINT")
-    return found
-
-
-RANGE_COLUMNS = ("element", "s", "min", "mean", "max", "std", "time_min", "time_max")
+RANGE_COLUMNS = ("s", "min", "mean", "max", "std", "time_min", "time_max")
 
 
 def line_range(folder: Path, members: str, what: str, step: int | None, start: float, say: Say) -> None:
-    """``fem post range``: a table with a row for each bar of a set, and a figure."""
+    """``fem post range``: a table with a row for each bar of a set, or each of its nodes, and a figure."""
     results, members, what = open_results(folder), members.upper(), what.upper()
-    units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
+    units = {
+        name: (quantity.unit, kind) for kind, table in (("node", NODAL), ("element", ELEMENTAL)) for quantity in table
+        for name in quantity.columns
+    }  # fmt: skip
     if what not in units:
-        raise CommandError(unknown("quantity of elements", what, units).args[0])
+        raise CommandError(unknown("quantity", what, units).args[0])
+    unit, kind = units[what]
     try:
-        nodes, elements = chain_of(results, members_of(results, members))
+        line = line_of(results, chain_of(results, members_of(results, members)), of_nodes=kind == "node")
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
-    found = read_series(folder, f"{what}_e", elements, step, start)
+    found = read_series(folder, f"{what}_{kind[0]}", line.labels, step, start)
     extremes = np.array([extremes_of(series) for series in found])
-    s = arc_length(results, nodes, elements)
     for notice in found[0].notices:
         say(f"note: {notice}")
-    rows = [[label, *row] for label, row in zip(elements, np.column_stack([s, extremes]).tolist(), strict=True)]
-    write_table(folder / f"range_{what}_{members}.csv", RANGE_COLUMNS, rows, say)
+    numbers = np.column_stack([line.x, extremes]).tolist()
+    rows = [[label, *row] for label, row in zip(line.labels, numbers, strict=True)]
+    write_table(folder / f"range_{what}_{members}.csv", (kind, *RANGE_COLUMNS), rows, say)
     least, mean, greatest = extremes[:, :3].T
     high, low = first_least(-greatest), first_least(least)
     for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
-        say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
+        where = f"{kind} {line.labels[place]}, s = {line.x[place]:.6g}"
+        say(f"  {word}  {value[place]:.9g} in {where}, at {time[place]:.9g}")
     when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
     title = f"Minimum, mean and maximum {what} along {members}"
-    figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
+    figure = along(results, line.labels, [(when, least, mean, greatest)], title, line, unit)
     path = folder / f"range_{what}_{members}.png"
     style.save(figure, path, results.mark)
     say(str(path))
@@ -455,11 +448,8 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
 def members_of(results: Results, name: str) -> Flags:
     """(m,) the elements of a set. Missing: there are no fields; CommandError: there is no such set in them."""
     count = len(results.mesh.element_labels)
-    sets = {
-        key.removeprefix("SET "): array > 0
-        for key, array in read_field(results.fields[0][1], of="CellData").items()
-        if array.dtype == np.uint8
-    }
+    cells = read_field(results.fields[0][1], of="CellData").items()
+    sets = {key.removeprefix("SET "): array > 0 for key, array in cells if array.dtype == np.uint8}
     if name not in sets:
         raise CommandError(unknown("element set", name, sets).args[0] + f" (of {count} elements)")
     return sets[name]

@@ -323,12 +323,15 @@ class Progress:
 
 def increments(origin: float, first: int, last: int, dt: float, now: float) -> tuple[Floats, Floats]:
     """Ends (k + 1,) of increments (k,) on a grid, after number ``first``, which ends now, up to ``last``."""
-    if last - first < FEW:  # quicker than arrays
-        ends = [now, *[origin + number * dt for number in range(first + 1, last + 1)]]
-        return np.array(ends), np.array([dt] * (last - first))
-    times = origin + np.arange(first, last + 1, dtype=np.float64) * dt
+    count = last - first
+    times, steps = np.empty(count + 1), np.empty(count)
+    if count < FEW:  # quicker than arrays
+        for k in range(count):
+            times[k + 1], steps[k] = origin + (first + k + 1) * dt, dt
+    else:
+        times[:], steps[:] = origin + np.arange(first, last + 1, dtype=np.float64) * dt, dt
     times[0] = now
-    return times, np.full(last - first, dt)
+    return times, steps
 
 
 def first_chunk(system: System) -> int:

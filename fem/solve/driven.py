@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from fem.arrays import Floats
+from fem.compiled import bound
 from fem.errors import ModelError, NoConvergence
 from fem.model import Dynamic, Model, Static, Step
-from fem.model.curves import Live
+from fem.model.curves import GIVEN, Live
 from fem.runs.record import Requests, SilentSink, Sink
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import SHARP, Clock
 from fem.solve.loop import ErrorsTold, Run
 from fem.solve.newton.groups import Record
+from fem.solve.outcome import copy_of
+from fem.solve.refill import reach
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_run import StepRun
-
-Inputs = Mapping[str, Floats]
-"""Numbers of the amplitudes, by name."""
-Values = Mapping[str, tuple[float, float | None]]
-"""Of amplitudes at the end of an interval, and their rates there; None: along a straight line."""
 
 
 class Driven(Run):
@@ -35,13 +35,17 @@ class Driven(Run):
             set off; None: all steps are over
     asked   the instant that was asked for last: time, but for the round-off of the increments;  target  that under way
     leaps   an amplitude has jumped since then
+    table   (l, 69)  numbers of all amplitudes (``Live``);  opening: those at the start of the step
     """
 
     def __init__(self, model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints, first: int) -> None:
         super().__init__(model, sink, requests, checkpoints)
         self.first, self.live = first, self.model.driven
+        tables: list[Any] = [each.numbers.base for each in self.live.values()]
+        self.table: Floats = tables[0] if tables else np.zeros((0, GIVEN + 3))
         self.last: StepRun | None = None
-        self.opening: Inputs = {}
+        self.opening = self.table.copy()
+        self._reach = bound(reach, 0.0, 0.0, self.table)
         self.asked = self.target = self.progress.time
         self.leaps = False
 
@@ -55,7 +59,7 @@ class Driven(Run):
         self._go_on(number)
         self.asked = self.target = self.progress.time
         if begun:
-            with ErrorsTold(self.model, number):
+            with self._told:
                 self._open()
         if driven:
             self._take(driven)
@@ -79,15 +83,16 @@ class Driven(Run):
                 raise ModelError(
                     f"a current in waves follows an amplitude that a program sets: {what}; remove EXPLICIT"
                 )
-        self.last, self.procedure = step_run, procedure
+        self.last, self.procedure, self._told = step_run, procedure, ErrorsTold(self.model, step_run.number)
 
-    def advance_to(self, time: float, values: Values) -> None:
-        """To an instant, across the ends of steps; what is in ``values`` is reached there.
+    def advance_to(self, time: float) -> None:
+        """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
 
         NoConvergence, ModelError: as any run; the motion is where it could go no further.
         """
-        for name, (value, rate) in values.items():
-            self.live[name].reach(self.asked, time, value, rate)
+        if self.live:
+            self._reach(self.asked, time)
+            self._copy()
         self.target = time
         self._through()
 
@@ -98,7 +103,8 @@ class Driven(Run):
             step_run, clock = self.last, self.last.clock
             assert isinstance(clock, Clock)
             goes_on = time > clock.end + SHARP * clock.dt
-            with ErrorsTold(self.model, step_run.number):
+            self._told.looks = step_run.again is None or self.sink.hears_rows
+            with self._told:
                 try:
                     self._march(step_run, clock.land(time))
                 except (NoConvergence, KeyboardInterrupt) as error:
@@ -127,7 +133,7 @@ class Driven(Run):
 
     def driven(self) -> dict[str, Any]:
         """What checkpoints keep of it, beside the run."""
-        numbers = {"inputs": self._numbers(), "opening": self.opening}
+        numbers = {"inputs": self.table.copy(), "opening": self.opening}
         return {**numbers, "asked": self.asked, "target": self.target, "leaps": self.leaps}
 
     def state(self) -> dict[str, Any]:
@@ -139,11 +145,7 @@ class Driven(Run):
 
     def copy_of_reached(self) -> tuple[Record, int] | None:
         """The last increment, as it stays."""
-        if self.reached is None:
-            return None
-        kept, last = self.reached
-        rows = {name: getattr(kept, name)[last : last + 1].copy() for name in ("increments", "kinematics", "values")}
-        return kept._replace(**rows), 0
+        return self.reached and (copy_of(self.reached[0], np.array([self.reached[1]])), 0)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Be where the state was taken, of this run."""
@@ -156,7 +158,7 @@ class Driven(Run):
             assert self.last is not None
             self.last.restore(step)
 
-    def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Inputs, opens: bool) -> None:
+    def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Floats, opens: bool) -> None:
         """Begin a step once more, in silence."""
         sink, self.sink, self.last = self.sink, SilentSink(), None
         put_back(self.progress.motion, start["motion"])
@@ -178,12 +180,14 @@ class Driven(Run):
         self.opening, self.leaps = driven["opening"], driven["leaps"]
         self.asked, self.target = driven["asked"], driven["target"]
 
-    def _numbers(self) -> dict[str, Floats]:
-        return {name: each.numbers.copy() for name, each in self.live.items()}
+    def _put(self, inputs: Floats) -> None:
+        self.table[:] = inputs
+        self._copy()
 
-    def _put(self, inputs: Inputs) -> None:
-        for name, numbers in inputs.items():
-            self.live[name].put(numbers)
+    def _copy(self) -> None:
+        for live in self.live.values():
+            if live.copies:
+                live.copy()
 
     # Steps
 
@@ -194,7 +198,7 @@ class Driven(Run):
 
     def _open(self) -> None:
         assert self.last is not None
-        self.opening = self._numbers()
+        self.opening = self.table.copy()
         self.last.open(self.procedure)
         self.checkpoints.opened(self.last)
 

@@ -80,7 +80,7 @@ def begin(
 
 
 class ErrorsTold:
-    """Context in which errors name the deck and the step.
+    """Context in which errors name the deck and the step; it may be entered many times.
 
     ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
     What the caller ignores (kernels as Python functions) stays ignored.
@@ -88,14 +88,21 @@ class ErrorsTold:
 
     def __init__(self, model: Model, step: int = 0) -> None:
         self._model, self._step, known = model, step, np.geterr()
-        warned: dict[str, Any] = {kind: "raise" for kind in ("over", "divide", "invalid") if known[kind] == "warn"}
-        self._state = np.errstate(**warned)
+        self._raised: dict[str, Any] = {kind: "raise" for kind, what in known.items() if what == "warn"}
+        self._raised.pop("under", None)
+        self._state: np.errstate | None = None
+        self.looks = True
+        """False: nothing outside the compiled loops is going to be computed."""
 
     def __enter__(self) -> None:
-        self._state.__enter__()
+        if self.looks:
+            self._state = np.errstate(**self._raised)
+            self._state.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self._state.__exit__(kind, error, trace)
+        if self._state:
+            self._state.__exit__(kind, error, trace)
+            self._state = None
         if isinstance(error, FloatingPointError | OverflowError):
             what = f"numbers of this model are out of range ({error}): {OUT_OF_RANGE}"
             raise ModelError(placed(self._model, self._step, what)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,11 @@ def rows_of(
     return Rows(*(step, increment, *found, *recorded))
 
 
+def copy_of(kept: Record, rows: Ints) -> Record:
+    """Some rows of a record, as they stay."""
+    return kept._replace(increments=kept.increments[rows], kinematics=kept.kinematics[rows], values=kept.values[rows])
+
+
 def gather_reactions(bodies: tuple[Body, ...], nodes: Ints, kinematics: Floats) -> None:
     """RF of the reference nodes among recorded ones is the sum of those of the nodes pinned to them."""
     for body in bodies:
@@ -99,10 +105,8 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
     """
     whole = kept.increments.base if kept.increments.base is kept.values.base else None
-    if whole is not None and len(rows) == len(kept.increments):
-        finite = np.isfinite(whole)
-        if np.count_nonzero(finite) == finite.size:
-            return rows
+    if whole is not None and len(rows) == len(kept.increments) and math.isfinite(whole.dot(whole)):
+        return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):
         finite = np.isfinite(array[: len(rows)] if is_all else array[rows])

@@ -1,4 +1,5 @@
-"""Chunks of increments in arrays that are there already, where a program drives a run in many short ones.
+"""Amplitudes that a program sets, and chunks of increments in arrays that are there already, where it drives a run in
+many short ones.
 
 What differs between two chunks of as many increments are times, and what follows amplitudes that the program sets:
 ``refill`` writes these, to the last bit as ``step_system.loading`` finds them.
@@ -6,21 +7,22 @@ What differs between two chunks of as many increments are times, and what follow
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import bound, exact_kernel
-from fem.model.curves import LEVELS, NEAR, START, Constant, Live
-from fem.solve.newton.groups import Loading, Motion
+from fem.model.curves import GIVEN, LEVELS, NEAR, START, Constant, Live
+from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.outcome import REACTION
 from fem.solve.step_system import StepSystem
 
 
 class Sources(NamedTuple):
     """Where the numbers of a chunk come from.
 
-    table    (l, 66)  all amplitudes that are set (``Live.numbers``)
+    table    (l, 69)  all amplitudes that are set (``Live.numbers``)
     still    (s,)     supported dofs that rest;  places (s,): where
     columns  (c, 2)   of each moving dof its amplitude in the table, and which derivative of u that gives
     numbers  (c, 3)   its base, rate and value (``Supports``)
@@ -41,6 +43,54 @@ class Sources(NamedTuple):
 
 
 FIRST, SECOND, THIRD = (first for first, _ in LEVELS)
+HOW = GIVEN + 2
+
+
+@exact_kernel
+def reach(now: float, time: float, table: Floats) -> None:
+    """Write the pieces from now to a time of amplitudes (l, 69) that have been set for then.
+
+    With a rate there, a cubic (Hermite), also from the last rate.
+    """
+    width = time - now
+    for i in range(table.shape[0]):
+        how, value, rate, first = table[i, HOW], table[i, GIVEN], table[i, GIVEN + 1], table[i, 15]
+        if how == 0.0:
+            continue
+        old = 2 if now == table[i, 2] else 3  # the piece that ends now: the last one, or what has been held since then
+        start = FIRST + 4 * old
+        a, b, c, d = table[i, start], table[i, start + 1], table[i, start + 2], table[i, start + 3]
+        slope, last, square, cube = (value - first) / width, (value - first) / width, 0.0, 0.0
+        if how == 2.0:
+            local = now - table[i, 1]
+            last = (d * 3.0 * local + c * 2.0) * local + b if old == 2 else 0.0
+            square = (3.0 * slope - 2.0 * last - rate) / width
+            cube = (last + rate - 2.0 * slope) / (width * width)
+        one, two = table[i, SECOND + 5 * old], table[i, THIRD + 6 * old]
+        table[i, 0], table[i, 1], table[i, 2], table[i, HOW] = table[i, old - 1], now, time, 0.0
+        for k in range(16):
+            table[i, FIRST + k] = 0.0
+        table[i, FIRST], table[i, FIRST + 12] = a, value
+        table[i, FIRST + 4], table[i, FIRST + 5], table[i, FIRST + 6], table[i, FIRST + 7] = a, b, c, d
+        table[i, FIRST + 8], table[i, FIRST + 9], table[i, FIRST + 10], table[i, FIRST + 11] = first, last, square, cube
+        integrate(table, i, FIRST, SECOND, 4, one)
+        integrate(table, i, SECOND, THIRD, 5, two)
+
+
+@exact_kernel
+def integrate(table: Floats, i: int, of: int, to: int, width: int, constant: float) -> None:
+    """Coefficients from ``to`` on: the integral, which is ``constant`` at the first break, of those from ``of`` on."""
+    for piece in range(4):
+        if piece > 1:
+            rise = 0.0
+            for power in range(width - 1, -1, -1):
+                rise = (rise + table[i, to + (width + 1) * (piece - 1) + power + 1]) * (
+                    table[i, piece - 1] - table[i, piece - 2]
+                )
+            constant = constant + rise
+        table[i, to + (width + 1) * piece] = constant
+        for power in range(width):
+            table[i, to + (width + 1) * piece + power + 1] = table[i, of + width * piece + power] / (power + 1)
 
 
 @exact_kernel
@@ -103,25 +153,29 @@ def refill(of: Sources, u: Floats, chunk: Loading) -> bool:
 
 
 class Refill:
-    """Writes further chunks of as many increments as ``chunk`` has into its arrays."""
+    """Writes further chunks of as many increments as ``chunk`` has into its arrays.
 
-    def __init__(self, stage: StepSystem, motion: Motion, chunk: Loading, of: Sources) -> None:
-        self.stage, self.chunk = stage, chunk
-        self._arguments: tuple[Any, ...] = of, motion.u, chunk
-        self._refill: Any = refill
+    kept, control: room for what is kept of the increments, and for where the march is
+    """
+
+    def __init__(
+        self, stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints, of: Sources
+    ) -> None:
+        self.stage, self.chunk, self.kept, self.control = stage, chunk, kept, control
+        self._added = kept.kinematics[:, REACTION + 1 :]
+        self._refill = bound(refill, of, motion.u, chunk)
 
     def fits(self, times: Floats, steps: Floats) -> bool:
         """Write another chunk; False where that is not all that differs."""
         if len(steps) != len(self.chunk.dt):
             return False
-        self.chunk.time[:], self.chunk.dt[:] = times, steps
-        found = self._refill(*self._arguments)
-        if self._refill is refill:  # its machine code is there now
-            self._refill, self._arguments = bound(refill, *self._arguments), ()
-        return bool(found)
+        self.chunk.time[:], self.chunk.dt[:], self.control[:] = times, steps, 0
+        if self._added.size:
+            self._added[:] = 0.0
+        return bool(self._refill())
 
 
-def refill_of(stage: StepSystem, motion: Motion, chunk: Loading) -> Refill | None:
+def refill_of(stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints) -> Refill | None:
     """How chunks like this one are written; None where something is neither constant nor an amplitude that is set."""
     driven, supports, moving = stage.system.model.driven, stage.environment.supports, chunk.support_dofs
     if not driven or supports.bodies or len(chunk.thermal_end) > 1:
@@ -140,4 +194,4 @@ def refill_of(stage: StepSystem, motion: Motion, chunk: Loading) -> Refill | Non
     assert table is not None
     rule = supports.start, stage.coefficients.wc, stage.is_dynamic, stage.scheme.secant
     places, acting = supports.places[still], np.array(cases, np.int64)
-    return Refill(stage, motion, chunk, Sources(table, still, places, columns, numbers, acting, *rule))
+    return Refill(stage, motion, chunk, kept, control, Sources(table, still, places, columns, numbers, acting, *rule))

@@ -28,6 +28,7 @@ from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
 from fem.solve.newton.iterate import forcing_of
 from fem.solve.newton.march import march
+from fem.solve.refill import Refill
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_system import Patience, StepSystem
 
@@ -121,8 +122,8 @@ class StepState:
     nodes, elements  recorded ones
     thermal          (m,) thermal strain of now
     is_compiled      the Newton march runs as machine code
-    chunk            arrays of the last chunk, where they can be used again
-    go_on, through   the march through it and its arguments, made of ``marching``; taken apart where it goes on
+    again            the arrays of the last chunk, where they can be used again
+    go_on            the march through it, made of ``marching``
     """
 
     whole: RunState
@@ -143,9 +144,8 @@ class StepState:
     notices: dict[str, None]
     has_begun: bool
     is_compiled: bool
+    again: Refill | None = None
     marching: tuple[Any, ...] = (None,) * 8
-    chunk: tuple[Any, Record, Ints] | None = None
-    through: tuple[Any, ...] = ()
     go_on: Callable[..., int] = march
 
     def notify(self, text: str) -> None:
@@ -163,21 +163,19 @@ class StepState:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage, motion, end = self.stage, self.progress.motion, end or len(chunk.dt)
         parts = control, chunk, kept, ropes, stage, stage.nodes, stage.coefficients, stage.choice
-        if not all(map(is_, parts, self.marching)):
-            passage = stage.passage(chunk, motion, kept)
-            through = control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
-            go_on: Callable[..., int] = march
-            self.is_compiled = self.is_compiled or is_compiled(march, end, *through)
-            if self.chunk:
-                self.marching, self.go_on, self.through = parts, march, through
+        if all(map(is_, parts, self.marching)):
+            go_on = self.go_on
         else:
-            if self.is_compiled and self.go_on is march:
-                self.go_on, self.through = bound(march, end, *self.through), ()
-            go_on, through = self.go_on, self.through
+            passage = stage.passage(chunk, motion, kept)
+            through = end, control, self.arc, passage._replace(problem=passage.problem._replace(ropes=ropes))
+            go_on = bound(march, *through)
+            self.is_compiled = self.is_compiled or is_compiled(march, *through)
+            if self.again:
+                self.marching, self.go_on = parts, go_on
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)
         while True:
-            reason = go_on(end, *through)
+            reason = go_on(end)
             if reason != NEED_SOLVE:
                 return int(reason)
             phase = int(control[CONTROL.phase])
@@ -225,11 +223,11 @@ class Marcher:
         """How many increments the next chunk should have, of about ``count``, after ``increment``."""
         return count
 
-    def due(self, step: StepState, chunk: Loading) -> Flags:
-        """(k,) increments that get a row."""
-        return ~np.zeros(len(chunk.dt), np.bool_)
+    def due(self, step: StepState, chunk: Loading) -> Flags | None:
+        """(k,) increments that get a row; None: all of them."""
+        return None
 
-    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""
         raise NotImplementedError
 

@@ -38,6 +38,7 @@ from fem.solve.newton.groups import (
     CORRECT,
     DONE,
     ENERGY,
+    LIMIT,
     NOT_CONVERGED,
     NOT_FINITE,
     OPEN,
@@ -47,8 +48,8 @@ from fem.solve.newton.groups import (
     Record,
 )
 from fem.solve.outcome import (
-    REACTION,
     before_overflow,
+    copy_of,
     frame_of,
     gather_reactions,
     jumps_of,
@@ -69,6 +70,8 @@ from fem.solve.step_system import NO_ROPES, Patience, StepSystem, loading, loadi
 
 MEASURED = 0.5
 """Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
+MORE_ITERATIONS = 4
+"""As many as the given limit, where corrections are small on purpose: 94 were needed at most for 100 hanging bodies."""
 MOST_NAMED = 6
 """Nodes that a notice names."""
 
@@ -86,25 +89,29 @@ class Newton(Marcher):
 
     can_cut = True
 
-    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Through a chunk; once more where statics finds no equilibrium by itself."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
-        while reason == SINGULAR and self._carefully(step, control, chunk, kept):
+        careful = LOST if step.system.model.corners else (SINGULAR,)
+        while reason in careful and self._carefully(step, control, chunk, kept):
             reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
         if reason in LOST and self._laid(step, control, chunk, kept):
-            return DONE if control[CONTROL.increment] == len(chunk.dt) else self.march(step, control, due, chunk, kept)
+            return DONE if control[CONTROL.increment] == len(chunk.dt) else self.march(step, control, chunk, kept)
         return reason
 
     def _carefully(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
-        """Once more through an increment of statics whose tangent is singular, past slack bars; whether it succeeds."""
+        """Once more through an increment of statics whose tangent is singular, past slack bars, or in which a free body
+        finds its place; whether it succeeds."""
         stage, nodes = step.stage, step.stage.nodes
         careful = None if stage.is_dynamic or len(step.arc.last) else careful_nodes(stage)
         if careful is None:
             return False
         stage.nodes = careful
+        limits, stage.limits = stage.limits, stage.limits.copy()
+        stage.limits[LIMIT.iterations] *= MORE_ITERATIONS
         control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
         reason = step.try_out(control, chunk, kept, NO_ROPES, int(control[CONTROL.increment]) + 1)
-        stage.nodes = nodes
+        stage.nodes, stage.limits = nodes, limits
         return reason == DONE
 
     def _laid(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
@@ -240,7 +247,7 @@ class StepRun(StepState):
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
         error, self.thermal = motion.energies[ENERGY.error0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
-        self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
+        self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = jumped
         if self.at_start:
@@ -320,7 +327,10 @@ class StepRun(StepState):
         times, steps, due = chunk.time, chunk.dt, self.marcher.due(self, chunk)
         self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
-        reason = self._march(control, due, chunk, kept)
+        if self.watched:
+            reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+        else:
+            reason = self.marcher.march(self, control, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
@@ -333,7 +343,8 @@ class StepRun(StepState):
                 self.restore(saved)
                 self.advance(1 + int(rows[0]))
                 return
-            self._accept(kept, due[:done], times, steps, chunk)
+            given = np.arange(done) if due is None else due[:done].nonzero()[0]
+            self._accept(kept, given, times[: done + 1], steps[:done], chunk)
             self._pace(spent, done)
             if self.break_off(reached):
                 return
@@ -346,21 +357,13 @@ class StepRun(StepState):
 
     def _chunk(self, times: Floats, steps: Floats) -> tuple[Loading, Record, Ints]:
         """What acts in increments, room for what is kept of them, and for where the march is."""
-        known, is_heard = self.chunk, self.sink.hears_rows
-        if known and known[0].stage is self.stage and known[0].fits(times, steps):
-            refill, kept, control = known
-            control[:] = 0
-            if is_heard:
-                kept = record(self.stage, len(steps), self.nodes, self.elements)
-            else:
-                kept.kinematics[:, REACTION + 1 :] = 0.0
-            return refill.chunk, kept, control
+        again = self.again
+        if again and again.stage is self.stage and again.fits(times, steps):
+            return again.chunk, again.kept, again.control
         chunk = loading(self.stage, self.progress.motion, times, steps)
-        kept = record(self.stage, len(steps), self.nodes, self.elements)
-        control = np.zeros(len(CONTROL), np.int64)
-        again = refill_of(self.stage, self.progress.motion, chunk) if self.is_compiled else None
-        self.chunk = (again, kept, control) if again else None
-        return chunk, kept, control
+        parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
+        self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
+        return parts
 
     def _pace(self, spent: float, done: int) -> None:
         """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
@@ -382,29 +385,23 @@ class StepRun(StepState):
             kept, chunk = self.watched.advance(float(times[0]), float(times[1]), float(steps[0]))
         except Failed as failure:
             return failure.reason, failure.control
-        self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
+        self._accept(kept, np.zeros(1, np.int64), times, steps, chunk)
         self.break_off(self._reached(kept, times[1:2])[1])
         return groups.DONE, np.zeros(len(CONTROL), np.int64)
-
-    def _march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Through a chunk, or up to where ropes change."""
-        if self.watched:
-            return self.watched.march(control, chunk, kept)
-        return self.marcher.march(self, control, due, chunk, kept)
 
     def _reached(self, kept: Record, time: Floats) -> tuple[Ints, Ints]:
         return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
 
-    def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
-        done, time = len(due), times.item(len(due))
+    def _accept(self, kept: Record, rows: Ints, times: Floats, steps: Floats, chunk: Loading) -> None:
+        """Increments that end at times[1:] count; rows: those of them that are passed on."""
+        done, time = len(steps), times.item(-1)
         increments = kept.increments[:done]
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
-        factors = chunk.factors[1 : done + 1] if chunk.time is times else None
-        self._send_rows(kept, due, times[1 : done + 1], steps[:done], factors)
+        self._send_rows(kept, rows, times[1:], steps, chunk)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
@@ -417,12 +414,14 @@ class StepRun(StepState):
         for text in remarks_of(increments, jumps):
             self.notify(text)
 
-    def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats, factors: Floats | None = None) -> None:
-        (rows,) = due.nonzero()
+    def _send_rows(self, kept: Record, rows: Ints, time: Floats, dt: Floats, chunk: Loading | None = None) -> None:
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
         is_heard = self.sink.hears_rows
         if is_heard:
+            done = len(dt)
+            is_its = chunk is not None and chunk.time.item(done) == time.item(-1)  # else the last part of an increment
+            factors = chunk.factors[1 : done + 1] if chunk and is_its else None
             note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
         if self.has_gaps:
             kept.values[:, self.whole.gone[self.elements]] = 0.0
@@ -433,7 +432,8 @@ class StepRun(StepState):
             self.whole.reached = kept, good.item(-1)
         if len(good) and is_heard:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
-            found = rows_of(self.number, kept, good, first + good, time, dt, recorded, is_end)
+            shown = copy_of(kept, np.arange(len(kept.increments))) if self.again else kept
+            found = rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end)
             found.cutbacks[0] = cutbacks
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:

@@ -161,10 +161,10 @@ class SagTension:
         cells += [shown(load.extra, "load", units), shown(load.resultant, "load", units), math.degrees(load.swing)]
         for state in (row.initial, row.final):
             cells.append(shown(state.shape.sag, "length", units))
-            forces = state.h, average(state), state.shape.first, state.shape.last
+            forces = state.h, average(state.h, state.shape), state.shape.first, state.shape.last
             cells += [shown(force, "force", units) for force in forces]
         if self.section.strength:
-            cells.append(100.0 * max(largest(row.initial), largest(row.final)) / self.section.strength)
+            cells.append(100.0 * max(largest(row.initial.shape), largest(row.final.shape)) / self.section.strength)
         return [*cells, max(abs(row.initial.residual), abs(row.final.residual))]
 
     def stringing(self, temperatures: Sequence[float]) -> list[list[Any]]:
@@ -184,14 +184,14 @@ class SagTension:
         return lines
 
 
-def largest(state: State) -> float:
+def largest(shape: Shape) -> float:
     """Tension at the end that pulls more."""
-    return max(state.shape.first, state.shape.last)
+    return max(shape.first, shape.last)
 
 
-def average(state: State) -> float:
+def average(h: float, shape: Shape) -> float:
     """Of that and the horizontal tension: what tables of Alcoa's program print."""
-    return 0.5 * (state.h + largest(state))
+    return 0.5 * (h + largest(shape))
 
 
 def load_of(condition: Condition, section: Section, conductor: Conductor, gravity: float) -> Load:
@@ -258,8 +258,8 @@ class Stringing:
             if load.wind:
                 raise CommandError(f"{condition.name}: a clearance is for a conductor without wind")
         measure: dict[str, Callable[[float, Shape], float]] = {
-            "tension limit": lambda h, shape: max(shape.first, shape.last),
-            "average tension limit": lambda h, shape: 0.5 * (h + max(shape.first, shape.last)),
+            "tension limit": lambda h, shape: largest(shape),
+            "average tension limit": average,
             "sag limit": lambda h, shape: shape.sag,
             "clearance limit": lambda h, shape: (height or 0.0) - shape.lowest,
         }
@@ -436,7 +436,7 @@ def told_lines(line: SagTension) -> list[str]:
         text = f"{condition.name[:23]:24}{shown(condition.temperature, 'temperature', of):7.1f}"
         text += f" {shown(states[0].load.resultant, 'load', of):8.3f}"
         for state in states:
-            sag, *forces = shown(state.shape.sag, "length", of), state.h, largest(state)
+            sag, *forces = shown(state.shape.sag, "length", of), state.h, largest(state.shape)
             text += f" | {sag:8.2f} " + " ".join(f"{shown(force, 'force', of):9.0f}" for force in forces)
         lines.append(text)
     return lines

@@ -16,9 +16,10 @@ import math
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from fem.commands.arguments import add_force, add_list, not_negative, number, positive, positive_count
 from fem.errors import CommandError
@@ -26,6 +27,7 @@ from fem.files import write_new
 
 MEASURES = ("length", "tension", "sag")
 STILL: Vector = (0.0, 0.0, 0.0)
+Modules: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Span:
     motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period; in its place a ``record``
     damping   internal, as a fraction of the critical one of a bar; acts where the end moves
     time, dt  of the motion; 0: 10 and 1/200 periods, or all of a record in increments of 0.05
+    modules   (begin, end, mass, diameter) of each part with buoyancy modules, from the first end on: natural lengths
+              where it begins and ends, mass per length and diameter, both with the line
 
     Raises CommandError on what cannot be.
     """
@@ -59,15 +63,22 @@ class Span:
     gravity: float = 9.81
     time: float = 0.0
     dt: float = 0.0
+    modules: tuple[Modules, ...] = ()
 
     def __post_init__(self) -> None:
         is_low = max(self.first[2], self.last[2]) <= 0.0
+        ends = [0.0, *(end for each in self.modules for end in each[:2]), self.value]
+        has_modules, least = bool(self.modules), 2 + 2 * len(self.modules)
         wrong = {
             f"a {self.measure} must be positive, got {self.value:g}": not self.value > 0.0,
             "both ends of the line are at the same point": self.first == self.last,
             f"damping must not be negative, got {self.damping:g}": not self.damping >= 0.0,
             f"the depth must be positive, got {self.depth}": self.is_wet and not (self.depth or 0.0) > 0.0,
-            f"a line needs at least 2 bars, got {self.bars}": self.bars < 2,
+            f"a line needs at least {least} bars, got {self.bars}": self.bars < least,
+            "buoyancy modules need water: give its depth": has_modules and not self.is_wet,
+            "buoyancy modules need the natural length of the line": has_modules and self.measure != "length",
+            f"parts with buoyancy modules must follow each other from 0 to {self.value:g}": sorted(ends) != ends
+            or any(begin == end for begin, end, *_ in self.modules),
             "a motion needs amplitudes and a period": any(self.motion) != (self.period > 0.0),
             "the end moves as a cosine or by a record: give one of them": any(self.motion) and self.record is not None,
             "friction needs a seabed: give the depth of the water": bool(self.friction) and not self.is_wet,
@@ -87,6 +98,33 @@ class Span:
     @property
     def is_wet(self) -> bool:
         return self.depth is not None
+
+    def pieces(self) -> list[Piece]:
+        """From the first end to the last. Those without modules are ``BARE``; a line without any is one piece."""
+        if not self.modules:
+            return [Piece("LINE", self.section, self.value, 1, self.bars)]
+        parts, at = [], 0.0
+        for count, (begin, end, mass, diameter) in enumerate(self.modules, 1):
+            own = replace(self.section, mass=mass, diameter=diameter, volume_diameter=diameter)
+            parts += [("BARE", self.section, begin - at), (f"MODULES{count}", own, end - begin)]
+            at = end
+        parts.append(("BARE", self.section, self.value - at))
+        parts = [part for part in parts if part[2] > 0.0]
+        counts = [1] * len(parts)
+        for _ in range(self.bars - len(parts)):  # one more where bars are longest
+            counts[max(range(len(parts)), key=lambda at: parts[at][2] / counts[at])] += 1
+        lasts = list(accumulate(counts))
+        return [Piece(*part, last - count + 1, last) for part, count, last in zip(parts, counts, lasts, strict=True)]
+
+
+class Piece(NamedTuple):
+    """Bars first to last of one natural length together, of one section, in an element set."""
+
+    name: str
+    section: Section
+    length: float
+    first: int
+    last: int
 
 
 TABLE = Path(__file__).with_name("catalogue.csv")
@@ -219,6 +257,7 @@ def line(
     depth: float | None = None,
     friction: float = 0.0,
     stream: Sequence[float] = (0.0, 0.0),
+    modules: Sequence[Sequence[float]] = (),
     motion: Sequence[float] = STILL,
     period: float = 0.0,
     record: str | Path | None = None,
@@ -238,6 +277,8 @@ def line(
     depth        depth of the water; None: no water
     friction     coefficient of friction between the line and the seabed
     stream       (x, y) velocity of the current, or without water of the wind, 10 m above z = 0
+    modules      parts with buoyancy modules, each (begin, end, mass, diameter): natural lengths from the first end;
+                 mass per length and diameter of the line with them
     motion       (x, y, z) amplitudes of the last end, which moves as a cosine with this ``period``
     record       alternatively a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
     damping      internal damping, if the end moves, as a fraction of the critical one of a bar (MoorDyn's -BA)
@@ -263,12 +304,14 @@ def line(
     start = (0.0, 0.0, -(depth or 0.0)) if first is None else first
     begin, end = vector("first", start), vector("last", last)
     flow, reach = vector("stream", stream, 2), vector("motion", motion)
+    parts = tuple(vector("modules", each, 4) for each in modules)
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
     made = section if isinstance(section, Section) else section_of(section)
     found = Span(
-        begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt
-    )
+        begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt,
+        parts,
+    )  # fmt: skip
     return write_new(deck, deck_text(found).encode(), force)
 
 
@@ -285,7 +328,7 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     numbers = {name: given.pop(name) for name in NUMBERS if name in given}
     if section is not None and numbers:
         raise CommandError(f"--section {section} has its own numbers: leave out {', '.join(numbers)}, or the section")
-    for name in ("spans", "stringing"):
+    for name in ("spans", "stringing", "row", "state", "event", "string", "height"):
         if name in given:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
     if "last" not in given:
@@ -293,7 +336,7 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
         needed = ", ".join(sorted(lost))
         raise CommandError(f"the properties of the line are missing: give --section NAME, or its numbers ({needed})")
-    return line(section=section or Section("of its own", **numbers), **given)
+    return line(section=section or Section("given numbers", **numbers), **given)
 
 
 WATER, AIR = 1025.0, 1.225
@@ -301,32 +344,32 @@ RECORD_DT = 0.05
 BOTTOM = 3e6, 3e5
 """Force per area over depth and over speed of the bottom: MoorDyn's kBot [Pa/m] and cBot [Pa s/m]."""
 MESH = """\
-*NGEN, LINE=CATENARY{measure}
-1, {last}, 1{length}
+*NGEN, LINE=CATENARY{measure}{nodes}
+{pieces}
 *ELEMENT, TYPE={kind}
 1, 1, 2
 *ELGEN, ELSET=LINE
-1, {bars}
-*MATERIAL, NAME=LINE
+1, {bars}"""
+MATERIAL = """\
+*MATERIAL, NAME={material}
 *ELASTIC
 {stiffness}
 *DENSITY
-{mass}{damping}
-{section}"""
+{mass}{damping}"""
 CABLE = """\
 *NO COMPRESSION
-*SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
+*SOLID SECTION, ELSET={name}, MATERIAL={material}, STRAIN=ENGINEERING
 1."""
 BENDING = """\
 ** E is E A, and I11 is I/A
-*BEAM GENERAL SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
+*BEAM GENERAL SECTION, ELSET={name}, MATERIAL={material}, STRAIN=ENGINEERING
 1., {inertia}, 0., {inertia}"""
 LAID = """\
 ** laid in equilibrium: loads at once
 *STEP, NLGEOM, AMPLITUDE=STEP
 *STATIC
-*NODE PRINT, NSET=ENDS
-U, RF
+*NODE PRINT, NSET={nodes}
+U, RF{bending}
 *EL PRINT, ELSET=LINE
 T
 *DLOAD
@@ -370,6 +413,9 @@ def parameter_lines(span: Span) -> list[str]:
     """What may be changed for one run with --set NAME=VALUE."""
     given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
     lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
+    if span.modules:
+        pieces = span.pieces()
+        lines += [f"** from bar {pieces[-1].first} on", f"rest = length - {rounded(span.value - pieces[-1].length)}"]
     if span.period:
         lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
         lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
@@ -386,21 +432,32 @@ def stream_names(span: Span) -> list[str]:
 
 def mesh_lines(span: Span) -> list[str]:
     """Both ends, the line between them, what it is made of."""
-    last, is_length = span.bars + 1, span.measure == "length"
+    last, pieces = span.bars + 1, span.pieces()
     inertia = span.section.bending_stiffness / span.section.stiffness
     ends = [f"{label}, {', '.join(map(rounded, place))}" for label, place in ((1, span.first), (last, span.last))]
+    lengths = [rounded(piece.length) for piece in pieces[:-1]] + ["<rest>" if span.modules else "<length>"]
+    rows = (f"{piece.first}, {piece.last + 1}, 1, {own}" for piece, own in zip(pieces, lengths, strict=True))
     text = MESH.format(
-        measure="" if is_length else f", {span.measure.upper()}=<{span.measure}>",
-        length=", <length>" if is_length else "",
-        last=last,
+        measure="" if span.measure == "length" else f", {span.measure.upper()}=<{span.measure}>",
+        pieces="\n".join(rows) if span.measure == "length" else f"1, {last}, 1",
         bars=span.bars,
-        stiffness=rounded(span.section.stiffness),
-        mass=rounded(span.section.mass),
-        damping=damping_lines(span),
         kind="B31" if inertia else "T3D2",
-        section=BENDING.format(inertia=rounded(inertia)) if inertia else CABLE,
+        nodes=", NSET=CABLE" if inertia else "",
     )
-    return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+    lines = ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+    for name, section in sections_of(span).items():
+        bars = [f"{piece.first}, {piece.last}" for piece in pieces if piece.name == name]
+        lines += [f"*ELSET, ELSET={name}, GENERATE", *bars] if span.modules else []
+        material = "LINE" if section is span.section else name
+        made = MATERIAL + "\n" + (BENDING if inertia else CABLE)
+        numbers = {"stiffness": rounded(section.stiffness), "mass": rounded(section.mass), "inertia": rounded(inertia)}
+        lines += made.format(name=name, material=material, damping=damping_lines(span), **numbers).splitlines()
+    return lines
+
+
+def sections_of(span: Span) -> dict[str, Section]:
+    """Element set -> what its bars are made of."""
+    return {piece.name: piece.section for piece in span.pieces()}
 
 
 def damping_lines(span: Span) -> str:
@@ -435,21 +492,24 @@ def place_lines(span: Span) -> list[str]:
 
 def step_lines(span: Span) -> list[str]:
     """At rest; in the stream, with the last end where its motion begins; the motion."""
-    section, width = span.section, rounded(span.section.diameter)
-    volume = rounded(section.volume_diameter)
-    lines = LAID.format(gravity=span.gravity).splitlines()
-    lines += [f"LINE, PB, 1., {volume}"] if span.is_wet else []
+    made = sections_of(span)
+    nodes, bending = ("CABLE", ", SK, SM") if span.section.bending_stiffness else ("ENDS", "")
+    lines = LAID.format(gravity=span.gravity, nodes=nodes, bending=bending).splitlines()
+    lines += [f"{name}, PB, 1., {rounded(own.volume_diameter)}" for name, own in made.items()] if span.is_wet else []
     lines.append("*END STEP")
     if not (span.is_streaming or span.is_moving):
         return lines
     lines += STREAM.splitlines()
-    if span.is_wet:
-        lines += ["*DLOAD", f"LINE, FDD, 1., {width}, {rounded(section.drag)}"]
-        lines += [f"LINE, FDT, 1., {width}, {rounded(section.axial_drag)}"] if section.axial_drag else []
-        added = f"{rounded(1.0 + section.added_mass)}, {rounded(section.added_mass)}"
-        lines += [f"LINE, FI, 1., {volume}, {added}, , {rounded(section.axial_added_mass)}"]
-    elif span.is_streaming:
-        lines += ["*DLOAD", f"LINE, WDD, 1., {width}, {rounded(section.drag)}"]
+    lines += ["*DLOAD"] if span.is_wet or span.is_streaming else []
+    for name, own in made.items():
+        width, volume = rounded(own.diameter), rounded(own.volume_diameter)
+        if span.is_wet:
+            lines += [f"{name}, FDD, 1., {width}, {rounded(own.drag)}"]
+            lines += [f"{name}, FDT, 1., {width}, {rounded(own.axial_drag)}"] if own.axial_drag else []
+            added = f"{rounded(1.0 + own.added_mass)}, {rounded(own.added_mass)}"
+            lines += [f"{name}, FI, 1., {volume}, {added}, , {rounded(own.axial_added_mass)}"]
+        elif span.is_streaming:
+            lines += [f"{name}, WDD, 1., {width}, {rounded(own.drag)}"]
     begin, motion = motion_lines(span)
     lines += [*begin, "*END STEP"]
     if not motion:
@@ -522,9 +582,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
     text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
     command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
+    section = command.add_argument_group("with --sag-tension: the deck of a row")
+    text = "name of a row: write the deck of spans, suspension strings and dead ends whose static state it is"
+    section.add_argument("--row", metavar="NAME", help=text)
+    section.add_argument("--state", choices=("initial", "final"), help="of the row (default: initial)")
+    text = "what happens then: the wire breaks at the first end, ice falls off the middle span, or wind gusts"
+    section.add_argument("--event", choices=("break", "ice", "gust"), help=text)
+    add_list(command, "--string", "L,M", "length and mass of the suspension strings [m, kg] (default: 2.5,60)")
+    text = "height of the clamps of --spans over the ground [m] (default: there is no ground)"
+    section.add_argument("--height", metavar="Z", type=positive, help=text)
     command.add_argument("--depth", metavar="D", type=positive, help="water depth, with a seabed [m] (default: in air)")
     command.add_argument("--friction", metavar="MU", type=positive, help="friction of the seabed (default: 0)")
     add_list(command, "--stream", "VX,VY", "velocity of the current; in air, of the wind at z = 10 [m/s]")
+    text = "part with buoyancy modules, may be repeated: where it begins and ends, natural lengths from the first end; "
+    text += "mass per length and diameter of the line with them [m, m, kg/m, m]"
+    add_list(command, "--modules", "BEGIN,END,MASS,DIAMETER", text, action="append")
     add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the motion of the last end, a cosine [m]")
     text = "or: CSV table of this motion, with columns time and surge, sway or heave"
     command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)

@@ -19,8 +19,8 @@ from fem.show.links import angles_of, frame_of, joints, moving_support, read_lin
 from fem.show.motion import plane_of
 from tests.pictures.runs import ALL, SIDEWAYS, chain
 
-OF_OTHER_STEPS = {"modes", "load_factor"}
-"""Drawn in ``test_modes`` and ``test_load_factor``."""
+OF_OTHER_RUNS = {"modes", "load_factor", "curvature"}
+"""Drawn in ``test_modes``, ``test_load_factor`` and ``test_curvature``."""
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +42,12 @@ def png_size(path: Path) -> tuple[int, int]:
 def test_all_figures_of_a_chain(swing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", str(swing), "--output", str(tmp_path / "new" / "figures")]) == 0
     folder = tmp_path / "new" / "figures"
-    assert {path.stem for path in folder.iterdir()} == set(FIGURES) - OF_OTHER_STEPS
+    assert {path.stem for path in folder.iterdir()} == set(FIGURES) - OF_OTHER_RUNS
     assert all(min(png_size(path)) > 400 for path in folder.iterdir())
     printed = capsys.readouterr().out.splitlines()
-    drawn, lost = printed[: -len(OF_OTHER_STEPS)], printed[-len(OF_OTHER_STEPS) :]
+    drawn, lost = printed[: -len(OF_OTHER_RUNS)], printed[-len(OF_OTHER_RUNS) :]
     assert len(printed) == len(FIGURES) and not any("no " in line or "note" in line for line in drawn)
-    assert "*FREQUENCY" in lost[0] and "*STATIC, RIKS" in lost[1]
+    assert all(word in line for word, line in zip(("SK", "*FREQUENCY", "*STATIC, RIKS"), lost, strict=True))
 
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])

@@ -19,7 +19,7 @@ from fem.show.animate import Scene, Window
 from fem.show.links import read_links
 from fem.show.motion import bars_of, chain_of, read_tensions
 from fem.show.report import mesh_figure
-from fem.show.shapes import arc_length, envelope, maps, ranges, shapes
+from fem.show.shapes import envelope, line_of, maps, ranges, shapes
 from tests.deck.test_pulleys import DECK
 from tests.results.synthetic import play
 
@@ -70,7 +70,7 @@ def test_the_mesh_comes_back_from_the_fields(model: Model, results: Results) -> 
 def test_a_chain_runs_over_the_pulley(results: Results) -> None:
     nodes, elements = chain_of(results)
     assert nodes in ([1, 2, 3, 4], [4, 3, 2, 1]) and sorted(elements) == [5, 5, 6]
-    assert np.diff(arc_length(results, [1, 2, 3, 4], [5, 5, 6])) == pytest.approx([6.5 / 2, 0.5 * 4 * 6.5 / 7 + 1.0])
+    assert np.diff(line_of(results, ([1, 2, 3, 4], [5, 5, 6])).x) == pytest.approx([6.5 / 2, 0.5 * 4 * 6.5 / 7 + 1.0])
     ends, labels = bars_of(results.mesh)
     assert ends.tolist() == [[0, 1], [1, 2], [2, 3]] and labels == [5, 5, 6]
     assert sorted(read_links(results).labels) == [5, 5, 6]

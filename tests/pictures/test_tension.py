@@ -17,7 +17,7 @@ from fem.runs.read import Missing, Results, open_results
 from fem.show.animate import Scene, Window, even_times
 from fem.show.curves import MOTIONS
 from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
-from fem.show.shapes import arc_length, envelope, maps, ranges, shapes, tension
+from fem.show.shapes import envelope, line_of, maps, ranges, shapes, tension
 from tests.pictures.runs import chain
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
@@ -59,7 +59,7 @@ def test_curves_and_their_extremes_are_those_of_the_table(swing: Results) -> Non
     lines = {line.get_label(): line.get_xydata() for line in panel.lines}
     assert lines["minimum"][:, 1].tolist() == [rows[:, 1].min() for rows in table.values()]
     assert lines["maximum"][:, 1].tolist() == [rows[:, 1].max() for rows in table.values()]
-    assert lines["mean"][:, 0].tolist() == arc_length(swing, [1, 2, 3, 4], [11, 12, 13]).tolist() == [0.5, 1.5, 2.5]
+    assert lines["mean"][:, 0].tolist() == line_of(swing, ([1, 2, 3, 4], [11, 12, 13])).x.tolist() == [0.5, 1.5, 2.5]
 
 
 def test_means_are_those_over_time() -> None:

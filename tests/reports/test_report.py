@@ -139,7 +139,7 @@ def test_a_run_is_told_whole(sdnl100):
         *(
             name.capitalize()
             for name in WHAT
-            if name not in ("energy", "touchdown", "response", "modes", "load_factor")
+            if name not in ("energy", "curvature", "touchdown", "response", "modes", "load_factor")
         ),
     }
     assert sections <= set(re.findall(r"<h2>(.*?)</h2>", text))

@@ -86,18 +86,19 @@ class Explicit(Marcher):
             or not is_free
             or np.any(factors[1:] != factors[:-1])
         ):
-            return np.ones(len(chunk.dt), np.bool_)
+            self.closed: Flags = np.ones(len(chunk.dt), np.bool_)
+            return self.closed
         increments = done + np.arange(1, len(time))
         wanted = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
-        due: Flags = wanted | (increments % BALANCES == 0)
-        due[-1] = True  # where the motion is handed back
-        return due
+        self.closed = wanted | (increments % BALANCES == 0)
+        self.closed[-1] = True  # where the motion is handed back
+        return self.closed
 
-    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
-        through, marks = stage.passage(chunk, motion, kept), due.astype(np.int64)
+        through, marks = stage.passage(chunk, motion, kept), self.closed.astype(np.int64)
         while (reason := leapfrog(control, marks, self.moved, self.ties, through)) == WATCH:
             done = int(control[CONTROL.increment])
             thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]

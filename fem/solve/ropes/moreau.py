@@ -278,7 +278,7 @@ class Moreau(Marcher):
             "written"
         )
 
-    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from fem.linear.sparse import SparseTangent
 
 
+RATHER_STIFF = 1e3
+"""Stiffness over the largest of a model, of what stands for rods while negative eigenvalues are counted."""
 MECHANISM = 1e-12
 """Fraction of the largest stiffness below which the softest mode has none."""
 
@@ -54,25 +56,30 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
 
 
 def instability_notice(stage: StepSystem) -> str:
-    """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one."""
-    work = stage.work
-    if not (np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)):
+    """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one, and
+    free bodies, whose weight may lie above what holds them."""
+    work, has_bodies = stage.work, bool(stage.system.model.corners)
+    is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)
+    if not (is_pressed or has_bodies):
         return ""
     from fem.linear.sparse import bordered
 
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-    problem = stage.problem._replace(
-        nodes=stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
-    )
+    nodes = stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
+    problem = stage.problem._replace(nodes=(careful_nodes(stage) if has_bodies else None) or nodes)
     nodal_blocks(stage.coefficients, 1.0, problem, work)
-    factor = symmetric_factor(bordered(stage.tangent, work))
-    # Every rod's multiplier adds one negative eigenvalue of its own.
-    count = negative_pivots(factor) - len(stage.bars.rods) if factor is not None else 0
+    matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
+    stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
+    # What rods let move is as stiff as with very stiff bars in their places.
+    largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
+    factor = symmetric_factor((stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc())
+    count = negative_pivots(factor) if factor is not None else 0
     if count <= 0:
         return ""
     return (
         f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
-        f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
+        f"{'s' if count > 1 else ''} ({'a body topples' if has_bodies else 'bars in compression buckle'}); the real "
+        "structure will not stay there"
     )
 
 
@@ -167,18 +174,19 @@ def _dragged(stage: StepSystem) -> Flags:
     """(n,) nodes of bars that a stream pushes in statics."""
     found = np.zeros(len(stage.system.labels), np.bool_)
     for flow in () if stage.is_dynamic else stage.environment.flows:
-        for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD") else ():
+        for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD", "FLD") else ():
             found[stage.system.element_nodes[case.field[:, 0] != 0.0]] = True
     return found
 
 
 def careful_nodes(stage: StepSystem) -> Nodes | None:
-    """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution.
+    """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution,
+    and so are free bodies, which may turn where nothing holds them (one on a line, about this line).
 
-    None where there are no such bars, or caution is taken already.
+    None where there are none of these, or caution is taken already.
     """
     bars = stage.bars.constants
-    may = stage.bars.nodes[bars[PLUS] != bars[MINUS]]
+    may = [*stage.bars.nodes[bars[PLUS] != bars[MINUS]].ravel(), *stage.system.model.corners]
     if len(may) == 0 or len(stage.nodes.caution):
         return None
     slack = np.isin(np.arange(len(stage.system.labels)), may)

@@ -1,0 +1,144 @@
+"""Turbulent wind: what ``*WIND, TYPE=`` says, and the gusts at places, as a table over time.
+
+u (along the mean wind of speed U), v (across it) and w (upwards) do not depend on each other. With n = f L/U the
+spectra S over the frequency f, each of its own variance s^2 = (I U)^2 and length L, are
+
+    KAIMAL       f S/s^2 = 4 n/(1 + 6 n)^(5/3)
+    VON KARMAN   u: 4 n/(1 + 70.8 n^2)^(5/6),  v, w: 4 n (1 + 755.2 n^2)/(1 + 283.2 n^2)^(11/6)
+    DAVENPORT    (2/3) n^2/(1 + n^2)^(4/3)
+
+Gusts of one frequency at two places have the coherence (root of it; Davenport)
+
+    exp(-f sqrt((C_y dy)^2 + (C_z dz)^2)/U)
+
+for distances across the wind and upwards; along the wind they travel with U unchanged (Taylor), so they lag by dx/U.
+
+Spectral method: at f_k = k/T the gusts of all places are a_k H(f_k) exp(i phase), a_k = sqrt(2 S(f_k)/T), with the
+lower triangular H H^T = coherence and independent phases, a row of them for each place; the sum over k is one FFT for
+each place. H is computed at ``GRID`` frequencies; between these its rows are interpolated over log f and brought back
+to length 1, so that spectra are exact. Phases belong to the number of a place: a place that is added at the end changes
+no gust before it. The table repeats itself after T.
+Sources: Shinozuka & Deodatis, Appl. Mech. Rev. 44 (1991) 191; IEC 61400-1 (2005), annex B; Davenport, Q. J. R. Met.
+Soc. 87 (1961) 194; ESDU 85020; decays: Simiu & Scanlan, Wind Effects on Structures (1996), 2.4.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, frozen
+from fem.errors import ModelError
+from fem.model.surroundings import split_mix
+
+SPECTRA = ("KAIMAL", "VON KARMAN", "DAVENPORT")
+GRID = 96
+FINER = 8
+"""Samples in a period of the highest frequency."""
+MOST_BYTES = 1_000_000_000
+ALIKE = 1e-10
+"""Taken off the coherence of different places, so that two at one place have an H."""
+
+
+@frozen
+class Gusts:
+    """intensity, length (3,): I and L of u, v, w;  decay: C_y, C_z;  duration T, cutoff: highest frequency;
+    ramp: time in which gusts rise, as (1 - cos)/2."""
+
+    spectrum: str
+    seed: int
+    duration: float
+    cutoff: float
+    intensity: tuple[float, float, float]
+    length: tuple[float, float, float]
+    decay: tuple[float, float] = (16.0, 10.0)
+    ramp: float = 0.0
+
+    @property
+    def frequencies(self) -> Floats:
+        """(m,) f_k."""
+        return np.arange(1, int(self.cutoff * self.duration * (1.0 + 1e-12)) + 1) / self.duration
+
+    def density(self, component: int, f: Floats, speed: float) -> Floats:
+        """S of u, v or w (0, 1, 2) at frequencies."""
+        size = (self.intensity[component] * speed) ** 2
+        if size == 0.0:
+            return np.zeros_like(f)
+        n = f * self.length[component] / speed
+        if self.spectrum == "KAIMAL":
+            shape = 4.0 * n / (1.0 + 6.0 * n) ** (5.0 / 3.0)
+        elif self.spectrum == "DAVENPORT":
+            shape = 2.0 / 3.0 * n**2 / (1.0 + n**2) ** (4.0 / 3.0)
+        elif component == 0:
+            shape = 4.0 * n / (1.0 + 70.8 * n**2) ** (5.0 / 6.0)
+        else:
+            shape = 4.0 * n * (1.0 + 755.2 * n**2) / (1.0 + 283.2 * n**2) ** (11.0 / 6.0)
+        return np.asarray(size * shape / f)
+
+    def coherence(self, f: float, places: Floats, speed: float) -> Floats:
+        """(p, p) of places (p, 3) along the wind, across it, upwards."""
+        way = np.hypot(*(self.decay[k] * (places[:, None, 1 + k] - places[None, :, 1 + k]) for k in range(2)))
+        return np.asarray(np.exp(-f * way / speed))
+
+    def shares(self, speed: float) -> list[float]:
+        """Variance of the table over s^2, of each component that has gusts."""
+        f = self.frequencies
+        variances = (self.density(k, f, speed).sum() / self.duration for k in range(3))
+        return [float(found / (i * speed) ** 2) for found, i in zip(variances, self.intensity, strict=True) if i > 0.0]
+
+    def bytes(self, places: int) -> int:
+        """Of the table, and about as much again while it is made."""
+        return 8 * 3 * places * FINER * len(self.frequencies)
+
+    def table(self, speed: float, places: Floats) -> Floats:
+        """(p, 8 m, 3) gusts u, v, w over one duration. ModelError: it would be too large."""
+        return _table(self, speed, places.tobytes())
+
+
+@lru_cache(maxsize=1)
+def _table(gusts: Gusts, speed: float, rows: bytes) -> Floats:
+    """The last one is kept: bars that break assemble the model again."""
+    places = np.frombuffer(rows).reshape(-1, 3)
+    f, count = gusts.frequencies, len(places)
+    if gusts.bytes(count) > MOST_BYTES:
+        what = f"{gusts.bytes(count) / 1e9:.3g} GB of gusts at {count} nodes"
+        raise ModelError(f"*WIND: {what} are too many: reduce DURATION, CUTOFF or the mesh")
+    chance = split_mix(gusts.seed, 3 * count * len(f)).reshape(count, 3, len(f))
+    waves = np.exp(2j * np.pi * chance)
+    grid = np.unique(np.geomspace(1, len(f), min(GRID, len(f))).round().astype(int)) - 1
+    after = _rows(gusts, f[grid[0]], places, speed)
+    waves[:, :, 0] = after @ waves[:, :, 0]
+    for first, last in pairwise(grid):
+        before, after = after, _rows(gusts, f[last], places, speed)
+        for k in range(first + 1, last + 1):
+            part = np.log(f[k] / f[first]) / np.log(f[last] / f[first])
+            mixed = (1.0 - part) * before + part * after
+            mixed /= np.linalg.norm(mixed, axis=1)[:, None]
+            waves[:, :, k] = mixed @ waves[:, :, k]
+    size = FINER * len(f)
+    waves *= np.exp(-2j * np.pi * places[:, :1] * f / speed)[:, None]
+    for component in range(3):
+        waves[:, component] *= 0.5 * size * np.sqrt(2.0 * gusts.density(component, f, speed) / gusts.duration)
+    whole = np.zeros((count, 3, size // 2 + 1), complex)
+    whole[:, :, 1 : len(f) + 1] = waves
+    return np.ascontiguousarray(np.fft.irfft(whole, size, axis=2).swapaxes(1, 2))
+
+
+def _rows(gusts: Gusts, f: float, places: Floats, speed: float) -> Floats:
+    """(p, p) H."""
+    alike = (1.0 - ALIKE) * gusts.coherence(f, places, speed)
+    np.fill_diagonal(alike, 1.0)
+    return np.asarray(np.linalg.cholesky(alike))
+
+
+def gusts_at(wind: Any, up: int, places: Floats) -> Floats:
+    """(p, 8 m, 3) gusts x, y, z at places (p, 3); up: the axis against gravity."""
+    mean = wind.vectors(up).sum(axis=0)
+    speed = float(np.linalg.norm(mean))
+    axes = np.zeros((3, 3))
+    axes[0], axes[2, up] = mean / speed, 1.0
+    axes[1] = np.cross(axes[2], axes[0])
+    return np.ascontiguousarray(wind.gusts.table(speed, np.ascontiguousarray(places @ axes.T)) @ axes)

@@ -1,0 +1,86 @@
+"""Statics of free bodies: they find the place where they hang from where they are drawn; one that stands topples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.decks import run_text
+
+WEIGHT = 3.0 * 9.81
+DECK = """*NODE
+1, {centre}
+2, {eye}
+11, 0, 0, 0
+12, 2, 0.5, 0
+*NSET, NSET=EYE
+2
+*NSET, NSET=HELD
+11, 12
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+{lines}
+*ELEMENT, TYPE=MASS, ELSET=BODY
+1, 1
+*MASS, ELSET=BODY
+3
+*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA
+2, 1
+*ROTARY INERTIA, ELSET=INERTIA
+{moments}
+*RIGID BODY, REF NODE=1, TIE NSET=EYE
+*MATERIAL, NAME=ROPE
+*ELASTIC
+1E6
+*DENSITY
+0.1
+*SOLID SECTION, ELSET=LINE, MATERIAL=ROPE
+1
+*BOUNDARY
+HELD, 1, 3
+*STEP, NLGEOM, INC=1000
+*STATIC
+1, 1
+*DLOAD
+BODY, GRAV, 9.81, 0, 0, -1
+*NODE PRINT
+U, RF
+*EL PRINT, ELSET=LINE
+T
+*END STEP
+"""
+ONE, TWO = "5, 11, 2", "5, 11, 2\n6, 12, 2"
+WHOLE, FLAT = "0.1, 0.2, 0.15", "0.1, 0.2, 0.3"
+
+
+def hang(centre, eye, lines=ONE, moments=WHOLE):
+    """Places of the centre of mass and of the eye at rest, and the history."""
+    history = run_text(DECK.format(centre=centre, eye=eye, lines=lines, moments=moments))
+    return history.positions(1)[-1], history.positions(2)[-1], history
+
+
+@pytest.mark.parametrize("moments", [WHOLE, FLAT])
+@pytest.mark.parametrize("centre", ["0.9, 0.3, -0.2", "0.4, -0.2, -1.3", "0.55, -0.1, 0.35"])
+def test_a_body_on_one_line_hangs_below_it(centre, moments):
+    eye = "0.6, 0, -0.3"
+    arm = np.linalg.norm(np.subtract(*(np.array(text.split(","), float) for text in (centre, eye))))
+    length = np.hypot(0.6, 0.3)
+    place, end, history = hang(centre, eye, moments=moments)
+    stretched = length * (1 + WEIGHT / 1e6)  # of a Green strain this small; the line's own weight is left out
+    assert end == pytest.approx([0, 0, -stretched], abs=1e-6)
+    assert place == pytest.approx([0, 0, -stretched - arm], abs=1e-6)
+    assert history.elements[-1, 0, -1] == pytest.approx(WEIGHT, rel=1e-6)
+
+
+def test_a_body_on_two_lines_hangs_in_the_plane_of_its_weight():
+    """The centre of mass comes to lie below the eye: no moment about it."""
+    place, end, _ = hang("1.2, 0.5, -0.4", "1, 0.2, -1.5", lines=TWO)
+    assert place[:2] == pytest.approx(end[:2], abs=1e-6)
+    assert place[2] < end[2]
+
+
+def test_a_body_that_stands_is_said_to_topple():
+    """Its centre of mass exactly above the eye, and the eye exactly below the support: in balance, and unstable."""
+    _, _, standing = hang("0, 0, -0.5", "0, 0, -1", moments=FLAT)
+    assert any("unstable" in notice and "topples" in notice for notice in standing.notices)
+    _, _, hanging = hang("0, 0, -1.5", "0, 0, -1", moments=FLAT)
+    assert not any("unstable" in notice for notice in hanging.notices)
