@@ -89,7 +89,7 @@ DECKS = {
 
 @pytest.mark.parametrize("deck", DECKS.values(), ids=DECKS)
 def test_chain_band_and_direct_agree(deck):
-    """Displacements to 1e-9 of the span, counts equal (with blocks that do not pivot but for 2 of 46, of one that rings)."""
+    """Displacements to 1e-9 of the span, counts equal; blocks do not pivot: but for 2 of 46, of a motion that rings."""
     reference = run_text(deck, solver="DIRECT")
     for solver in ("CHAIN", "BAND", "BORDER"):
         history, most = run_text(deck, solver=solver), 2 if solver == "BORDER" else 0
