@@ -140,7 +140,6 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
 
 
 def add_solver(commands: Any) -> None:
-    """``fem run`` and ``fem check``."""
     run = commands.add_parser("run", help="solve a deck and write its results")
     option.add_deck(run)
     option.add_output(run, "folder of the results (default: results/<deck name>)")
@@ -150,9 +149,7 @@ def add_solver(commands: Any) -> None:
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
     run.add_argument("--quiet", action="store_true", help="print errors only")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
-    where = (
-        "also run the deck with dt/2 and dt/4, a finer mesh and a tighter criterion: error bars of all printed numbers"
-    )
+    where = "also run the deck with other increments, mesh and criterion: error bars of all printed numbers"
     run.add_argument("--error-bars", dest="error_bars", action="store_true", help=where)
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="do not write the fields for ParaView")
     run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")
@@ -164,7 +161,6 @@ def add_solver(commands: Any) -> None:
 
 
 def add_decks(commands: Any) -> None:
-    """``fem pendulum``, ``line``, ``import`` and ``export``: what writes decks."""
     from fem.tools import pendulums, spans
 
     pendulum = commands.add_parser("pendulum", help="write, and optionally run, the deck of a pendulum of N links")
@@ -198,11 +194,11 @@ def add_decks(commands: Any) -> None:
     export.add_argument("--output", metavar="T_e12,U3_n5", default="", help=where)
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
     option.add_force(export)
-    export.set_defaults(command=export_command)
+    unit, files = (late(place, is_told=True) for place in ("fem.fmu:export", "fem.codes.export:export"))
+    export.set_defaults(command=lambda options: (unit if options.to == "fmu" else files)(options))
 
 
 def add_comparison(commands: Any) -> None:
-    """``fem compare``."""
     compare = commands.add_parser("compare", help="run a deck in other codes, too, and compare the answers")
     option.add_deck(compare)
     which = "codes to run, of calculix, opensees, moordyn (default: all)"
@@ -217,14 +213,12 @@ def add_comparison(commands: Any) -> None:
 
 
 def add_studies(commands: Any) -> None:
-    """Questions asked of many runs."""
     from fem.study.command import add_commands
 
     add_commands(commands)
 
 
 def add_others(commands: Any) -> None:
-    """Everything else: examples, page, validation, compilation in advance."""
     examples = commands.add_parser("example", help="list or copy the decks that come with the program")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy, or all (default: list them)")
     option.add_output(examples, "folder of the copies (default: the current one)")
@@ -247,7 +241,6 @@ def add_others(commands: Any) -> None:
 
 
 def add_pictures(commands: Any) -> None:
-    """What the files of a run show."""
     from fem.show import post
 
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
@@ -323,11 +316,6 @@ def check_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def export_command(options: argparse.Namespace) -> int:
-    """``fem export``: a unit for co-simulation, or the files of another code."""
-    return late("fem.fmu:export" if options.to == "fmu" else "fem.codes.export:export", is_told=True)(options)
-
-
 def writes(place: str) -> Callable[[argparse.Namespace], int]:
     """A command that writes a deck, by the function at a place; ``--run``: also runs it, and draws a moved line."""
 
@@ -373,7 +361,6 @@ def line_command(options: argparse.Namespace) -> int:
 
 
 def at(place: str) -> Callable[..., Any]:
-    """The function at a place, imported now."""
     module, _, function = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
@@ -399,7 +386,6 @@ def values_of(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def notes_of(error: BaseException) -> list[str]:
-    """What was added to an error on its way."""
     return list(getattr(error, "__notes__", []))
 
 

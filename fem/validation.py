@@ -15,8 +15,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -134,7 +133,13 @@ def validate(cases: Sequence[str], output: Path | None = None, force: bool = Fal
         sys.path.insert(0, str(root))  # cases import validation.references
     verdicts = []
     inputs = (*(root / "inputs").glob("*"), *(root / "validation").rglob("*.py"))
-    with report_folder(folder, chosen, inputs, force) as own:
+    # sweeps of cases have folders of their own in that of the report, which is ours while it is made
+    names = Names(frozenset(("report.md", "report.csv", RECORD)), files_of(chosen))
+    own = OwnFolder(folder, RECORD, Origin(Path("validation"), "", tuple(inputs)), names, owned_names, force)
+    own.check()
+    with own:
+        write_record(own, chosen)
+        own.clear(names.among(folder) - {RECORD})
         for name in chosen:
             verdict = run_case(name, root / "validation" / "cases" / f"{name}.py", folder)
             say(as_text(verdict))
@@ -182,7 +187,6 @@ def is_long(path: Path) -> bool:
 
 
 def load_case(name: str, path: Path) -> ModuleType:
-    """Import a case from its file."""
     spec = importlib.util.spec_from_file_location(f"validation_case_{name}", path)
     if spec is None or spec.loader is None:
         raise CommandError(f"{path} cannot be imported")
@@ -232,7 +236,6 @@ def as_text(verdict: Verdict) -> str:
 
 
 def as_markdown(verdict: Verdict) -> list[str]:
-    """The section of a case in ``report.md``."""
     state = "all targets met" if not verdict.missed else f"{verdict.missed} MISSED"
     lines = [f"## {verdict.name}: {verdict.title}", "", f"{state}, {verdict.seconds:.1f} s. {verdict.source}".strip()]
     if verdict.failure:
@@ -254,7 +257,6 @@ def _cell(text: str) -> str:
 
 
 def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
-    """Write ``report.md``, ``report.csv`` and the figures."""
     lines = ["# Validation", "", summary(verdicts) + ".", ""]
     lines += ["`ratio` is computed / target; where the target is zero it is the difference.", ""]
     for verdict in verdicts:
@@ -279,18 +281,6 @@ def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
 RECORD = "validation.json"
 
 
-@contextmanager
-def report_folder(folder: Path, cases: Sequence[str], inputs: Sequence[Path], force: bool) -> Iterator[OwnFolder]:
-    """The folder of a report, ours while it is made; sweeps of cases have folders of their own in it."""
-    names = Names(frozenset(("report.md", "report.csv", RECORD)), files_of(cases))
-    own = OwnFolder(folder, RECORD, Origin(Path("validation"), "", tuple(inputs)), names, owned_names, force)
-    own.check()
-    with own:
-        write_record(own, cases)
-        own.clear(names.among(folder) - {RECORD})
-        yield own
-
-
 def write_record(own: OwnFolder, going_on: Sequence[str] = ()) -> None:
     """What is ours in the folder of the report, cases of other starts included; ``going_on``: and what these write."""
     record = own.path / RECORD
@@ -307,5 +297,4 @@ def owned_names(record: Mapping[str, Any]) -> Names:
 
 
 def files_of(cases: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Patterns of the files that cases write."""
     return tuple((".", rf"{re.escape(name)}_.*\.(csv|png)") for name in cases)

@@ -87,7 +87,6 @@ class DeckPlace:
         self._wrong = ui.label().classes("fem-failure").props("data-testid=deck-wrong")
 
     async def _load(self, path: Path) -> None:
-        """Open a deck of this computer."""
         try:
             path = path.expanduser()
             text = await asyncio.to_thread(read_deck_text, path)
@@ -130,7 +129,6 @@ class DeckPlace:
             self._show(judged, text)
 
     def _show(self, judged: Judged, text: str) -> None:
-        """Findings beside their lines, parameters, the mesh."""
         marked = [finding for finding in judged.findings if finding.line]
         lines = {finding.line: "fem-bad-line" if finding.is_error else "fem-odd-line" for finding in marked}
         count = text.count("\n") + 1
@@ -147,7 +145,6 @@ class DeckPlace:
         self._follow()
 
     def _list(self, judged: Judged) -> None:
-        """Errors first; a click shows the line."""
         errors = sum(finding.is_error for finding in judged.findings)
         others = len(judged.findings) - errors
         heads = f"{errors} error{'s' * (errors != 1)}" if errors else "the deck can be run"
@@ -161,7 +158,6 @@ class DeckPlace:
             ui.label(f"and {len(judged.findings) - MOST_FINDINGS} more").classes("fem-quiet")
 
     def _draw(self, model: Model) -> None:
-        """The mesh as it is before the run."""
         names = ["", *sorted(model.mesh.node_sets), *sorted(f"{name} (elements)" for name in model.mesh.element_sets)]
         self._sets.set_options({name: name or "none" for name in names}, value="")
         try:
@@ -200,7 +196,6 @@ class DeckPlace:
         return field, slider
 
     def _put(self, name: str, value: float | None) -> None:
-        """Write a number into the text."""
         text = str(self._editor.value or "")
         if self._is_setting or value is None:
             return

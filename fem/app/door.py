@@ -40,12 +40,10 @@ class Key:
         self._value = hmac.new(self.token.encode(), self.cookie.encode(), hashlib.sha256).hexdigest()
 
     def is_in(self, query: bytes) -> bool:
-        """The token is in the query of an address."""
         given = parse_qs(query.decode("latin-1")).get("token", [""])[0]
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     def is_among(self, header: str) -> bool:
-        """The cookie is among those of a request."""
         try:
             found = SimpleCookie(header).get(self.cookie)
         except CookieError:
@@ -53,7 +51,6 @@ class Key:
         return found is not None and hmac.compare_digest(found.value.encode(), self._value.encode())
 
     def trade(self) -> Response:
-        """Token for cookie."""
         response = HTMLResponse(INSIDE, headers=QUIET)
         response.set_cookie(self.cookie, self._value, httponly=True, samesite="strict")
         return response
@@ -70,7 +67,8 @@ class Door:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if is_visit(scope) and self._key.is_in(scope["query_string"]):
+        is_visit = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == "/"
+        if is_visit and self._key.is_in(scope["query_string"]):
             await self._key.trade()(scope, receive, send)
         elif not self._key.is_among(headers.get("cookie", "")):
             await refuse(REFUSED, scope, receive, send)
@@ -78,11 +76,6 @@ class Door:
             await refuse(FOREIGN, scope, receive, send)
         else:
             await self._app(scope, receive, send)
-
-
-def is_visit(scope: Mapping[str, Any]) -> bool:
-    """The page itself is asked for."""
-    return bool(scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == "/")
 
 
 def is_foreign(kind: str, headers: Headers) -> bool:

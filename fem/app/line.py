@@ -117,7 +117,6 @@ class LinePlace:
         self._follow()
 
     def _show(self, judged: Judged) -> None:
-        """Show the line at rest."""
         assert judged.model is not None
         tension = bar_tensions(judged.model)
         self._player.show([sketch_of(judged.model, tension)])

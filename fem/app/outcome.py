@@ -54,8 +54,6 @@ def not_negative(value: float) -> str:
 
 
 def whole(least: int, most: int, what: str) -> Check:
-    """A whole number between two others."""
-
     def check(value: float) -> str:
         if value != int(value):
             return f"must be a whole number, got {value:g}"
@@ -84,7 +82,6 @@ class NumberField:
 
     @property
     def wrong(self) -> str:
-        """What is wrong with the value, if anything."""
         return self._wrong(self.input.value) or ""
 
     @property
@@ -92,7 +89,6 @@ class NumberField:
         return read_number(self.input.value, self._check, self._is_optional, self._unit)[0]
 
     def set(self, text: str) -> None:
-        """Other text, as if it had been typed."""
         self.input.value = text
 
 
@@ -283,14 +279,12 @@ class Outcome:
         return any(run is not None and run.is_running for run in self._runs)
 
     def stop(self) -> None:
-        """Ask the solver to end."""
         for run in self._runs:
             if run is not None:
                 run.stop()
         self._tell()
 
     def _tell(self) -> None:
-        """Show the progress of the run."""
         run, going = self._runs[0], self.is_running
         progress = self._told[0] if self._told else None
         self._verdict.text = verdict_of(progress, run) if self._told or going else "opening"
@@ -320,18 +314,14 @@ class Outcome:
             return
         if stamp != self._stamp and time.monotonic() >= self._due:
             self._begin(stamp, [str(self._tabs.value)], True)
-        elif self._stamp and (lacking := self._lacking()):
-            self._begin(self._stamp, lacking, False)
-
-    def _lacking(self) -> list[str]:
-        """Charts to be read next: those that are looked at; of a run that has ended all, so that they are at hand."""
-        if self._tabs.value not in self._groups:
-            return [str(self._tabs.value)]
-        is_still = not self.is_running and self._is_small
-        return [name for name in GROUPS if name not in self._groups] if is_still else []
+        elif self._stamp:  # charts that are looked at; of a run that has ended all, so that they are at hand
+            lacking = [str(self._tabs.value)] if self._tabs.value not in self._groups else []
+            if not lacking and not self.is_running and self._is_small:
+                lacking = [name for name in GROUPS if name not in self._groups]
+            if lacking:
+                self._begin(self._stamp, lacking, False)
 
     def _begin(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
-        """Read results in the background."""
         self._reading = background_tasks.create(self._read(stamp, names, has_scenes))
 
     async def _read(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
@@ -345,7 +335,6 @@ class Outcome:
             self._take(seen, stamp)
 
     def _take(self, seen: FolderContent, stamp: tuple[object, ...]) -> None:
-        """Show the results that were read."""
         if stamp != self._stamp:
             self._stamp, self._groups = stamp, {}
             if seen.scenes:
@@ -383,19 +372,14 @@ def _state_of(
 ) -> tuple[list[Progress | None], tuple[object, ...], bool]:
     """How far runs are, what changes when their files do, and whether all charts are read at once. Reads files."""
     told = [each.progress() for each in runs if each is not None] or [progress_of(folders[0])]
-    return told, tuple(_stamp(folder) for folder in folders), is_small(folders[0])
-
-
-def _stamp(folder: Path) -> tuple[object, ...]:
-    """Changes when the files of a run have."""
-    found: list[object] = []
-    for name in ("run.json", "increments.csv", "nodes.csv"):
+    stamp: list[object] = []
+    for path in (folder / name for folder in folders for name in ("run.json", "increments.csv", "nodes.csv")):
         try:
-            status = (folder / name).stat()
-            found += [status.st_mtime_ns, status.st_size]
+            status = path.stat()
+            stamp += [status.st_mtime_ns, status.st_size]
         except OSError:
-            found.append(None)
-    return tuple(found)
+            stamp.append(None)
+    return told, tuple(stamp), is_small(folders[0])
 
 
 TABLES = ("nodes.csv", "elements.csv", "increments.csv", "events.csv", "touchdown.csv", "waves.csv", "frequencies.csv")
@@ -408,7 +392,9 @@ class Downloads:
         self._folder = Path()
         self._deck: Path | None = None
         with ui.row().classes("items-center gap-2"):
-            self._button = ui.button("Deck", on_click=self._send_deck).props("flat dense no-caps icon=download")
+            self._button = ui.button("Deck", on_click=lambda: self._deck and self._send(self._deck)).props(
+                "flat dense no-caps icon=download"
+            )
             with ui.dropdown_button("Tables (CSV)", auto_close=True).props("flat dense no-caps"):
                 for name in TABLES:
                     ui.item(name, on_click=lambda name=name: self._send(self._folder / name))
@@ -424,10 +410,6 @@ class Downloads:
         self._folder, self._deck = folder, deck
         self._button.visible = deck is not None
         self._said.text = ""
-
-    def _send_deck(self) -> None:
-        if self._deck is not None:
-            self._send(self._deck)
 
     def _send(self, path: Path) -> None:
         if path.is_file():

@@ -70,7 +70,6 @@ class ResultsPlace:
             background_tasks.create(self._open())
 
     async def _open(self) -> None:
-        """Show the folder that is named."""
         text = str(self._folder.value or "").strip()
         folder = Path(text).expanduser()
         try:
@@ -90,7 +89,6 @@ class ResultsPlace:
         return run, deck if deck is not None and deck.is_file() else None
 
     async def _fill(self) -> None:
-        """What was started here and by other pages."""
         solved = [run for run in self._workplace.runs if run.folder is not None]
         verdicts = await asyncio.to_thread(lambda: [verdict_of(run.progress(), run) for run in solved])
         self._runs.clear()

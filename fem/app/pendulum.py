@@ -51,7 +51,10 @@ class PendulumPlace:
         self._computing: Solver | None = None
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-3"):
-                self._build_presets()
+                with ui.row().classes("items-center gap-2"):
+                    ui.label("Examples:").classes("fem-quiet")
+                    for name in PRESETS:
+                        ui.button(name, on_click=lambda name=name: self._take(name)).props("outline dense no-caps")
                 self._build_table()
                 self._build_numbers()
                 self._build_run()
@@ -62,12 +65,6 @@ class PendulumPlace:
         self._take("Five links")
 
     # ------------------------------------------------------------------------------------------ the form
-    def _build_presets(self) -> None:
-        with ui.row().classes("items-center gap-2"):
-            ui.label("Examples:").classes("fem-quiet")
-            for name in PRESETS:
-                ui.button(name, on_click=lambda name=name: self._take(name)).props("outline dense no-caps")
-
     def _build_table(self) -> None:
         with ui.row().classes("w-full items-start gap-3"):
             check = whole(1, MOST_LINKS, "links")
@@ -115,7 +112,6 @@ class PendulumPlace:
         self._said.visible = False
 
     def _take(self, name: str) -> None:
-        """Fill in the numbers of a preset."""
         preset = PRESETS[name]
         self._is_filling = True
         columns = zip(QUANTITIES, (preset.lengths, preset.masses, preset.angles, preset.speeds), strict=True)
@@ -173,7 +169,6 @@ class PendulumPlace:
         return cell.props(f"data-testid={quantity}-{link + 1}")
 
     def _fill(self, quantity: str, text: str) -> None:
-        """Give all links one value."""
         if not text:
             return
         self._is_filling = True
@@ -232,7 +227,6 @@ class PendulumPlace:
 
     # ------------------------------------------------------------------------------------------ runs
     def _write(self, pendulum: Pendulum, name: str = "") -> Path:
-        """The deck in a folder of its own."""
         name = name or f"pendulum_{pendulum.links}"
         deck = self._workplace.new_folder(name) / f"{name}.inp"
         deck.write_text(deck_text(pendulum), encoding="utf-8", newline="")
@@ -308,13 +302,10 @@ class Drawing:
         """Pixels of a length of one."""
         return (SIZE / 2 - MARGIN) / (sum(self._lengths) or 1.0)
 
-    def _pixels(self) -> list[tuple[float, float]]:
-        places = joints_of(self._lengths, self._angles, self._is_absolute)
-        return [(SIZE / 2 + self._scale * x, SIZE / 2 - self._scale * z) for x, z in places]
-
     def _content(self) -> str:
         """SVG: the reach, the vertical, links, joints."""
-        middle, pixels = SIZE / 2, self._pixels()
+        middle, places = SIZE / 2, joints_of(self._lengths, self._angles, self._is_absolute)
+        pixels = [(middle + self._scale * x, middle - self._scale * z) for x, z in places]
         reach = middle - MARGIN
         parts = [
             f'<rect width="{SIZE}" height="{SIZE}" fill="transparent" pointer-events="all" style="touch-action:none"/>',
@@ -335,7 +326,6 @@ class Drawing:
         return "".join(parts)
 
     def _place(self, event: Any) -> tuple[float, float]:
-        """Where the pointer is, as lengths."""
         x, y = float(event.args["image_x"]), float(event.args["image_y"])
         return (x - SIZE / 2) / self._scale, (SIZE / 2 - y) / self._scale
 

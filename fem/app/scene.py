@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Floats, Ints
 from fem.checking.bars import collect_bars
 from fem.checking.findings import supports
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
-from fem.model.quantities import ELEMENTAL, NODAL, Quantity
+from fem.model.quantities import ELEMENTAL, NODAL
 from fem.runs.frames import says_si, unit_of
 from fem.runs.read import Missing, Results, Table, extremes, open_results
 from fem.show.animate import even_times
@@ -43,6 +45,7 @@ from fem.show.style import AXES, moving, some_of
 MOST_NUMBERS = 3_000_000
 """Coordinates that are sent to the browser: 12 MB."""
 MOST_FRAMES, LEAST_FRAMES = 1_000, 20
+MOST_TRAILS = 4
 VALUES = {"T": ("T", "force", "tension T"), "N": ("N", "force", "normal force N"), "E": ("strain", "", "strain E")}
 """What colours bars: name -> array of the fields, formula of its unit, words."""
 NOISE = 1e-12
@@ -137,9 +140,13 @@ def scene_of(results: Results) -> bytes:
     bars, labels = bars_of(mesh)
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
     others = lines & ~mesh.is_bar
-    held = still(motion.values["U"])
-    up, masses = upright(results), masses_of(results)
-    traced = free_ends(bars, held)
+    held = (motion.values["U"] == motion.values["U"][0]).all(axis=(0, 2))
+    held &= ~held.all()  # nothing is held where nothing has moved yet
+    up, masses = upright(results), np.zeros(len(mesh.element_labels))
+    with contextlib.suppress(Missing):  # the record of the run may have none
+        masses = next(iter(results.acting.values())).mass
+    free = (np.bincount(bars.ravel(), minlength=len(held)) == 1) & ~held
+    traced: list[int] = np.flatnonzero(free)[-MOST_TRAILS:].tolist()
     return Scene(
         motion.time,
         mesh.coordinates + motion.values["U"],
@@ -151,7 +158,7 @@ def scene_of(results: Results) -> bytes:
         up=up,
         values=values_of(results, motion, pick, labels),
         dashed=int(others.sum()),
-        supports=np.flatnonzero(held & used(mesh.legs[0], len(held))).tolist(),
+        supports=np.intersect1d(np.flatnonzero(held), mesh.legs[0]).tolist(),
         traced=traced,
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=break_times(results),
@@ -163,14 +170,6 @@ def scene_of(results: Results) -> bytes:
     ).text()
 
 
-def masses_of(results: Results) -> Floats:
-    """(m,) mass of each element; zeros where the record of the run has none."""
-    try:
-        return next(iter(results.acting.values())).mass
-    except Missing:
-        return np.zeros(len(results.mesh.element_labels))
-
-
 def links_of(results: Results, labels: list[int]) -> list[int]:
     """Place of each bar along a chain of few links; nothing where there is no such chain."""
     try:
@@ -178,24 +177,6 @@ def links_of(results: Results, labels: list[int]) -> list[int]:
     except Missing:
         return []
     return [chain.index(label) for label in labels] if len(chain) <= MOST_LINKS else []
-
-
-def still(u: Floats) -> Flags:
-    """(n,) nodes that stay where they are; u (k, n, 3). None of them where nothing has moved yet."""
-    found = np.asarray((u == u[0]).all(axis=(0, 2)))
-    return found & ~found.all()
-
-
-def used(ends: Ints, count: int) -> Flags:
-    """(n,) nodes at which an element ends."""
-    return np.asarray(np.isin(np.arange(count), ends))
-
-
-def free_ends(bars: Ints, held: Flags, most: int = 4) -> list[int]:
-    """Nodes at which a single bar ends and that move: their trails are drawn."""
-    count = np.bincount(bars.ravel(), minlength=len(held))
-    free: list[int] = np.flatnonzero((count == 1) & ~held).tolist()
-    return free[-most:]
 
 
 def extremes_of(table: Table, labels: list[int]) -> dict[str, tuple[float, float]]:
@@ -247,6 +228,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
         held[mesh.nodes_of(each.target), each.dof - 1] = True
     fixed = np.flatnonzero(held[:, axes].all(axis=1)).tolist()
     is_si = says_si(model.heading)
+    levels = [(model.water.level, "#56B4E9", False)] if model.water else []
     sets = mesh.element_sets.items()
     of_elements = {f"{name} (elements)": np.unique(ends[np.isin(elements, each)]) for name, each in sets}
     return Scene(
@@ -263,7 +245,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
         supports=fixed,
         loads=point_loads(model),
         bobs=point_masses(model),
-        planes=model_levels(model),
+        planes=[*levels, *((bed.elevation, "#a08050", True) for bed in model.seabeds)],
         sets=mesh.node_sets | of_elements,
     ).text()
 
@@ -291,19 +273,12 @@ def point_loads(model: Model) -> dict[int, list[float]]:
 
 
 def point_masses(model: Model) -> dict[int, float]:
-    """Node index -> point mass."""
     ends, elements = model.mesh.legs
     found: dict[int, float] = {}
     for each in model.masses:
         for node in ends[np.isin(elements, model.mesh.element_sets[each.element_set]), 0].tolist():
             found[node] = found.get(node, 0.0) + each.mass
     return {node: mass for node, mass in found.items() if mass > 0.0}
-
-
-def model_levels(model: Model) -> list[tuple[float, str, bool]]:
-    """The surface of the water, and level bottoms."""
-    found = [(model.water.level, "#56B4E9", False)] if model.water else []
-    return found + [(bed.elevation, "#a08050", True) for bed in model.seabeds]
 
 
 def bar_tensions(model: Model) -> Floats:
@@ -362,12 +337,10 @@ def points(time: Floats, values: Floats) -> Floats:
 
 
 def curves(time: Floats, values: Floats, names: list[str]) -> tuple[tuple[str, Floats], ...]:
-    """values (k, p)."""
     return tuple((name, points(time, values[:, place])) for place, name in enumerate(names))
 
 
 def energies(results: Results) -> list[Panel]:
-    """Energies of the model, and the error of their balance where it is more than rounding."""
     time, error, unit = results.increments[:, 2], results.increments[:, 10], results.symbol("energy")
     found = list(energy_curves(results))
     panel = Panel("energy", unit, tuple((name, points(time, values)) for _, name, values in found))
@@ -378,7 +351,6 @@ def energies(results: Results) -> list[Panel]:
 
 
 def newton(results: Results) -> list[Panel]:
-    """Iterations and residuals of the increments."""
     time, count, residual = results.increments[:, 2:5].T
     shown = np.where(residual > 0.0, residual, np.nan)
     return [
@@ -388,14 +360,12 @@ def newton(results: Results) -> list[Panel]:
 
 
 def angles(results: Results) -> list[Panel]:
-    """Angles of the links of a chain over time, their velocities and accelerations."""
     found, turns = turns_of(results, MOST_LINKS)
     names = [f"link {label}" for label in found.labels]
     return [Panel(title, unit, curves(time, values, names)) for title, unit, time, values in turns]
 
 
 def links(results: Results) -> list[Panel]:
-    """Position, velocity and acceleration of the centres of the links of a chain."""
     found = read_links(results, ("U", "V", "A"), MOST_LINKS)
     names = [f"link {label}" for label in found.labels]
     panels = []
@@ -408,7 +378,6 @@ def links(results: Results) -> list[Panel]:
 
 
 def joints(results: Results) -> list[Panel]:
-    """Force on each link at its joint nearer to the support."""
     found = joint_forces(results, MOST_LINKS)
     names = [f"link {label}" for label in found.labels]
     panels = forces(results, "joint force", found.time, found.force, names)
@@ -418,7 +387,6 @@ def joints(results: Results) -> list[Panel]:
 
 
 def reactions(results: Results) -> list[Panel]:
-    """Forces of the supports on the model."""
     motion, _ = read_reactions(results, MOST_CURVES)
     return forces(results, "reaction", motion.time, motion.values["RF"], [f"node {label}" for label in motion.nodes])
 
@@ -430,23 +398,15 @@ def forces(results: Results, what: str, time: Floats, force: Floats, names: list
     return [Panel(title, results.unit("force"), curves(time, values, names)) for title, values in parts]
 
 
-def nodes(results: Results) -> list[Panel]:
-    """Charts of printed quantities of nodes."""
-    return printed(results, results.nodes, "node", NODAL)
-
-
-def elements(results: Results) -> list[Panel]:
-    """Charts of printed quantities of elements."""
-    return printed(results, results.elements, "element", ELEMENTAL[::-1])
-
-
 def is_same(one: Floats, other: Floats) -> bool:
     """To rounding; of unknown values in the same places."""
     return np.allclose(one, other, 1e-9, MOVES * np.nanmax(np.abs(one), initial=0.0), equal_nan=True)
 
 
-def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quantity]) -> list[Panel]:
-    """Columns of a table, of some of its labels; none that are rounding. Missing: nothing is printed over time."""
+def printed(results: Results, kind: str) -> list[Panel]:
+    """Printed columns of some nodes or elements; none that are rounding. Missing: nothing is printed over time."""
+    table = results.nodes if kind == "node" else results.elements
+    quantities = NODAL if kind == "node" else ELEMENTAL[::-1]
     labels = [label for label, lines in table.lines_of.items() if lines > 1]
     labels = [labels[place] for place in some_of(labels, MOST_CURVES)]
     found = [(column, of) for of in quantities for column in of.columns if column in table.columns]
@@ -471,7 +431,8 @@ def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quan
 
 
 GROUPS: dict[str, Callable[[Results], list[Panel]]] = {"Energies": energies, "Links": links, "Angles": angles}
-GROUPS |= {"Reactions": reactions, "Joint forces": joints, "Nodes": nodes, "Elements": elements, "Solver": newton}
+GROUPS |= {"Reactions": reactions, "Joint forces": joints, "Nodes": partial(printed, kind="node")}
+GROUPS |= {"Elements": partial(printed, kind="element"), "Solver": newton}
 
 
 def group_of(results: Results, name: str) -> Group:
@@ -527,12 +488,6 @@ def growth(time: Floats, distance: Floats) -> float:
     return float(np.log(distance[large[0]] / distance[0]) / (time[large[0]] - time[0]))
 
 
-def distances(found: Parting, length: str) -> Group:
-    shown = np.where(found.distance > 0.0, found.distance, np.nan)
-    curve = ("distance", points(found.time, shown))
-    return Group(DISTANCE, (Panel("distance of the two runs", length, (curve,), is_log=True),))
-
-
 SMALL = 30_000_000
 """Bytes of tables of which all groups of charts are read at once."""
 
@@ -546,23 +501,19 @@ class FolderContent:
         self.unit = results[0].symbol("time")
         self.scenes: list[bytes] = []
         self.remarks: list[str] = []
-        if has_scenes:
-            self._show(results)
-
-    def _show(self, results: list[Results]) -> None:
+        if not has_scenes:
+            return
         try:
             self.scenes = [scene_of(each) for each in results]
             if len(results) == 2:
-                self._compare(results)
+                found, length = parting_of(*results), results[0].symbol("length")
+                curve = points(found.time, np.where(found.distance > 0.0, found.distance, np.nan))
+                panel = Panel("distance of the two runs", length, (("distance", curve),), is_log=True)
+                self.groups[DISTANCE] = Group(DISTANCE, (panel,))
+                self.remarks.append(found.said(self.unit, length))
         except (Missing, CommandError) as missing:
             self.remarks.append(f"no motion is shown: {missing}")
             self.groups |= {DISTANCE: Group(DISTANCE, (), str(missing))} if len(results) == 2 else {}
-
-    def _compare(self, results: list[Results]) -> None:
-        found = parting_of(*results)
-        length = results[0].symbol("length")
-        self.groups[DISTANCE] = distances(found, length)
-        self.remarks.append(found.said(self.unit, length))
 
 
 def read(folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> FolderContent | None:

@@ -35,7 +35,14 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     if start is not None and not (start.is_file() or start.is_dir()):
         what = "is neither a file nor a folder" if start.exists() else "does not exist"
         raise CommandError(f"{start} {what}: give a deck or a folder of results")
-    check_port(host, port)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            reason = f"port {port} of {host} cannot be used ({error.strerror})"
+            raise CommandError(f"{reason}: choose another with --port") from None
     from nicegui import app, ui
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -48,7 +55,7 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
         await workplace.readers.read([], [], False)
 
     workplace, key = Workplace(), Key(port)
-    address = address_of(host, port, key.token)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={key.token}"
     app.on_startup(get_ready)
     app.on_shutdown(workplace.close)
     if host not in HOME:
@@ -71,11 +78,6 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     return 0
 
 
-def address_of(host: str, port: int, token: str) -> str:
-    """Address of the page, for a browser."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
-
-
 def open_browser(host: str, port: int, folder: Path, address: str) -> None:
     """Once the page answers. A file leads to it: command lines, with their addresses, are seen by all users."""
     end = time.monotonic() + PATIENCE
@@ -90,18 +92,6 @@ def open_browser(host: str, port: int, folder: Path, address: str) -> None:
         way.write_text(text, encoding="utf-8")  # in a folder that nobody else can look into
         webbrowser.open(way.as_uri())
         return
-
-
-def check_port(host: str, port: int) -> None:
-    """CommandError: something else listens there, or there is no such address."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            reason = f"port {port} of {host} cannot be used ({error.strerror})"
-            raise CommandError(f"{reason}: choose another with --port") from None
 
 
 FAVICON = (

@@ -48,19 +48,16 @@ class Workplace:
         self._numbers = count(1)
 
     def new_folder(self, name: str) -> Path:
-        """A folder of its own for a deck."""
         folder = self.folder / f"{next(self._numbers)}-{name}"
         folder.mkdir()
         return folder
 
     def solve(self, deck: Path, folder: Path) -> Solver:
-        """Start ``fem run``."""
         return self.command(["run", str(deck), "--output", str(folder), "--quiet"], deck.parent, folder, deck)
 
     def command(
         self, arguments: Sequence[str], place: Path, folder: Path | None = None, deck: Path | None = None
     ) -> Solver:
-        """Start a command of the program, in a place."""
         self.runs.append(Solver(arguments, place, folder, deck))
         return self.runs[-1]
 
@@ -141,21 +138,16 @@ class Solver:
     def failure(self) -> str:
         """What went wrong, in words; empty while it runs, and where nothing did."""
         code = self._process.poll()
-        if code in (None, 0) or self.is_asked_to_stop or code in STOPPED:
+        if not code or self.is_asked_to_stop or code in STOPPED:
             return ""
-        return failure_of(int(code or 0), self.said)
-
-
-def failure_of(code: int, said: str) -> str:
-    """An exit code in words, with what the process printed."""
-    if code < 0:
+        if code > 0:
+            return self.said or f"the solver ended with exit code {code}"
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
         text = f"the solver was killed ({name}); the results written until then are shown"
-        return f"{text}\n{said}" if said else text
-    return said or f"the solver ended with exit code {code}"
+        return "\n".join(filter(None, (text, self.said)))
 
 
 def verdict_of(progress: Progress | None, run: Solver | None) -> str:
@@ -199,7 +191,6 @@ class Reader:
         return found
 
     def end(self) -> None:
-        """Kill the process, whatever it does."""
         self._process.kill()
         self._process.join()
         self._process.close()
@@ -216,7 +207,10 @@ class Readers:
     async def read(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> FolderContent | None:
         """As ``read``; None also where the reader was lost."""
         async with self._turn:
-            reader = self._idle.pop() if self._idle else self._new()
+            if not self._idle:
+                self._idle.append(Reader())
+                self._all.append(self._idle[-1])
+            reader = self._idle.pop()
             try:
                 found = await asyncio.to_thread(reader.ask, (folders, names, has_scenes))
             except (EOFError, OSError):
@@ -227,10 +221,6 @@ class Readers:
                 raise
             self._idle.append(reader)
             return found
-
-    def _new(self) -> Reader:
-        self._all.append(Reader())
-        return self._all[-1]
 
     def _end(self, reader: Reader) -> None:
         if reader in self._all:
@@ -270,7 +260,6 @@ class Progress:
     verdict: str = ""
 
     def said(self) -> str:
-        """The progress as a line of words."""
         where = f"step {self.step} of {self.steps}, increment {self.increment}, time {self.time:.6g}"
         error = energy_error_text(self.energy_error, self.exchanged, self.heading)
         return f"{where}, {self.iterations} iterations, residual {self.residual_norm:.1e}, energy error {error}"

@@ -49,7 +49,6 @@ class Span:
 
 
 def follow(model: Model, name: str, span: Span) -> Follow | Live:
-    """The curve of a named amplitude used in a step."""
     if name in model.driven:
         return model.driven[name]
     amplitude = model.amplitudes[name]
@@ -87,20 +86,15 @@ def advance(
     for entry in entries:
         curve = span.rise(0.0, 1.0) if entry.amplitude is None else follow(model, entry.amplitude, span)
         _append(result, Case(entry.field, curve))
-    return merged(result)
-
-
-def _append(result: list[Case], case: Case) -> None:
-    if np.any(case.field) and case.curve != Constant(0.0):
-        result.append(case)
-
-
-def merged(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """Cases of the same curve added up; constants become one case of curve 1."""
-    total: dict[Curve, Case] = {}
-    for case in cases:
+    total: dict[Curve, Case] = {}  # cases of the same curve added up; constants become one case of curve 1
+    for case in result:
         if isinstance(case.curve, Constant):
             case = Case(case.field * case.curve.value, Constant(1.0))
         known = total.get(case.curve)
         total[case.curve] = case if known is None else replace(known, field=known.field + case.field)
     return tuple(total.values())
+
+
+def _append(result: list[Case], case: Case) -> None:
+    if np.any(case.field) and case.curve != Constant(0.0):
+        result.append(case)

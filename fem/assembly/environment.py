@@ -15,7 +15,8 @@ from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
-from fem.model import Expansion, FluidLoad, Model, Static, Step
+from fem.forces.moments import couples
+from fem.model import Expansion, FluidLoad, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 from fem.model.facts import growth_of
 
@@ -35,7 +36,7 @@ class Flow:
 
     def diameter(self, system: System) -> Floats:
         """(k,) D of the elements; in water with what has grown on them."""
-        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model)[0]
+        grown = 0.0 if self.load.kind in ("WDD", "FLD") else 2.0 * growth_of(system.model)[0]
         return self.load.diameter + grown + np.zeros(len(system.family))
 
 
@@ -57,7 +58,11 @@ def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
 def advance_flows(before: Iterable[Flow], system: System, step: Step, span: Span) -> tuple[Flow, ...]:
     """Flows of a step, from those of the step before and the step's own loads."""
     model, replaces_all = system.model, "DLOAD" in step.replaced
-    given = [(load, *_key(load, model, span)) for load in step.fluid_loads]
+    given = []
+    for load in step.fluid_loads:
+        streams = [Constant(1.0) if name is None else follow(model, name, span) for name in load.streams]
+        bare = replace(load, target="", magnitude=1.0, amplitude=None, streams=(None, None))
+        given.append((load, bare, tuple(streams)))
     known: dict[Any, tuple[Case, ...]] = {}
     for flow in before:
         if flow.load.kind != ADDED:
@@ -71,12 +76,6 @@ def advance_flows(before: Iterable[Flow], system: System, step: Step, span: Span
         acting = advance(cases, entries, replaces_all, span, model)
         found += [Flow(key[0], key[1], acting)] if acting else []
     return tuple(found)
-
-
-def _key(load: FluidLoad, model: Model, span: Span) -> tuple[FluidLoad, tuple[Curve, Curve]]:
-    """What tells one flow from another."""
-    streams = [Constant(1.0) if name is None else follow(model, name, span) for name in load.streams]
-    return replace(load, target="", magnitude=1.0, amplitude=None, streams=(None, None)), (streams[0], streams[1])
 
 
 def _entry(system: System, load: FluidLoad, is_own: bool) -> Entry:
@@ -102,16 +101,17 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Loads as cases: ``nodal`` (n, 3) forces, ``body`` (elements, 3) forces per volume, ``gravity`` (elements, 3)
-    accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed supports that fade out;
-    ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length of both legs, which
-    ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
+    """Loads as cases: ``nodal`` (n, 3) forces, ``moments`` (free bodies, 3), ``body`` (elements, 3) forces per volume,
+    ``gravity`` (elements, 3) accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed
+    supports that fade out; ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length
+    of both legs, which ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
     """
 
     supports: Supports
     nodal: tuple[Case, ...] = ()
     body: tuple[Case, ...] = ()
     gravity: tuple[Case, ...] = ()
+    moments: tuple[Case, ...] = ()
     heat: tuple[Case, ...] = ()
     released: tuple[Case, ...] = ()
     initial_temperature: Floats | None = None
@@ -172,6 +172,7 @@ def next_environment(
         advance(before.nodal, nodal, "CLOAD" in replaced, span, model),
         advance(before.body, body, "DLOAD" in replaced, span, model),
         advance(before.gravity, gravity, "DLOAD" in replaced, span, model),
+        advance(before.moments, _moment_entries(system, step), "CLOAD" in replaced, span, model),
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
@@ -201,7 +202,6 @@ def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]
 
 
 def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries]:
-    """Of forces at nodes, of forces per volume, of gravity."""
     nodal = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
     body: list[Any] = []
     gravity: list[Any] = []
@@ -215,17 +215,19 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
     return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
 
 
-def _winch_entries(system: System, step: Step) -> Entries:
-    """Changes of natural length by winches, with their amplitudes."""
-    turning = (winch for winch in step.winches if not winch.is_tension)
-    rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
-    return _entries((len(system.family), 2), rows)
+def _moment_entries(system: System, step: Step) -> Entries:
+    """Moments on free bodies, by their numbers."""
+    numbers = {body.node: number for number, body in enumerate(system.model.free_bodies)}
+    rows = ((load.amplitude, (numbers[int(load.target)], load.dof - 4), load.value) for load in step.moments)
+    return _entries((len(numbers), 3), rows)
 
 
 def _winches(system: System, before: Environment, step: Step, span: Span) -> tuple[Case, ...]:
     """Those that no amplitude moves turn evenly over the step, be it static or dynamic."""
     evenly = replace(span, ramps=step.winds and span.end > span.start)
-    return advance(before.winches, _winch_entries(system, step), False, evenly, system.model)
+    turning = (winch for winch in step.winches if not winch.is_tension)
+    rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
+    return advance(before.winches, _entries((len(system.family), 2), rows), False, evenly, system.model)
 
 
 def winches_at(system: System, environment: Environment, time: float) -> Floats:
@@ -252,8 +254,9 @@ def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
 
 def load_set(system: System, environment: Environment) -> LoadSet:
     """Nodal vectors of all dead loads in force: body forces, weight, buoyancy go half to each end of a bar."""
-    forces = (*environment.nodal, *environment.released)
-    vectors = [case.field for case in forces]
+    forces = (*environment.nodal, *environment.released, *environment.moments)
+    vectors = [case.field for case in (*environment.nodal, *environment.released)]
+    vectors += [couples(system.model, case.field) for case in environment.moments]
     vectors += [_to_nodes(system, case.field * system.volume[:, None]) for case in environment.body]
     vectors += [_to_nodes(system, case.field * system.element_mass[:, None]) for case in environment.gravity]
     lifts = buoyancy_cases(system, environment.flows)
@@ -273,7 +276,10 @@ def _to_nodes(system: System, force: Floats) -> Floats:
 
 
 def thermal_rows(system: System, environment: Environment, time: Floats) -> Floats:
-    """(k, m) thermal strains of the bars at given times; one row where nothing changes."""
+    """(k, m) thermal strains of the bars at given times; one row where nothing changes.
+
+    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it.
+    """
     initial = environment.initial_temperature
     assert initial is not None
     if not system.expansions:
@@ -282,7 +288,13 @@ def thermal_rows(system: System, environment: Environment, time: Floats) -> Floa
         time = time[:1]
     heat = [(case.field, case.curve) for case in environment.heat]
     temperature = combined(heat, time, (len(initial), 1))[:, :, 0]
-    return thermal_strain(system, temperature, initial)
+    strain = np.zeros((len(temperature), len(system.bars.nodes)))
+    for bars, expansion in system.expansions:
+        i, j = system.bars.nodes[bars].T
+        now, start = 0.5 * (temperature[:, i] + temperature[:, j]), 0.5 * (initial[i] + initial[j])
+        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero)
+        strain[:, bars] -= coefficient(expansion, start) * (start - expansion.zero)
+    return strain
 
 
 def coefficient(expansion: Expansion, temperature: Floats) -> Floats:
@@ -290,18 +302,3 @@ def coefficient(expansion: Expansion, temperature: Floats) -> Floats:
     rows = np.array(expansion.rows, float)
     order = np.argsort(rows[:, 1], kind="stable")
     return np.asarray(np.interp(temperature, rows[order, 1], rows[order, 0]))
-
-
-def thermal_strain(system: System, temperature: Floats, initial: Floats) -> Floats:
-    """(k, m) thermal strain of the bars for nodal temperatures (k, n) that started from ``initial`` (n,).
-
-    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it.
-    """
-    strain = np.zeros((temperature.shape[0], len(system.bars.nodes)))
-    for bars, expansion in system.expansions:
-        i, j = system.bars.nodes[bars, 0], system.bars.nodes[bars, 1]
-        now = 0.5 * (temperature[:, i] + temperature[:, j])
-        start = 0.5 * (initial[i] + initial[j])
-        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero)
-        strain[:, bars] -= coefficient(expansion, start) * (start - expansion.zero)
-    return strain

@@ -19,7 +19,7 @@ from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE, law_of
 from fem.forces.springs import Curve, Springs, table_rows
-from fem.model import BarSection, Dashpot, Expansion, Model, RigidBody, Spring
+from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.facts import added_mass_per_length, given_lengths
 from fem.model.free_bodies import mass_between, second_moments
 from fem.model.mesh import AXIAL
@@ -242,22 +242,14 @@ def with_families(system: System) -> System:
         return system
     index = np.concatenate(given)
     system = replace(system, bars=silent(system.bars, index[index >= 0]))
-    mass = first_masses(families, system, pairs, state)
+    mass = system.directed_mass
+    if massive_ones(families):  # in the reference position
+        massive = [(family, own) for family, own in acting(families) if family.mass is not None]
+        couples = any(len(family.pairs(own)) for family, own in massive if family.couples)
+        mass, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
+        write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), state, mass)
     system = replace(system, families=families, is_passive=False, has_flow=True, pairs=pairs)
     return replace(system, state=state, touching=touching, directed_mass=mass)
-
-
-def first_masses(families: tuple[Any, ...], system: System, pairs: Ints, state: Floats) -> Floats:
-    """(n, 9) mass that families give to nodes in the reference position, (n + p, 9) with that between the nodes of
-    ``pairs`` where it couples any; empty where there is none.
-    """
-    if not massive_ones(families):
-        return system.directed_mass
-    massive = [(family, own) for family, own in acting(families) if family.mass is not None]
-    couples = any(len(family.pairs(own)) for family, own in massive if family.couples)
-    block, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
-    write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), state, block)
-    return block
 
 
 def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
@@ -281,12 +273,6 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
     return builder.system()
 
 
-def family_of(kind: str) -> int:
-    """Kind and index of elements of one kind."""
-    known = {"MASS": MASS_FAMILY, "ROTARYI": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
-    return BAR_FAMILY if kind in AXIAL else known.get(kind, SPRING_FAMILY)
-
-
 class _Builder:
     """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
 
@@ -301,7 +287,9 @@ class _Builder:
         self.family = np.zeros((total, 2), np.int64)
         self.nodes = mesh.element_nodes
         self.planar = np.zeros(count, np.bool_)
-        numbers = [family_of(block.kind) for block in mesh.blocks]
+        others = {"MASS": MASS_FAMILY, "ROTARYI": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
+        families = dict.fromkeys(AXIAL, BAR_FAMILY) | others
+        numbers = [families.get(block.kind, SPRING_FAMILY) for block in mesh.blocks]
         self.family[:, 0] = np.repeat(numbers, [len(block.labels) for block in mesh.blocks])
         for family in set(numbers):
             chosen = self.family[:, 0] == family
@@ -312,8 +300,15 @@ class _Builder:
         self.ends = np.concatenate([self.nodes[self.axial], links])
         self.constants, self.kinds = self._geometry()
         if model.planes:
-            self._add_planes()
-        self._set_rest_lengths()
+            ends, constants = planes_of(model)  # stops between planes and nodes, behind all other bars
+            self.kinds = np.concatenate([self.kinds, np.tile([LINEAR, RIGID], (len(ends), 1))])
+            self.ends = np.concatenate([self.ends, ends])
+            self.constants = np.concatenate([self.constants, constants], axis=1)
+        given = given_lengths(mesh, model.rest_lengths)[self.axial]
+        (chosen,) = np.nonzero(~np.isnan(given))
+        length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
+        self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
+        self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
         self.mass, self.damping = np.zeros(count), np.zeros(count)
         self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
         self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)
@@ -347,33 +342,6 @@ class _Builder:
         kinds[len(self.axial) :] = (GREEN, RIGID)  # *MPC: rods without mass, behind the elements
         return constants, kinds
 
-    def _add_planes(self) -> None:
-        """Stops between planes and nodes, behind all other bars."""
-        ends, constants = planes_of(self.model)
-        kinds = np.tile([LINEAR, RIGID], (len(ends), 1))
-        self.ends, self.kinds = np.concatenate([self.ends, ends]), np.concatenate([self.kinds, kinds])
-        self.constants = np.concatenate([self.constants, constants], axis=1)
-
-    def _set_rest_lengths(self) -> None:
-        """L0 of the bars that have one of their own, and the gap of their reference position."""
-        given = given_lengths(self.mesh, self.model.rest_lengths)[self.axial]
-        (chosen,) = np.nonzero(~np.isnan(given))
-        length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
-        self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
-        self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
-
-    def _bars_of(self, elements: Ints) -> tuple[Ints, Ints]:
-        """Those of some elements that are bars, and their indices among these."""
-        bars = elements[self.family[elements, 0] == BAR_FAMILY]
-        return bars, self.family[bars, 1]
-
-    def _carried(self) -> Floats:
-        """(k,) mass per natural length that grows on the elements, or that they carry."""
-        length = np.zeros(len(self.labels))
-        length[self.axial] = 1.0 / self.constants[bar.INV_LENGTH, : len(self.axial)]
-        there = (mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off)
-        return added_mass_per_length(self.model, there, length)
-
     def _name(self, index: int) -> str:
         if index < len(self.axial):
             return f"element {self.mesh.element_names[self.axial[index]]}"
@@ -382,8 +350,9 @@ class _Builder:
         return f"{what} of nodes {first} and {second}"
 
     def add_section(self, section: BarSection) -> None:
-        """Stiffness, mass and damping of a set of bars."""
-        elements, chosen = self._bars_of(self.mesh.element_sets[section.element_set])
+        elements = self.mesh.element_sets[section.element_set]
+        elements = elements[self.family[elements, 0] == BAR_FAMILY]
+        chosen = self.family[elements, 1]
         material = self.model.materials[section.material]
         young = 0.0 if material.is_inextensible else material.instant_modulus
         if young is None:
@@ -403,7 +372,11 @@ class _Builder:
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         if self.model.growths or self.model.nonstructural:
-            bar_mass += ~self.gone[elements] * self._carried()[elements] / constants[bar.INV_LENGTH, chosen]
+            length = np.zeros(len(self.labels))
+            length[self.axial] = 1.0 / constants[bar.INV_LENGTH, : len(self.axial)]
+            there = (mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off)
+            added = added_mass_per_length(self.model, there, length)[elements]
+            bar_mass += ~self.gone[elements] * added / constants[bar.INV_LENGTH, chosen]
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = MASS_FRACTIONS[section.mass_rule]
         for end in range(2):
@@ -426,26 +399,20 @@ class _Builder:
         if item.dofs:
             self.spring_constants[chosen] = np.outer(~self.gone[elements], (stiffness, coefficient, first, rows))
         else:
-            self._set_axial(chosen, stiffness, coefficient)
-            self.kinds[chosen, 1] = TABLE if rows else BILINEAR
+            # a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt
+            length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
+            self.constants[bar.YOUNG, chosen] = stiffness * length
+            self.constants[bar.VISCOUS, chosen] = coefficient * length
+            self.kinds[chosen] = (ENGINEERING, TABLE if rows else BILINEAR)
             self.constants[bar.OF_LAW, chosen], self.constants[bar.OF_LAW + 1, chosen] = first, rows
 
-    def _set_axial(self, chosen: Ints, stiffness: float, coefficient: float) -> None:
-        """An axial spring or dashpot is a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt."""
-        length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
-        self.constants[bar.YOUNG, chosen] = stiffness * length
-        self.constants[bar.VISCOUS, chosen] = coefficient * length
-        self.kinds[chosen] = (ENGINEERING, BILINEAR)
-
     def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
-        """Point masses with mass-proportional damping."""
         masses = mass * ~self.gone[elements]
         self.element_mass[elements], self.element_damping[elements] = masses, alpha * masses
         np.add.at(self.mass, self.nodes[elements, 0], masses)
         np.add.at(self.damping, self.nodes[elements, 0], alpha * masses)
 
     def add_initial_stress(self) -> None:
-        """S_0 of the bars that initial conditions name."""
         for condition in self.model.initial_conditions:
             if condition.kind == "STRESS":
                 elements = self.mesh.elements_of(condition.target)
@@ -462,23 +429,19 @@ class _Builder:
     def add_free_bodies(self) -> None:
         """Their rotary inertia; bars and springs within them have no force."""
         for body in self.model.free_bodies:
-            self._add_rotary_inertia(body)
+            mesh, model = self.mesh, self.model
+            (element,) = np.flatnonzero(mesh.is_of("ROTARYI") & (self.nodes[:, 0] == mesh.nodes_of(body.node)[0]))
+            (moments,) = (each.moments for each in model.inertias if element in mesh.element_sets[each.element_set])
+            corners = mesh.node_sets[body.corners or ""]
+            arms = mesh.coordinates[corners] - mesh.coordinates[corners].mean(axis=0)
+            mass = mass_between(arms, second_moments(moments))
+            self.mass[corners] += mass.diagonal()
+            for i, j in combinations(range(len(corners)), 2):
+                ends = {int(corners[i]), int(corners[j])}
+                (link,) = (at for at, pair in enumerate(model.links) if set(pair) == ends)
+                self.off_mass[len(self.axial) + link] += mass[i, j]
         members = self.family[self.model.members, 1]
         self.constants[np.ix_(np.array(NOTHING), members)], self.kinds[members] = 0.0, (GREEN, BILINEAR)
-
-    def _add_rotary_inertia(self, body: RigidBody) -> None:
-        """Its rotary inertia, between its points."""
-        mesh, model = self.mesh, self.model
-        (element,) = np.flatnonzero(mesh.is_of("ROTARYI") & (self.nodes[:, 0] == mesh.nodes_of(body.node)[0]))
-        (moments,) = (each.moments for each in model.inertias if element in mesh.element_sets[each.element_set])
-        corners = mesh.node_sets[body.corners or ""]
-        arms = mesh.coordinates[corners] - mesh.coordinates[corners].mean(axis=0)
-        mass = mass_between(arms, second_moments(moments))
-        self.mass[corners] += mass.diagonal()
-        for i, j in combinations(range(len(corners)), 2):
-            ends = {int(corners[i]), int(corners[j])}
-            (link,) = (at for at, pair in enumerate(model.links) if set(pair) == ends)
-            self.off_mass[len(self.axial) + link] += mass[i, j]
 
     def _refuse_overflow(self) -> None:
         """ModelError where a stiffness or a mass is no usable number."""
@@ -517,7 +480,6 @@ class _Builder:
         )
 
     def system(self) -> System:
-        """The finished arrays."""
         model, mesh = self.model, self.mesh
         table = np.array(self.table, float).reshape(-1, 3)
         bars = self._bars(table)

@@ -15,8 +15,6 @@ from fem.model.vessels import MOTIONS, moved_by
 
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
-
-
 STEEPEST = 0.142
 """Height over length at which waves break in deep water (Miche, Ann. Ponts Chauss. 114 (1944))."""
 
@@ -214,19 +212,13 @@ def describe(model: Model, bars: Bars) -> list[str]:
         most = first_least(-bars.stretch)
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
     lines += describe_ropes(model, ropes)
-    return (
-        lines + describe_waves(model) + describe_vessels(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
-    )
-
-
-def _stiffest_lines(bars: Bars) -> list[str]:
-    """Shortest period and snap time, with the bar that sets them."""
+    lines += describe_waves(model) + describe_vessels(model) + describe_fluids(model, bars)
     stiffest = stiffest_bar(bars)
     if stiffest is None:
-        return ["stiffest    no elastic bar has mass"]
+        return [*lines, "stiffest    no elastic bar has mass"]
     rule = bars.rule[stiffest]
     held = ", one end fixed" if rule == "ONE POINT" else ""
-    lines = [f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})"]
+    lines.append(f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})")
     if (first := first_to_snap(bars)) is not None:
         lines.append(f"snap time   {snap_text(bars, first, 6)} (bar {bars.labels[first]} can go slack)")
     return lines

@@ -9,13 +9,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem.arrays import Floats, Ints, distinct, first_least
-from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap, snap_text, some, stiffest_bar
+from fem.arrays import Ints, distinct, first_least
+from fem.checking.bars import LISTED, Bars, collect_ropes, first_to_snap, snap_text, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
-from fem.model.floating import floating_text
 from fem.model.mesh import BARS
-from fem.model.notices import FOLLOW, coarse_swing, expected_peaks, follows_snaps, held_nodes, told_of_jump
+from fem.model.notices import (
+    FOLLOW,
+    coarse_swing,
+    expected_peaks,
+    floating_text,
+    follows_snaps,
+    held_nodes,
+    told_of_jump,
+)
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -226,18 +233,6 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
         stiffness[model.mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
     stiffness[model.pinned] += np.eye(3)
     values, vectors = np.linalg.eigh(stiffness)
-    pull = np.abs(np.einsum("ni,nik->nk", first_loads(model), vectors))
-    unheld = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
-    if not unheld.any():
-        return []
-    return [
-        f"nodes {some(model.mesh.node_names[unheld])}: loaded perpendicular to their bars, where nothing resists, in "
-        "the first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
-    ]
-
-
-def first_loads(model: Model) -> Floats:
-    """(n, 3) directions in which nodes are loaded in the first step; sizes only as given, weights unscaled."""
     mesh, step = model.mesh, model.steps[0]
     loads = np.zeros((len(mesh.node_labels), 3))
     for load in step.nodal_loads:
@@ -247,7 +242,14 @@ def first_loads(model: Model) -> Floats:
         elements = np.arange(len(mesh.element_labels)) if spread.target is None else mesh.elements_of(spread.target)
         legs, owner = mesh.legs
         loads[np.unique(legs[np.isin(owner, elements)])] += spread.value * direction
-    return loads
+    pull = np.abs(np.einsum("ni,nik->nk", loads, vectors))
+    unheld = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
+    if not unheld.any():
+        return []
+    return [
+        f"nodes {some(model.mesh.node_names[unheld])}: loaded perpendicular to their bars, where nothing resists, in "
+        "the first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
+    ]
 
 
 def massless_nodes(model: Model, bars: Bars) -> list[str]:
@@ -303,11 +305,6 @@ def units(model: Model, bars: Bars) -> list[str]:
     return found
 
 
-def branches_without_sag(model: Model, bars: Bars) -> list[str]:
-    """Heavy branches of ropes over pulleys: they are straight."""
-    return straight_branches(model, collect_ropes(model)) if model.mesh.has_pulleys else []
-
-
 CALM = 0.4
 """RHO above which chains that land and snap ring: with 0.8, largest forces of one line came out 48 % too high."""
 
@@ -333,8 +330,6 @@ def ringing(model: Model, bars: Bars) -> list[str]:
 
 PART_OF_LINE = 0.05
 """Fraction of a line between two supports above which a straight branch is reported."""
-
-
 STRAIGHT = (
     "element {0} over node {1}: its branch to node {2} is a straight line of length {3:.4g} (the whole line: {4:.4g}), "
     "with half of its weight at each end: it does not sag, and the pulley transmits the tension at its middle, up to "
@@ -342,8 +337,11 @@ STRAIGHT = (
 )
 
 
-def straight_branches(model: Model, ropes: Ropes) -> list[str]:
+def straight_branches(model: Model, bars: Bars) -> list[str]:
     """Branches that are long parts of a line, and heavy: half of their weight is missing in what passes over."""
+    if not model.mesh.has_pulleys:
+        return []
+    ropes = collect_ropes(model)
     loads = [load for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
     gravity = max((abs(load.value) for load in loads), default=0.0)
     mesh, found = model.mesh, []
@@ -392,10 +390,8 @@ def vessels(model: Model, bars: Bars) -> list[str]:
     for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
         turn, motion, heading, first, last = model.raos[name].steepest()
         if turn > STEEP:
-            periods, rest = (
-                f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}",
-                np.cos(np.radians(turn / 2)),
-            )
+            periods = f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}"
+            rest = np.cos(np.radians(turn / 2))
             found.append(
                 f"RAO {name}: the phase of {motion} turns by {turn:.3g} degrees between {periods} at heading "
                 f"{heading:g}: interpolation leaves {rest:.2g} of the amplitude; give more rows"
@@ -407,7 +403,7 @@ def vessels(model: Model, bars: Bars) -> list[str]:
 
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
-    branches_without_sag,
+    straight_branches,
     increments,
     ringing,
     folded_at_the_surface,

@@ -35,7 +35,8 @@ def example(
     if not names:
         width = max(map(len, known))
         for name, path in known.items():
-            say(f"{name:<{width}}  {title_of(path)}")
+            lines = path.read_text(encoding="utf-8").splitlines()
+            say(f"{name:<{width}}  {next((line.strip() for line in lines if not line.startswith('*')), '')}")
         say("fem example NAME ... copies decks into the current folder (all: every deck)")
     chosen = list(known) if "all" in names else [Path(name).stem for name in names]
     for name in chosen:
@@ -56,9 +57,3 @@ def copies(deck: Path) -> str:
         return ""
     folder = "" if deck.parent == Path() else f" --output {deck.parent}"
     return f"`fem example {deck.stem}{folder}` copies the example of that name"
-
-
-def title_of(deck: Path) -> str:
-    """The first line of its heading."""
-    lines = deck.read_text(encoding="utf-8").splitlines()
-    return next((line.strip() for line in lines if not line.startswith("*")), "")

@@ -12,7 +12,6 @@ from pathlib import Path
 from fem.deck import (
     amplitudes,
     conditions,
-    controls,
     fluids,
     harmonic,
     loads,
@@ -78,7 +77,7 @@ KEYWORDS: dict[str, Handler] = {
     "FREQUENCY": harmonic.frequency,
     "STEADY STATE DYNAMICS": harmonic.steady_state_dynamics,
     "MODAL DAMPING": harmonic.modal_damping,
-    "CONTROLS": controls.controls,
+    "CONTROLS": steps.controls,
     "BOUNDARY": loads.boundary,
     "CLOAD": loads.cload,
     "DLOAD": loads.dload,

@@ -50,9 +50,8 @@ def amplitude(card: Card, draft: Draft) -> None:
         return
     if definition == "USER":
         refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "is for amplitudes defined in the deck, not for DEFINITION=USER")
-        draft.amplitudes[name] = Amplitude(
-            name, definition, "TOTAL TIME", np.array([[0.0, first_of(name, card, draft)]])
-        )
+        first = np.array([[0.0, first_of(name, card, draft)]])
+        draft.amplitudes[name] = Amplitude(name, definition, "TOTAL TIME", first)
         return
     if definition == "EQUALLY SPACED":
         points = equally_spaced(card, draft)
@@ -69,18 +68,16 @@ def amplitude(card: Card, draft: Draft) -> None:
         draft.ends[name] = card.file.place, float(points[-1, 0])
 
 
-def fields_of(card: Card, draft: Draft) -> list[Field]:
-    """All entries of the data lines."""
-    return [field for row in draft.rows(card) for field in row.fields()]
+def fields_of(card: Card, draft: Draft, needed: bool = True) -> list[Field]:
+    return [field for row in draft.rows(card, needed) for field in row.fields()]
 
 
 def first_of(name: str, card: Card, draft: Draft) -> float:
     """The first value of an amplitude that a program sets, 0 where none is given."""
-    fields = [field for row in draft.rows(card, needed=False) for field in row.fields()]
+    fields = fields_of(card, draft, needed=False)
     if len(fields) > 1:
-        raise Mistake(
-            fields[1].place, "DEFINITION=USER takes one number, its initial value", "fem.stepper sets the later values"
-        )
+        what, hint = "DEFINITION=USER takes one number, its initial value", "fem.stepper sets the later values"
+        raise Mistake(fields[1].place, what, hint)
     if fields:
         draft.extension("*AMPLITUDE, DEFINITION=USER with an initial value")
     first = fields[0].number("the first value") if fields else 0.0
@@ -106,7 +103,6 @@ def check_options(card: Card, definition: str) -> None:
 
 
 def refuse(card: Card, names: tuple[str, ...], why: str) -> None:
-    """Parameters that do not go with the definition."""
     for name in names:
         if card.has(name):
             raise Mistake(card.field(name).place, f"{name} {why}")

@@ -202,7 +202,6 @@ def shaped(values: ArrayLike, width: int, what: str) -> Any:
 
 
 def caller() -> Caller:
-    """What called a method of a builder from outside this file."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -56,7 +56,10 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
     match = LONE_REFERENCE.fullmatch(text)
     number = values.get(match.group(2).strip().upper()) if match else None
     if match and isinstance(number, Traced):
-        return traced_text(match.group(1), number)
+        if match.group(1) and number.decided(operator.lt, 0.0):
+            raise TypeError("two signs")
+        unsigned = number.combined(operator.add, 0.0)  # a zero in a text has no sign
+        return TracedText(-unsigned if match.group(1) == "-" else unsigned)
 
     def value_of(match: re.Match[str]) -> str:
         name = match.group(1).strip()
@@ -67,14 +70,6 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
         return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
 
     return REFERENCE.sub(value_of, text)
-
-
-def traced_text(sign: str, number: Traced) -> TracedText:
-    """What ``<name>`` stands for; after a sign the text of the number must not have one too."""
-    if sign and number.decided(operator.lt, 0.0):
-        raise TypeError("two signs")
-    unsigned = number.combined(operator.add, 0.0)  # a zero in a text has no sign
-    return TracedText(-unsigned if sign == "-" else unsigned)
 
 
 INSTANCE = 2**50
@@ -102,7 +97,6 @@ class Field(NamedTuple):
     whole: str = ""
 
     def mistake(self, what: str) -> Mistake:
-        """``expected <what>, got ...``."""
         if self.has_open_quote():
             return Mistake(self.place, f"the quotation mark of {shown(self.text)} is not closed")
         return Mistake(self.place, f"expected {what}, got {shown(self.text) if self.text else 'nothing'}")
@@ -170,7 +164,6 @@ class Field(NamedTuple):
 
 
 def comma(field: Field) -> Mistake:
-    """Two entries that are one number with a decimal comma."""
     both = f"{field.whole},{field.text}"
     message = f"{both} is read as two entries, {field.whole} and {field.text}"
     return Mistake(field.place, message, f"{POINT}: {both.replace(',', '.')}")
@@ -231,7 +224,6 @@ class Row:
 
     @property
     def place(self) -> Place:
-        """The first entry of the line."""
         return self.field(0).place if self.pieces else Place(self.source, self.line, 1)
 
     def __len__(self) -> int:
@@ -267,7 +259,6 @@ class Row:
         return self.number(index, what, default, POSITIVE if positive else NOT_NEGATIVE)
 
     def integer(self, index: int, what: str, low: int = 1, high: int = MAX_LABEL, default: int | None = None) -> int:
-        """Entry ``index`` as an integer; ``default`` when it is blank."""
         field = self.field(index)
         return default if default is not None and not field.text else field.integer(what, low, high)
 
@@ -280,7 +271,6 @@ class Row:
             raise Mistake(extra.place, f"expected {what}, got an extra entry {shown(extra.text)}")
 
     def check_size(self) -> None:
-        """At most 16 entries."""
         if len(self) > MAX_ENTRIES:
             place = self.field(MAX_ENTRIES).place
             raise Mistake(place, f"a data line holds at most {MAX_ENTRIES} entries, this one has {len(self)}")
@@ -362,7 +352,6 @@ class Card:
         return next(islice(self.rows, index, None))
 
     def mistake(self, message: str, hint: Hint = "") -> Mistake:
-        """A mistake of the card as a whole."""
         return Mistake(self.place, message, hint)
 
     def has(self, name: str) -> bool:
@@ -374,7 +363,6 @@ class Card:
         return parameter.value if parameter.value is not None else Field("", parameter.place)
 
     def flag(self, name: str) -> bool:
-        """Is a parameter without value given?"""
         if self.has(name) and self.parameters[squeezed(name)].value is not None:
             raise Mistake(self.field(name).place, f"{name} of *{self.keyword} takes no value")
         return self.has(name)
@@ -384,15 +372,12 @@ class Card:
         return self.field(name).name(f"the name {name}=", is_parameter=True)
 
     def name(self, name: str) -> str | None:
-        """The name given by a parameter, upper case."""
         return self.needed(name) if self.has(name) else None
 
     def word(self, name: str, words: tuple[str, ...], default: str) -> str:
-        """The choice made by a parameter."""
         return self.field(name).word(f"{name}=", words) if self.has(name) else default
 
     def number(self, name: str, default: float = 0.0, bound: Bound | None = None) -> float:
-        """The number given by a parameter."""
         return self.field(name).number(f"{name}=", bound) if self.has(name) else default
 
     def amount(self, name: str) -> float:
@@ -400,9 +385,7 @@ class Card:
         return self.number(name, bound=NOT_NEGATIVE)
 
     def positive(self, name: str) -> float:
-        """The number > 0 given by a parameter."""
         return self.number(name, bound=POSITIVE)
 
     def integer(self, name: str, low: int = 1, default: int | None = None) -> int | None:
-        """The integer given by a parameter."""
         return self.field(name).integer(f"{name}=", low) if self.has(name) else default

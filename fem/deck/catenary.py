@@ -1,26 +1,252 @@
 """``*NGEN, LINE=CATENARY``: nodes of a line that hangs in equilibrium, and the rest lengths of its bars.
 
-The card is read with the mesh; where its nodes are follows when sections, materials and the first step are known.
+The card is read with the mesh; where its nodes are follows when sections, materials and the first step are known: how
+heavy the bars are by that, and in water, and the bottom below them, in the vertical plane of the ends.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.draft import Catenary, Draft, Piece
-from fem.deck.lying import Ground, anchors, ground_below
+from fem.deck.draft import Catenary, Draft, Piece, SetTable
+from fem.deck.loads import load_of
 from fem.deck.source import Mistake
-from fem.deck.weighing import Bars, joint_weights, upwards, weights
+from fem.deck.surfaces import elevated
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
-from fem.model import BarSection, Material, RestLength, Static
+from fem.lines.resting import Bottom, lay
+from fem.model import BarSection, DistributedLoad, FluidLoad, InitialCondition, Material, PointMass, RestLength, Static
+from fem.model.facts import carried_by, grown_at
 from fem.model.mesh import BARS
+
+ONE_WAY = 1e-12
+
+
+class Bars(NamedTuple):
+    """The m bars of a line, one or several between each node and the next, from its first node to its last.
+
+    labels (m,);  gap (m,) between which two of the n + 1 nodes;  area, density (m,);  strain (m,) measures
+    young (m,), infinite where a bar keeps its length;  up  the axis that is up: y where all lie in the plane z = 0
+    """
+
+    labels: Ints
+    gap: Ints
+    area: Floats
+    young: Floats
+    density: Floats
+    strain: np.ndarray
+    up: int
+
+    def together(self, values: Floats) -> Floats:
+        """(n,) sums over the bars (m,) that lie side by side."""
+        return np.asarray(np.bincount(self.gap, values), float)
+
+
+def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
+    """Of the first step; of a deck that continues with the model of another one, those of that one."""
+    if not draft.earlier_loads:
+        step = draft.steps[0] if draft.steps else None
+        return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
+    loads = [load_of(row, None, False, draft) for card in draft.earlier_loads for row in draft.rows(card)]
+    dead = [each for each in loads if isinstance(each, DistributedLoad)]
+    return dead, [each for each in loads if isinstance(each, FluidLoad)]
+
+
+def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
+    if target is None:
+        return np.ones(len(bars.labels), np.bool_)
+    named = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
+    return np.asarray(np.isin(bars.labels, named))
+
+
+def gravity_on(draft: Draft, bars: Bars) -> Floats:
+    """(m, 3) acceleration of gravity that acts on each bar."""
+    gravity = np.zeros((len(bars.labels), 3))
+    for load in dead_loads(draft)[0]:
+        if load.kind == "GRAV":
+            gravity[members(draft, bars, load.target)] += load.value * np.array(load.direction)
+    return gravity
+
+
+def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
+    """(3,) against gravity; what is up in the model where there is none."""
+    gravity = gravity_on(draft, bars)
+    size = np.linalg.norm(gravity, axis=1)
+    if not size.any():
+        return np.asarray(np.eye(3)[bars.up])
+    up: Floats = -gravity[size.argmax()] / size.max()
+    if np.abs(gravity + size[:, None] * up).max() > ONE_WAY * size.max():
+        raise catenary.card.mistake("GRAV of the first step points in different directions along the line")
+    return up
+
+
+def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Floats:
+    """(n,) weight per natural length from node to node, these at ``places`` (n+1, 3); in water what it has there."""
+    given = catenary.weight
+    own = given is None
+    weight = bars.together(weights_in_water(draft, bars, places)) if own else np.full(len(places) - 1, given)
+    if not weight.any():
+        hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
+        raise catenary.card.mistake("the line has no weight", hint)
+    return np.asarray(weight)
+
+
+def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
+    """(m,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
+    size = np.linalg.norm(gravity_on(draft, bars), axis=1)
+    first, second = places[bars.gap, bars.up], places[bars.gap + 1, bars.up]
+    named = partial(members, draft, bars)
+    layer, mass = grown_at((growth for growth, _ in draft.growths), named, 0.5 * (first + second))
+    there = []
+    gone = {name for step in draft.steps[:1] for name, _ in step.shed}
+    for each, place in draft.nonstructural:
+        if each.is_total and members(draft, bars, each.element_set).any():
+            hint = "its distribution depends on the lengths, and these on the weight: give MASS PER LENGTH"
+            raise Mistake(place, "TOTAL MASS is not possible for a line laid by LINE=CATENARY", hint)
+        if each.name not in gone:
+            there.append(each)
+    carried = carried_by(there, partial(members, draft, bars), np.ones(len(bars.labels)))
+    weight = (bars.density * bars.area + mass + carried) * size
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    for load in dead_loads(draft)[1]:
+        if load.kind == "PB" and draft.water is not None:
+            deep = draft.water.level - low
+            wet = np.clip(np.divide(deep, high - low, out=np.sign(deep), where=high > low), 0.0, 1.0)
+            area = 0.25 * np.pi * (load.diameter + 2.0 * layer) ** 2
+            lift = load.magnitude * draft.water.density * draft.water.gravity * area * wet
+            weight -= np.where(members(draft, bars, load.target), lift, 0.0)
+    return np.asarray(weight)
+
+
+def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
+    """(n+1,) weight that nodes of a line have besides its bars, downwards: ``*MASS`` by GRAV, ``*CLOAD`` of step 1."""
+    weight, at = np.zeros(len(labels)), {label: k for k, label in enumerate(labels.tolist())}
+    gravity = [load for load in dead_loads(draft)[0] if load.kind == "GRAV"]
+    mass_of: dict[int, float] = {}
+    for entry in draft.properties:
+        if isinstance(entry.value, PointMass):
+            mass_of |= dict.fromkeys(draft.element_sets.ordered(entry.element_set).tolist(), entry.value.mass)
+    for chunk in draft.elements.chunks if mass_of and gravity else ():
+        for label, numbers in zip(chunk.labels.tolist(), chunk.numbers.tolist(), strict=True):
+            if chunk.kind == "MASS" and label in mass_of and numbers[0] in at:
+                for load in gravity:
+                    if load.target is None or label in _named(draft.element_sets, load.target):
+                        down = -load.value * float(np.array(load.direction) @ up)
+                        weight[at[numbers[0]]] += mass_of[label] * down
+    for nodal in draft.steps[0].nodal_loads if draft.steps and not draft.earlier_loads else ():
+        for label in _named(draft.node_sets, nodal.target):
+            if label in at and nodal.dof <= 3 and not nodal.is_imaginary:
+                weight[at[label]] -= nodal.value * up[nodal.dof - 1]
+    return weight
+
+
+def _named(sets: SetTable, target: str | int) -> list[int]:
+    return sets.ordered(target).tolist() if isinstance(target, str) else [target]
+
+
+PARALLEL = 1e-9
+
+
+class Ground(NamedTuple):
+    """A plane below a line of n bars.
+
+    bottom   rigid, with the friction that holds the line;  slip  way of that friction
+    modulus  (n,) K D of what lies below the bars from node to node: force over depth and length, 0 for nothing
+    """
+
+    bottom: Bottom
+    slip: float
+    modulus: Floats
+
+    def rest(self, line: Line, span: float, rise: float) -> Shape:
+        """The line on it. LineError: there is no equilibrium, or bars lie where no bottom holds them."""
+        stiffness = np.convolve(0.5 * self.modulus * line.length, [1.0, 1.0])
+        holds = stiffness > 0.0
+        bottom = self.bottom._replace(stiffness=np.where(holds, stiffness, np.inf))
+        shape = lay(line, span, rise, bottom)
+        if (shape.load[1:-1][~holds[1:-1]] > 0.0).any():
+            raise LineError("it touches the seabed with bars that have no *SEABED below them")
+        return shape
+
+    def lying(self, line: Line, shape: Shape) -> float:
+        """Natural length on it: of each node as much as the part of its weight that it carries."""
+        part = np.divide(shape.load, line.weight, out=np.zeros_like(shape.load), where=line.weight != 0.0)
+        return float(np.clip(part, 0.0, 1.0) @ np.convolve(0.5 * line.length, [1.0, 1.0]))
+
+    def holds(self, line: Line, shape: Shape) -> Floats:
+        """(n+1,) way from each node, along the line, to the anchor whose friction balances it."""
+        along = np.array([math.cos(self.bottom.slope), math.sin(self.bottom.slope)])
+        pulls = (shape.tension / np.hypot(*shape.vectors.T))[:, None] * shape.vectors
+        normal = along[0] * shape.load * self.bottom.friction
+        ways = np.zeros(len(shape.load))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            needed = (np.diff(pulls, axis=0) @ along - along[1] * line.weight[1:-1]) / normal[1:-1]
+        ways[1:-1] = np.where(normal[1:-1] > 0.0, -self.slip * np.clip(needed, -1.0, 1.0), 0.0)
+        return ways
+
+
+def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, axes: Floats) -> Ground | None:
+    """What lies below a line; None where it hangs clear by itself, or by SEABED=NO.
+
+    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity
+    """
+    card, up = catenary.card, bars.up
+    # which *SEABED each bar is above, -1 for none
+    below = np.full(len(bars.labels), -1)
+    for at, (each, _) in enumerate(draft.seabeds):
+        name = each.element_set
+        below[np.isin(bars.labels, draft.element_sets.ordered(name)) if name else slice(None)] = at
+    found = sorted({at for at in below.tolist() if at >= 0})
+    if catenary.on_bottom == "NO" or not found:
+        asked = "FRICTION" if catenary.is_held else "SEABED"
+        if (catenary.is_held or catenary.on_bottom == "YES") and not draft.has_failed("SEABED"):
+            raise Mistake(card.field(asked).place, f"{asked}=YES, but the bars of the line have no *SEABED below them")
+        return None
+    beds = [elevated(draft, *draft.seabeds[at]) for at in found]
+    one = beds[0]
+    planes = [(each.elevation, *each.normal(up)) for each in beds]
+    if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
+        raise card.mistake("the line lies on several planes", "SEABED=NO ignores the seabed")
+    if abs(axes[1][up] - 1.0) > PARALLEL:
+        raise card.mistake(f"a line that may touch the seabed needs gravity against {'xyz'[up]}")
+    normal, slip = one.normal(up), 0.0
+    depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
+    bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
+    if catenary.is_held:
+        card, one = catenary.card, beds[0]
+        if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
+            raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
+        if one.axial == 0.0:
+            raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
+        is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
+        if is_static and not one.rubs_in_statics:
+            what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
+            draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
+        bottom, slip = bottom._replace(friction=one.axial), one.slip
+    if abs(normal @ np.cross(*axes)) > PARALLEL:
+        what = f"{card.place}: the seabed slopes perpendicular to the line; this is ignored when the line is laid"
+        draft.notice(f"{what}: a step must bring it to rest")
+    moduli = np.array([each.stiffness * each.width for each in beds])
+    modulus = np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0)
+    return Ground(bottom, slip, bars.together(modulus))
+
+
+def anchors(labels: Ints, ways: Floats, along: Floats) -> list[InitialCondition]:
+    """Where friction holds nodes; ways (n+1,) in the direction ``along`` (3,)."""
+    return [
+        InitialCondition("ANCHOR", label, way * part, dof)
+        for label, way in zip(labels.tolist(), ways.tolist(), strict=True)
+        for dof, part in enumerate(along.tolist(), 1)
+        if way and abs(part) > PARALLEL
+    ]
+
 
 PASSES = 4
 """Of lines in water: how heavy a bar is follows from where it is."""
@@ -29,7 +255,10 @@ PASSES = 4
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
     on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
-    found = [Piece(labels, length_of(row), row) for row, labels in pieces]
+    found = [
+        Piece(labels, row.amount(3, "the natural length", positive=True) if row.field(3).text else None, row)
+        for row, labels in pieces
+    ]
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
             message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
@@ -51,13 +280,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
 
 
-def length_of(row: Row) -> float | None:
-    """The natural length of a piece, None where it is blank."""
-    return row.amount(3, "the natural length", positive=True) if row.field(3).text else None
-
-
 def lay_lines(draft: Draft) -> None:
-    """Nodes and rest lengths of all such lines."""
     for catenary in draft.catenaries:
         draft.card = catenary.card
         with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
@@ -75,7 +298,13 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         draft.failed.add("NGEN")
         return
     up = upwards(draft, catenary, bars)
-    span, rise, axes = plane_of(ends, up)
+    rise = float((ends[1] - ends[0]) @ up)
+    level = ends[1] - ends[0] - rise * up
+    span = float(np.linalg.norm(level))
+    if span == 0.0:  # straight above each other: any direction across
+        axis = int(np.abs(up).argmin())
+        level = np.eye(3)[axis] - up[axis] * up
+    axes = np.array([level / np.linalg.norm(level), up])
     ground = ground_below(draft, catenary, bars, ends[0], axes)
 
     def rest(line: Line) -> Shape:
@@ -184,17 +413,6 @@ def line_of(
     return made(natural_length(laid, sum(lengths), span, rise, catenary.measure, catenary.value))
 
 
-def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
-    """Distance across and height of the second end from the first, and the directions (2, 3) of both."""
-    rise = float((ends[1] - ends[0]) @ up)
-    level = ends[1] - ends[0] - rise * up
-    span = float(np.linalg.norm(level))
-    if span == 0.0:  # straight above each other: any direction across
-        axis = int(np.abs(up).argmin())
-        level = np.eye(3)[axis] - up[axis] * up
-    return span, rise, np.array([level / np.linalg.norm(level), up])
-
-
 def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
     """(2, 3) of the two nodes that exist; None where a broken card may have been about to define them."""
     rows = catenary.pieces[0].row, catenary.pieces[-1].row
@@ -237,7 +455,10 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
         raise Mistake(
             catenary.pieces[0].row.place, message, "generate the line straight and let a *STATIC step find its shape"
         )
-    young = [modulus_of(given) for given in numbers]
+    young = [  # that of long times; infinite where the length is kept
+        np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
+        for given in numbers
+    ]
     if len(numbers) < len(found) or None in young:
         return None
     area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
@@ -262,11 +483,6 @@ def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:
                 flat = flat and chunk.kind == "T2D2"
     gap, bars = np.array(sorted(found), np.int64).reshape(-1, 2).T
     return bars, gap, flat
-
-
-def modulus_of(given: dict[str, object]) -> float | None:
-    """That of long times; infinite where the length is kept, None where there is none."""
-    return np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:

@@ -40,7 +40,6 @@ class Columns(NamedTuple):
 
     @property
     def lines(self) -> Iterator[tuple[Source, int]]:
-        """Lines of the table that have numbers."""
         return lines_in(self.pieces)
 
     def find(self, given: Field | int) -> int:
@@ -96,7 +95,12 @@ class Columns(NamedTuple):
 
     def read(self, columns: tuple[int, int], whats: tuple[str, str]) -> Floats:
         """All numbers of two columns (n, 2); Mistake at what is no finite number."""
-        table = plain_columns(self.pieces, self.separator, self.width, columns)
+
+        def chosen(text: str) -> Floats | None:
+            numbers = numbers_in(text, self.separator, self.width)
+            return None if numbers is None else numbers.reshape(-1, self.width)[:, columns]
+
+        table = numbers_at_once(self.pieces, chosen)
         if table is not None:
             return table
         return np.array([self.numbers(*each) for each in zip(columns, whats, strict=True)]).T
@@ -140,7 +144,9 @@ def columns_of(card: Card) -> Columns:
     width = len(entries_of(texts[0], separator))
     names = tuple(name.strip().strip('"') for name in entries_of(above, separator))
     names, unread = (names, "") if above and len(names) == width else ((), above if is_named else "")
-    return Columns(card, from_line(pieces, *lines[0]), separator, width, names, unread)
+    source, first = lines[0]
+    at = next(at for at, piece in enumerate(pieces) if piece.source is source and piece.start <= first < piece.stop)
+    return Columns(card, (pieces[at]._replace(start=first), *pieces[at + 1 :]), separator, width, names, unread)
 
 
 def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:
@@ -163,12 +169,6 @@ def heading(pieces: tuple[Piece, ...]) -> str:
             elif text.strip(",;"):
                 return found
     return found
-
-
-def from_line(pieces: tuple[Piece, ...], source: Source, line: int) -> tuple[Piece, ...]:
-    """The pieces from a line on."""
-    at = next(at for at, piece in enumerate(pieces) if piece.source is source and piece.start <= line < piece.stop)
-    return pieces[at]._replace(start=line), *pieces[at + 1 :]
 
 
 def entries_of(line: str, separator: str | None) -> list[str]:
@@ -231,18 +231,6 @@ def plain_numbers(pieces: Iterable[Piece]) -> Floats | None:
     return numbers_at_once(pieces, lambda text: numbers_in(text, ",", None))
 
 
-def plain_columns(
-    pieces: Iterable[Piece], separator: str | None, width: int, columns: tuple[int, ...]
-) -> Floats | None:
-    """Some columns of lines that have ``width`` entries each: (n, k)."""
-
-    def read(text: str) -> Floats | None:
-        numbers = numbers_in(text, separator, width)
-        return None if numbers is None else numbers.reshape(-1, width)[:, columns]
-
-    return numbers_at_once(pieces, read)
-
-
 def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None]) -> Floats | None:
     """What is read of some lines after the other."""
     found = []
@@ -256,7 +244,6 @@ def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None
 
 
 def numbers_in(text: str, separator: str | None, width: int | None) -> Floats | None:
-    """The numbers in some lines."""
     text = f"{text}\n"
     if any(pair in text for pair in LOOSE):
         text = AROUND_LINES.sub("\n", text)
@@ -303,7 +290,6 @@ def plain_lines(card: Card) -> list[str]:
 
 
 def fits(labels: Ints) -> bool:
-    """All numbers are valid labels."""
     return bool(labels.min() > 0 and labels.max() <= MAX_LABEL)
 
 

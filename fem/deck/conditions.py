@@ -43,7 +43,6 @@ def heading(card: Card, draft: Draft) -> None:
 
 
 def dof_of(field: Field) -> int:
-    """Read a dof, 1 to 6."""
     dof = field.integer("a dof")
     if dof > 6:
         hint = "use *TEMPERATURE for temperatures" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
@@ -52,7 +51,6 @@ def dof_of(field: Field) -> int:
 
 
 def translation(field: Field) -> int:
-    """A dof of a node, 1 to 3."""
     dof = dof_of(field)
     if dof > 3:
         raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
@@ -155,7 +153,6 @@ def rigid_body(card: Card, draft: Draft) -> None:
 
 
 def tied_field(card: Card) -> Field:
-    """The name of the nodes that move with a body."""
     return next(card.field(name) for name in TIED if card.has(name))
 
 
@@ -216,9 +213,8 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
     return InitialCondition(kind, **line.read(row, draft))
 
 
-def check_supports(draft: Draft, mesh: Mesh) -> None:
+def check_supports(draft: Draft, mesh: Mesh, nodes: Lookup) -> None:
     """Model supports among themselves, then those of each step; both parts of harmonic motions by themselves."""
-    nodes = Lookup(mesh.node_labels, mesh.node_sets)
     for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
         owners = np.full((2, 6 * len(mesh.node_labels)), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
@@ -239,9 +235,8 @@ def contradict(one: Boundary, other: Boundary) -> bool:
     return (one.kind, one.value, one.amplitude) != (other.kind, other.value, other.amplitude)
 
 
-def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
+def build_equations(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[Equation, ...]:
     """Node indices; an equation over sets becomes one per member."""
-    nodes = Lookup(mesh.node_labels, mesh.node_sets)
     equations: list[Equation] = []
     eliminated: dict[tuple[int, int], Place] = {}
     for terms in draft.equations:
@@ -275,9 +270,8 @@ def expand(draft: Draft, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list
     ]
 
 
-def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
+def build_links(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[tuple[int, int], ...]:
     """Pairs of node indices; those of two sets run side by side, in the sets' order."""
-    nodes = Lookup(mesh.node_labels, mesh.node_sets)
     pairs: list[tuple[int, int]] = []
     for *targets, place in draft.links:
         with draft.guard():
@@ -293,9 +287,9 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
     return tuple(pairs)
 
 
-def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
+def build_bodies(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[RigidBody, ...]:
     """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
-    nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
+    bodies, owner = [], dict[int, str]()
     busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
     turned, clamps = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}, Clamps(draft, mesh)
     for each, card in draft.bodies:
@@ -313,16 +307,13 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                     raise Mistake(place, f"reference node {draft.as_written(label)} {blame}", FREE)
                 for other in {node, *pinned} & turned:
                     raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
-                for other in clamps.beams.keys() & set(pinned) if card.has("TIE NSET") else ():
-                    what = (
-                        f"node {written(draft, mesh, other)} of a line that bends is tied with its rotations, which is "
-                    )
-                    hint = "PIN NSET makes it a hinge; *BOUNDARY, 4 to 6, keeps the direction of a line"
-                    raise Mistake(card.field("TIE NSET").place, what + "not supported", hint)
                 for other in pinned:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
                         raise Mistake(tied_field(card).place, what)
+    for each, card in (*draft.bodies, *draft.free_bodies):
+        if card.has("TIE NSET"):
+            clamps.tied |= clamps.beams.keys() & set(nodes.members(each.pinned).tolist())
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
@@ -337,7 +328,6 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
 
 
 def written(draft: Draft, mesh: Mesh, node: int) -> str:
-    """The label of a node by its index, as it stands in the deck."""
     return draft.as_written(mesh.node_labels[node])
 
 
@@ -374,7 +364,7 @@ def split_supports(
             kept.append((entry, place))
             continue
         named = nodes.members(entry.target).tolist()
-        for node in [node for node in named if node in owner][:1]:
+        for node in [node for node in named if node in owner and entry.dof <= 3][:1]:
             what = f"node {written(draft, mesh, node)} is pinned to a rigid body: it moves with node {owner[node]}"
             draft.report(Mistake(place, what, "remove it from *BOUNDARY"))
         moving = [node for node in named if node in given]
@@ -384,7 +374,7 @@ def split_supports(
             kept.append((entry, place))
             continue
         part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
-        stiff = clamps.beams.keys() & set(named) - owner.keys()
+        stiff = clamps.beams.keys() & set(named)
         clamps.take(part, stiff, entry, place)
         held |= stiff
         if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):
@@ -401,9 +391,8 @@ def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:
     return nodes.known(draft.node_sets.ordered(target)) if isinstance(target, str) else nodes.members(target)
 
 
-def check_removals(draft: Draft, mesh: Mesh) -> None:
+def check_removals(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
     """An element is removed once, and breaks by itself only before that; one failure of each kind."""
-    elements = Lookup(mesh.element_labels, mesh.element_sets)
     begin, last = 0.0, np.full(len(mesh.element_labels), np.inf)
     for number, step in enumerate(draft.steps):
         if draft.failures and getattr(step.procedure, "riks", None) and step.procedure_place:
@@ -449,7 +438,7 @@ def check_masses(draft: Draft) -> None:
                     there[name] = not goes
 
 
-def check_bars(draft: Draft, mesh: Mesh) -> None:
+def check_bars(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
     """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each."""
     is_bar, is_reeved = mesh.is_of(*BARS), mesh.is_of(*REEVED)
     for mass, place in draft.nonstructural:
@@ -457,7 +446,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
         if not is_bar[carriers].all():
             what = "*NONSTRUCTURAL MASS is for bars, *MASS for points"
             draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
-    elements, has_length = Lookup(mesh.element_labels, mesh.element_sets), np.zeros(len(is_bar), bool)
+    has_length = np.zeros(len(is_bar), bool)
     entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial_conditions, *draft.rest_lengths]
     for entry, place in entries:
         is_length, target = isinstance(entry, RestLength), entry.target
@@ -474,9 +463,9 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
         has_length[index] |= is_length
 
 
-def check_pulleys(draft: Draft, mesh: Mesh) -> None:
+def check_pulleys(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
     """What only ropes over pulleys have, once, and what they do not do."""
-    is_reeved, elements = mesh.is_of(*REEVED), Lookup(mesh.element_labels, mesh.element_sets)
+    is_reeved = mesh.is_of(*REEVED)
     rubs = np.zeros(len(is_reeved), np.bool_)
     asked: list[tuple[str | int, Place, Flags, str]] = []
     for pulley, place in draft.pulleys:

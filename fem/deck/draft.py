@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from itertools import islice
@@ -16,34 +17,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fem import model
 from fem.arrays import Floats, Ints, distinct
 from fem.deck.cards import INSTANCE, Card, Field, Row
-from fem.deck.source import Guard, Mistake, Place, listing
+from fem.deck.source import Mistake, Place, listing
 from fem.errors import MAX_PROBLEMS, DeckError
-from fem.model import (
-    Amplitude,
-    BarSection,
-    Boundary,
-    Controls,
-    DistributedLoad,
-    EarlierState,
-    Failure,
-    FluidLoad,
-    InitialCondition,
-    Model,
-    NodalLoad,
-    NonstructuralMass,
-    OutputRequest,
-    PointMass,
-    Pulley,
-    Rao,
-    RestLength,
-    RigidBody,
-    RotaryInertia,
-    StopPlane,
-    Temperature,
-    Winch,
-)
+from fem.model import Controls, Model, OutputRequest
 from fem.model.steps import Procedure
 from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCylinder, Seabed, Water, Wind
 
@@ -107,7 +86,6 @@ class LabelTable:
         return self.chunks[number], row - self.starts[number]
 
     def place_of(self, label: int) -> Place:
-        """Where a label was first defined."""
         chunk, row = self.entry(self.rows[label])
         return chunk.where(row)
 
@@ -151,7 +129,6 @@ class ElementTable(LabelTable):
         return mistakes
 
     def find(self, label: int) -> tuple[str, Ints]:
-        """Kind and node labels of an element."""
         chunk, row = self.entry(self.rows[label])
         return chunk.kind, np.asarray(chunk.numbers[row])
 
@@ -165,7 +142,6 @@ class SetTable:
         self.joined: dict[tuple[str, bool], tuple[int, Ints]] = {}
 
     def add(self, name: str, labels: Ints, where: Where | None = None) -> None:
-        """Put members into a set."""
         self.chunks.setdefault(name, []).append(SetChunk(labels, where))
 
     def __contains__(self, name: object) -> bool:
@@ -229,7 +205,7 @@ class Property(NamedTuple):
 
     element_set: str
     card: Card
-    value: BarSection | PointMass | RotaryInertia | None = None
+    value: model.BarSection | model.PointMass | model.RotaryInertia | None = None
 
 
 class Use(NamedTuple):
@@ -266,31 +242,31 @@ class Draft:
 
     heading: list[str]
     materials: dict[str, MaterialDraft]
-    amplitudes: dict[str, Amplitude]
+    amplitudes: dict[str, model.Amplitude]
     time_points: dict[str, tuple[float, ...]]
     seabeds: list[tuple[Seabed, Card]]
     cylinders: list[tuple[RigidCylinder, Card]]
     equations: list[tuple[EquationTerm, ...]]
     links: list[tuple[str | int, str | int, Place]]
-    initial_conditions: list[tuple[InitialCondition, Place]]
-    nonstructural: list[tuple[NonstructuralMass, Place]]
-    rest_lengths: list[tuple[RestLength, Place]]
-    pulleys: list[tuple[Pulley, Place]]
-    failures: list[tuple[Failure, Place]]
+    initial_conditions: list[tuple[model.InitialCondition, Place]]
+    nonstructural: list[tuple[model.NonstructuralMass, Place]]
+    rest_lengths: list[tuple[model.RestLength, Place]]
+    pulleys: list[tuple[model.Pulley, Place]]
+    failures: list[tuple[model.Failure, Place]]
     water: Water | None
     wind: Wind | None
     waves: list[tuple[Airy | Jonswap, Card]]
-    raos: dict[str, Rao]
+    raos: dict[str, model.Rao]
     drag_laws: dict[str, DragLaw]
     growths: list[tuple[MarineGrowth, Place]]
-    boundaries: list[tuple[Boundary, Place]]
-    rotations: list[Boundary]
-    turned: list[tuple[Boundary, Place]]
-    bodies: list[tuple[RigidBody, Card]]
-    free_bodies: list[tuple[RigidBody, Card]]
-    planes: list[tuple[StopPlane, Card]]
+    boundaries: list[tuple[model.Boundary, Place]]
+    rotations: list[model.Boundary]
+    turned: list[tuple[model.Boundary, Place]]
+    bodies: list[tuple[model.RigidBody, Card]]
+    free_bodies: list[tuple[model.RigidBody, Card]]
+    planes: list[tuple[model.StopPlane, Card]]
     restart_every: int | None
-    earlier: EarlierState | None
+    earlier: model.EarlierState | None
     steps: list[StepDraft]
 
     def __init__(self) -> None:
@@ -340,12 +316,15 @@ class Draft:
             if len(self.mistakes) >= MAX_COLLECTED:
                 self.raise_problems()
 
-    def guard(self) -> Guard:
+    @contextmanager
+    def guard(self) -> Iterator[None]:
         """A mistake inside is reported; reading continues after the block."""
-        return Guard(self.report)
+        try:
+            yield
+        except Mistake as mistake:
+            self.report(mistake)
 
     def has_failed(self, *keywords: str) -> bool:
-        """Did a card of one of these kinds have a mistake?"""
         return not self.failed.isdisjoint(keywords)
 
     def rows(self, card: Card, needed: bool = True) -> Iterator[Row]:
@@ -369,7 +348,6 @@ class Draft:
         return rows[0]
 
     def no_rows(self, card: Card) -> None:
-        """The card takes no data lines."""
         for row in card.rows:
             raise Mistake(row.place, f"*{card.keyword} takes no data lines")
 
@@ -478,16 +456,12 @@ def machine_memory() -> float:
         return 8e9
 
 
-class Given(NamedTuple):
-    """One ``*OUTPUT``: what follows begins as ``request``, of kind FILE or PRINT; ``bare``: nothing followed yet."""
-
-    request: OutputRequest
-    bare: bool
-
-
 @dataclass(slots=True)
 class StepDraft:
-    """Everything between ``*STEP`` and ``*END STEP``."""
+    """Everything between ``*STEP`` and ``*END STEP``.
+
+    output  of the latest ``*OUTPUT``, of kind FILE or PRINT: what follows begins with it;  is_bare: nothing did yet
+    """
 
     place: Place
     nlgeom: bool
@@ -503,19 +477,21 @@ class StepDraft:
     controls: Controls | None = None
     replaced: set[str] = field(default_factory=set)
     changed: dict[str, Place] = field(default_factory=dict)
-    boundaries: list[tuple[Boundary, Place]] = field(default_factory=list)
-    rotations: list[Boundary] = field(default_factory=list)
-    turned: list[tuple[Boundary, Place]] = field(default_factory=list)
-    nodal_loads: list[NodalLoad] = field(default_factory=list)
-    distributed_loads: list[DistributedLoad] = field(default_factory=list)
-    fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
-    temperatures: list[Temperature] = field(default_factory=list)
+    boundaries: list[tuple[model.Boundary, Place]] = field(default_factory=list)
+    rotations: list[model.Boundary] = field(default_factory=list)
+    turned: list[tuple[model.Boundary, Place]] = field(default_factory=list)
+    nodal_loads: list[model.NodalLoad] = field(default_factory=list)
+    moments: list[tuple[model.NodalLoad, Place]] = field(default_factory=list)
+    distributed_loads: list[model.DistributedLoad] = field(default_factory=list)
+    fluid_loads: list[tuple[model.FluidLoad, Place]] = field(default_factory=list)
+    temperatures: list[model.Temperature] = field(default_factory=list)
     removals: list[tuple[str | int, Place]] = field(default_factory=list)
-    winches: list[tuple[Winch, Place]] = field(default_factory=list)
+    winches: list[tuple[model.Winch, Place]] = field(default_factory=list)
     shed: list[tuple[str, Place]] = field(default_factory=list)
     put: list[tuple[str, Place]] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
-    output: Given | None = None
+    output: OutputRequest | None = None
+    is_bare: bool = False
 
 
 OPENING = ("PART", "ASSEMBLY", "INSTANCE")
@@ -591,7 +567,6 @@ class Parts:
 
 
 def set_procedure(card: Card, draft: Draft, procedure: Procedure) -> None:
-    """One procedure per step."""
     step = draft.open_step
     if step.procedure_place is not None:
         raise card.mistake("the step has two procedures", f"the first is at {step.procedure_place}")

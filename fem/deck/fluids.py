@@ -14,7 +14,7 @@ import numpy as np
 
 from fem.arrays import Flags
 from fem.deck.cards import Card, Row
-from fem.deck.draft import Draft, StepDraft
+from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, Whole, word_of
 from fem.deck.source import Mistake, listing
 from fem.deck.table import NEEDED, Line, Parameters, Value, keyword
@@ -37,7 +37,6 @@ def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) ->
 
 
 def once(card: Card, known: object) -> None:
-    """There is one water and one wind."""
     if known is not None:
         raise card.mistake(f"the deck has two *{card.keyword}")
 
@@ -130,10 +129,20 @@ def gusts_of(card: Card, rows: Sequence[Row], speed: float, draft: Draft) -> Gus
     return found
 
 
-@keyword("model", needs=("NAME",), extension="*DRAG LAW")
+@keyword("model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")
 def drag_law(card: Card, draft: Draft) -> None:
-    """``speed, force per length``, from 0, 0."""
+    """``speed, force per length``, from 0, 0; BY=ANGLE: ``angle, C_D, C_L``."""
     name = draft.declare(card, "drag law")
+    if card.word("BY", ("SPEED", "ANGLE"), "SPEED") == "ANGLE":
+        turns = []
+        for row in draft.rows(card):
+            row.end(3, "angle, C_D, C_L")
+            turns.append((row, tuple(row.number(at, what) for at, what in enumerate(("the angle", "C_D", "C_L")))))
+        found = rising(turns, 0, "angle")
+        if len(found) < 2 or not found[-1][0] - found[0][0] < 360.0:
+            raise card.mistake(f"drag law {name} needs at least two angles within less than 360 degrees")
+        draft.drag_laws[name] = DragLaw(name, found, True)
+        return
     rows: list[tuple[Row, tuple[float, ...]]] = []
     for row in draft.rows(card):
         row.end(2, "speed, force per length")
@@ -168,17 +177,18 @@ def marine_growth(card: Card, draft: Draft) -> None:
 FIELDS = {
     "FDD": ("Cd or a drag law", "alpha_R", "A_c", "A_w"),
     "WDD": ("Cd or a drag law", "alpha_R", "A_x", "A_y"),
+    "FLD": ("a drag law by angle", "alpha_R", "the angle of the ice", "A_x", "A_y"),
     "FDT": ("Ct", "alpha_R", "h", "A_c", "A_w"),
     "FI": ("C_M", "C_A", "A_w", "C_At"),
     "PB": (),
 }
 """What follows elements, label, M, D on a data line."""
-STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7}
+STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7, "FLD": 7}
+IN_WIND = ("WDD", "FLD")
 """Where the amplitudes of the stream stand."""
 
 
 def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, draft: Draft) -> FluidLoad:
-    """One line of ``*DLOAD`` with a label of water or wind."""
     row.end(4 + len(FIELDS[kind]), ", ".join(("elements", kind, "M", "D", *FIELDS[kind])))
     blame_absent_fluid(row, kind, draft)
     target = draft.target(row.field(0), "element")
@@ -187,7 +197,17 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     if kind == "PB":
         return load
     if kind == "FI":
-        return inertia(row, load, draft)
+        if row.field(4).text and not row.field(5).text:
+            raise Mistake(row.field(5).place, "C_M without C_A", "C_A = C_M - 1 is what inviscid flow gives")
+        total, added = row.amount(4, "C_M"), row.amount(5, "C_A")
+        along = row.amount(7, "C_At") if row.field(7).text else None
+        name = row.field(6)
+        if name.text:
+            draft.use("amplitude", name.name("an amplitude"), name.place)
+            if not draft.waves:
+                draft.ignore("A_w of FI (there are no waves)")
+        flow = None, name.text.upper() or None
+        return replace(load, coefficient=total, added=added, added_along=along, streams=flow)
     field = row.field(4)
     coefficient: float | str
     if kind == "FDT" or field.is_number() or not field.text:
@@ -195,48 +215,31 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     else:
         coefficient = field.name("a drag law")
         draft.use("drag law", coefficient, field.place)
+    if kind == "FLD":
+        load = replace(load, angle=row.number(6, FIELDS[kind][2], 0.0))
+        if not isinstance(coefficient, str):
+            raise Mistake(field.place, "FLD needs the name of a *DRAG LAW, BY=ANGLE, got a number")
     exponent = row.amount(6, "the exponent h", 2.0) if kind == "FDT" else 2.0
     if exponent < 1.0:
         raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
     follows = row.amount(5, "alpha_R", 1.0)
-    streams = streams_of(row, kind, draft)
+    found: list[str | None] = []
+    for at in (STREAMS[kind], STREAMS[kind] + 1):
+        its = row.field(at)
+        found.append(its.name("an amplitude") if its.text else None)
+        if its.text:
+            draft.use("amplitude", found[-1] or "", its.place)
+    if found[1] and kind not in IN_WIND and not draft.waves:
+        draft.ignore(f"A_w of {kind} (there are no waves)")
+    own = draft.water.amplitude if draft.water is not None and kind not in IN_WIND else None
+    streams = found[0] or own, found[1]
     return replace(load, coefficient=coefficient, follows=follows, exponent=exponent, streams=streams)
 
 
-def streams_of(row: Row, kind: str, draft: Draft) -> tuple[str | None, str | None]:
-    """The names of the two amplitudes of a stream; that of waves may have none to act on."""
-    found: list[str | None] = []
-    for at in (STREAMS[kind], STREAMS[kind] + 1):
-        field = row.field(at)
-        found.append(field.name("an amplitude") if field.text else None)
-        if field.text:
-            draft.use("amplitude", found[-1] or "", field.place)
-    if found[1] and kind != "WDD" and not draft.waves:
-        draft.ignore(f"A_w of {kind} (there are no waves)")
-    own = draft.water.amplitude if draft.water is not None and kind != "WDD" else None
-    return found[0] or own, found[1]
-
-
-def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
-    """``C_M, C_A, A_w, C_At`` of FI."""
-    if row.field(4).text and not row.field(5).text:
-        raise Mistake(row.field(5).place, "C_M without C_A", "C_A = C_M - 1 is what inviscid flow gives")
-    coefficient, added = row.amount(4, "C_M"), row.amount(5, "C_A")
-    along = row.amount(7, "C_At") if row.field(7).text else None
-    name = row.field(6)
-    if name.text:
-        draft.use("amplitude", name.name("an amplitude"), name.place)
-        if not draft.waves:
-            draft.ignore("A_w of FI (there are no waves)")
-    streams = None, name.text.upper() or None
-    return replace(load, coefficient=coefficient, added=added, added_along=along, streams=streams)
-
-
 def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
-    """Mistake where nothing flows that the label could mean."""
-    card, fluid = ("WIND", draft.wind) if kind == "WDD" else ("AQUA", draft.water)
+    card, fluid = ("WIND", draft.wind) if kind in IN_WIND else ("AQUA", draft.water)
     if fluid is None and not draft.has_failed(card):
-        message = f"{kind} acts in {'wind' if kind == 'WDD' else 'water'}, and the deck has no *{card}"
+        message = f"{kind} acts in {'wind' if kind in IN_WIND else 'water'}, and the deck has no *{card}"
         raise Mistake(row.field(1).place, message, f"give *{card} before the first step")
     if fluid is not None and fluid.density == 0.0:
         raise Mistake(row.field(1).place, f"{kind} acts in a fluid, and the density of *{card} is 0")
@@ -276,7 +279,7 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
         with draft.guard():
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
-    if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
+    if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind not in IN_WIND):
         what = "the acceleration of a varying current (unlike that of waves) exerts no force"
         draft.notice(f"FI and an amplitude of the current: {what}")
     kinds = set[str]()
@@ -285,24 +288,24 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
         if asked and draft.water is None and not draft.has_failed("AQUA"):
             message = f"{listing(sorted(asked), 'and')} are quantities of water, and the deck has no *AQUA"
             draft.report(Mistake(step.place, message))
-        check_step(draft, mesh, step, is_bar)
+        taken: dict[str, Flags] = {}
+        for load, place in step.fluid_loads:
+            with draft.guard():
+                before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
+                found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+                before |= found
+                law = draft.drag_laws.get(load.coefficient) if isinstance(load.coefficient, str) else None
+                if law is not None and law.is_by_angle != (load.kind == "FLD"):
+                    which = "BY=ANGLE" if load.kind == "FLD" else "by speed"
+                    raise Mistake(place, f"{load.kind} needs a *DRAG LAW {which}, and {law.name} is none")
+                if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
+                    height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
+                    if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
+                        what = "they are fully wet or fully dry, so that their buoyancy jumps there"
+                        draft.notice(f"PB on horizontal bars at the surface: {what}")
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:
             draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
-
-
-def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
-    taken: dict[str, Flags] = {}
-    for load, place in step.fluid_loads:
-        with draft.guard():
-            before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
-            found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
-            before |= found
-            if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
-                height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
-                if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
-                    what = "they are fully wet or fully dry, so that their buoyancy jumps there"
-                    draft.notice(f"PB on horizontal bars at the surface: {what}")
 
 
 def spoken(

@@ -31,15 +31,9 @@ def frequency(card: Card, draft: Draft) -> None:
 
 
 MOST_POINTS = 100_000
-
-
 PHASES = ("REAL", "IMAGINARY", "LOAD CASE")
 """Parameters of ``*CLOAD`` and its kin; ``*BOUNDARY`` has the first two."""
-
-
 IN_MATERIALS = "with DIRECT, *DAMPING of materials, *DASHPOT and drag also act"
-
-
 IN_TIME = "*DAMPING inside a *MATERIAL acts in *DYNAMIC"
 
 
@@ -81,11 +75,7 @@ def modes_before(card: Card, draft: Draft) -> int:
     raise card.mistake("*STEADY STATE DYNAMICS superposes modes, but no step before it finds them", hint)
 
 
-@keyword(
-    "step",
-    takes=("MODAL", "RAYLEIGH", "DEFINITION"),
-    unsupported=("STRUCTURAL", "VISCOUS"),
-)
+@keyword("step", takes=("MODAL", "RAYLEIGH", "DEFINITION"), unsupported=("STRUCTURAL", "VISCOUS"))
 def modal_damping(card: Card, draft: Draft) -> None:
     """``first, last mode, fraction of critical damping``; RAYLEIGH: ``first, last, ALPHA, BETA``."""
     procedure = draft.open_step.procedure
@@ -152,7 +142,6 @@ def is_imaginary(card: Card, draft: Draft) -> bool:
 
 
 def check_harmonic(step: StepDraft, draft: Draft) -> None:
-    """What has no meaning in a step of harmonic motions."""
     held = "put them into a step before it"
     if step.fluid_loads:
         message = "loads of water and wind cannot be harmonic; those of earlier steps act"

@@ -137,18 +137,22 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
-NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof()), Value("value", ANY, "the force"))
+NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof(turns=True)), Value("value", ANY, "the force"))
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
 @keyword("step", takes=("OP", "AMPLITUDE", *PHASES), refuses=PLANNED, unsupported=UNSUPPORTED)
 def cload(card: Card, draft: Draft) -> None:
-    """``set or label, dof, force``."""
+    """``set or label, dof, force``; dofs 4 to 6: moments on free bodies."""
     late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
             given = NODAL_FORCE.read(row, draft)
-            draft.open_step.nodal_loads.append(NodalLoad(**given, amplitude=amplitude, is_imaginary=late))
+            load = NodalLoad(**given, amplitude=amplitude, is_imaginary=late)
+            if load.dof > 3:
+                draft.open_step.moments.append((load, row.field(1).place))
+            else:
+                draft.open_step.nodal_loads.append(load)
 
 
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
@@ -175,7 +179,6 @@ def dload(card: Card, draft: Draft) -> None:
 
 
 def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> DistributedLoad | FluidLoad:
-    """Read a data line of ``*DLOAD``."""
     label = row.field(1)
     kind = label.text.upper()
     if kind not in LABELS:
@@ -193,17 +196,13 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
     components = [row.number(at, "a component of the direction", 0.0) for at in (3, 4, 5)]
     if not any(components):
         raise Mistake(row.field(3).place, "gravity has no direction", "give nx, ny, nz, for example 0, 0, -1")
-    return DistributedLoad(target, kind, value, unit(components), amplitude)
-
-
-def unit(components: list[float]) -> tuple[float, float, float]:
-    """The direction; left alone when it is one already, so that a deck written and read again is the same."""
     largest = max(map(abs, components))
     if abs(math.hypot(*components) - 1.0) > 1e-15:
         components = [component / largest for component in components]
         length = math.hypot(*components)
         components = [component / length for component in components]
-    return components[0], components[1], components[2]
+    x, y, z = components
+    return DistributedLoad(target, kind, value, (x, y, z), amplitude)
 
 
 @keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))
@@ -283,7 +282,7 @@ def winch(card: Card, draft: Draft) -> None:
             draft.open_step.winches.append((found, row.place))
 
 
-def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -> None:
+def check_winches(draft: Draft, mesh: Mesh, elements: Lookup, materials: Mapping[str, Material]) -> None:
     """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
     something that can.
     """
@@ -291,7 +290,6 @@ def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -
         return  # of a mesh that is not whole no lengths are known
     reeved, begin = mesh.is_of(*REEVED), 0.0
     wound, lengths = np.zeros(len(reeved), np.bool_), natural_lengths(mesh, (rest for rest, _ in draft.rest_lengths))
-    elements = Lookup(mesh.element_labels, mesh.element_sets)
     for step in draft.steps:
         end, turned = begin + getattr(step.procedure, "period", 0.0), np.zeros(len(reeved), np.bool_)
         for entry, place in step.winches:

@@ -61,7 +61,6 @@ def build_mesh(draft: Draft) -> Mesh:
 
 
 def joined(arrays: list[Ints]) -> Ints:
-    """One array of integers, also of none."""
     return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
@@ -73,15 +72,23 @@ def build_blocks(draft: Draft, nodes: Lookup, coordinates: Floats) -> tuple[Elem
         if not found.all():
             blame_unknown_nodes(draft, chunk, found)
         elif chunk.kind in (*AXIAL, *REEVED):
-            blame_no_length(draft, chunk, coordinates[connectivity])
-            if chunk.kind == "T2D2":
-                blame_not_flat(draft, chunk, coordinates[connectivity, 2])
+            places = coordinates[connectivity]
+            coincident = (places[:, 1:] == places[:, :-1]).all(axis=2) & (chunk.numbers[:, 1:] != chunk.numbers[:, :-1])
+            for row, leg in np.argwhere(coincident)[:MAX_PER_CARD].tolist():
+                label, *ends = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
+                what = f"element {label}" if chunk.kind in AXIAL else f"a branch of element {label}"
+                message = f"{what} has no length: nodes {ends[leg]} and {ends[leg + 1]} are at the same point"
+                draft.report(Mistake(chunk.where(row), message))
+            off_plane = np.argwhere(places[:, :, 2] != 0.0) if chunk.kind == "T2D2" else ()
+            for row, column in off_plane[:MAX_PER_CARD]:
+                node, label = draft.as_written(chunk.numbers[row, column]), draft.as_written(chunk.labels[row])
+                message = f"node {node} of T2D2 element {label} lies outside the plane z = 0"
+                draft.report(Mistake(chunk.where(int(row)), message, "use T3D2 in space"))
         parts.setdefault(chunk.kind, []).append((chunk.labels, connectivity))
     return tuple(ElementBlock(kind, *map(np.concatenate, zip(*found, strict=True))) for kind, found in parts.items())
 
 
 def blame_unknown_nodes(draft: Draft, chunk: Chunk, found: Flags) -> None:
-    """Elements on nodes that do not exist."""
     if draft.has_failed(*NODE_CARDS):
         return
     for row, column in np.argwhere(~found)[:MAX_PER_CARD].tolist():
@@ -93,27 +100,6 @@ def blame_unknown_nodes(draft: Draft, chunk: Chunk, found: Flags) -> None:
         label, node = int(chunk.labels[row]), int(chunk.numbers[row, column])
         message = f"element {draft.as_written(label)} refers to node {draft.as_written(node)}, which does not exist"
         draft.report(Mistake(place, message, draft.hint_at_instances(node, "node")))
-
-
-def blame_no_length(draft: Draft, chunk: Chunk, places: Floats) -> None:
-    """Axial elements and branches beside pulleys need two points; nodes named twice have been blamed before.
-
-    places  (m, 2 or 3, 3) of their nodes
-    """
-    coincident = (places[:, 1:] == places[:, :-1]).all(axis=2) & (chunk.numbers[:, 1:] != chunk.numbers[:, :-1])
-    for row, leg in np.argwhere(coincident)[:MAX_PER_CARD].tolist():
-        label, *nodes = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
-        what = f"element {label}" if chunk.kind in AXIAL else f"a branch of element {label}"
-        message = f"{what} has no length: nodes {nodes[leg]} and {nodes[leg + 1]} are at the same point"
-        draft.report(Mistake(chunk.where(row), message))
-
-
-def blame_not_flat(draft: Draft, chunk: Chunk, heights: Floats) -> None:
-    """T2D2 lies in the plane z = 0."""
-    for row, column in np.argwhere(heights != 0.0)[:MAX_PER_CARD].tolist():
-        node, label = draft.as_written(int(chunk.numbers[row, column])), draft.as_written(int(chunk.labels[row]))
-        message = f"node {node} of T2D2 element {label} lies outside the plane z = 0"
-        draft.report(Mistake(chunk.where(row), message, "use T3D2 in space"))
 
 
 def build_sets(draft: Draft, table: SetTable, lookup: Lookup, family: str, cards: tuple[str, ...]) -> dict[str, Ints]:

@@ -139,7 +139,6 @@ def uniaxial(card: Card, draft: Draft) -> None:
 
 
 def open_table(card: Card, draft: Draft) -> Uniaxial:
-    """The ``*UNIAXIAL`` that a curve belongs to."""
     assert draft.material is not None
     given = draft.material.numbers.get("uniaxial")
     if not isinstance(given, Uniaxial):
@@ -262,11 +261,7 @@ BESIDE = {
     **dict.fromkeys(
         ROPE_LAWS[1:], BESIDE_ROPE_LAWS | {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain"}
     ),
-    "INEXTENSIBLE": {
-        "ELASTIC": "a bar is either elastic or inextensible",
-        "EXPANSION": NO_STRAIN,
-        "BETA": NO_STRAIN,
-    },
+    "INEXTENSIBLE": {"ELASTIC": "a bar is either elastic or inextensible", "EXPANSION": NO_STRAIN, "BETA": NO_STRAIN},
 }
 """Of these laws: cards, and BETA of ``*DAMPING``, that make no sense beside them, and why."""
 ON_IT = 1e-3
@@ -291,25 +286,18 @@ def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
             yield "DAMPING", f"BETA of *DAMPING with *{law} in material {name}", why
         elif what in cards:
             yield what, f"*{what} with *{law} in material {name}", why
-    if law == "INEXTENSIBLE":
-        yield from rod_mistakes(entry)
+    if law == "INEXTENSIBLE" and "NO COMPRESSION" in cards:
+        if entry.numbers["compression_ratio"] != 0.0:
+            hint = "a rope carries no compression: remove RATIO"
+            yield "NO COMPRESSION", f"RATIO with *INEXTENSIBLE in {name}", hint
+    elif law == "INEXTENSIBLE" and "RESTITUTION" in cards and "NO TENSION" not in cards:
+        message = f"RESTITUTION is for ropes and stops: material {name} has no *NO COMPRESSION or *NO TENSION"
+        yield "RESTITUTION", message, "a rod has no impacts"
     elif law in ROPE_LAWS:
         yield from rope_law_mistakes(entry, law)
 
 
-def rod_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
-    """Of a material of rods, ropes or stops."""
-    if "NO COMPRESSION" in entry.cards:
-        if entry.numbers["compression_ratio"] != 0.0:
-            hint = "a rope carries no compression: remove RATIO"
-            yield "NO COMPRESSION", f"RATIO with *INEXTENSIBLE in {entry.name}", hint
-    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
-        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
-        yield "RESTITUTION", message, "a rod has no impacts"
-
-
 def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
-    """Of a material with rope laws."""
     cards, numbers, name = entry.cards, entry.numbers, entry.name
     if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
         yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION with *{law} in material {name}", "0 or without the keyword"
@@ -330,7 +318,6 @@ def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
 
 
 def table_mistakes(given: Uniaxial, is_rope: bool) -> Iterator[Finding]:
-    """Of the curves of one ``*UNIAXIAL``."""
     if not given.loading:
         yield "UNIAXIAL", "*UNIAXIAL has no *LOADING DATA", ""
         return
@@ -409,24 +396,17 @@ def too_soft(dynamic: DynamicStiffness, given: Uniaxial | None, young: object) -
             slopes = slopes_of(curve)
             found += [(abs(row[0]), slope) for row, slope in zip(curve, slopes, strict=False)]
         if given.definition == "INTERPOLATED CURVE":
-            found += scaled_slopes(given)
+            stress, strain = given.unloading[-1]
+            for top, largest in given.loading[1:]:  # the unloading curve, scaled to each row
+                scale: Floats = np.array([top / stress, largest / strain])
+                rows = [tuple(row) for row in (np.array(given.unloading) * scale).tolist()]
+                found += [(row[0], slope) for row, slope in zip(rows, slopes_of(tuple(rows)), strict=False)]
     for stress, slope in found:
         modulus = dynamic.constant + dynamic.slope * stress
         if slope >= modulus:
             message = f"the quasi-static modulus {slope:g} at stress {stress:g} is not below the dynamic {modulus:g}"
             yield "DYNAMIC STIFFNESS", message, ""
             return
-
-
-def scaled_slopes(given: Uniaxial) -> list[tuple[float, float]]:
-    """(stress, slope) of the unloading curve scaled to each row of the loading curve."""
-    stress, strain = given.unloading[-1]
-    found: list[tuple[float, float]] = []
-    for top, largest in given.loading[1:]:
-        scale: Floats = np.array([top / stress, largest / strain])
-        rows = [tuple(row) for row in (np.array(given.unloading) * scale).tolist()]
-        found += [(row[0], slope) for row, slope in zip(rows, slopes_of(tuple(rows)), strict=False)]
-    return found
 
 
 def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
@@ -447,26 +427,19 @@ def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
 
 
 def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
-    """All materials; those of sections must be elastic."""
     materials = {}
     for name, entry in draft.materials.items():
         if name in used:
             found = len(draft.mistakes)
             for card, message, hint in () if entry.broken else law_mistakes(entry):
                 draft.report(Mistake(entry.cards.get(card, entry.place), message, hint))
-            if len(draft.mistakes) == found and not entry.broken:
-                blame_strangers(draft, entry)
+            for card, law in strangers(entry.cards) if len(draft.mistakes) == found and not entry.broken else ():
+                message = f"*{card} with *{law} in material {name}, which ignores it"
+                draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
         else:
             draft.notice(f"material {name} is not used by any *SOLID SECTION")
         materials[name] = Material(name, **entry.numbers)  # type: ignore[arg-type]
     return materials
-
-
-def blame_strangers(draft: Draft, entry: MaterialDraft) -> None:
-    """Nothing stands in a material that its law takes no notice of."""
-    for card, law in strangers(entry.cards):
-        message = f"*{card} with *{law} in material {entry.name}, which ignores it"
-        draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
 
 
 def strangers(cards: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -31,8 +31,6 @@ from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
 OTHER_ELEMENTS = "other beams, shells, solids, connectors and user elements are not"
-
-
 CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}
 
 
@@ -68,7 +66,11 @@ def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
 @keyword("model", takes=("ELSET",), needs=("TYPE",))
 def element(card: Card, draft: Draft) -> None:
     """``label, node[, node[, node]]``."""
-    kind = element_kind(card)
+    field = card.field("TYPE")
+    kind = squeezed(field.text)
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
+        raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)
     if kind in REEVED:
         draft.extension(f"*ELEMENT, TYPE={kind}")
     name = card.name("ELSET")
@@ -86,18 +88,7 @@ def element(card: Card, draft: Draft) -> None:
         draft.element_sets.add(name, labels)
 
 
-def element_kind(card: Card) -> str:
-    """The element type, one of ours."""
-    field = card.field("TYPE")
-    kind = squeezed(field.text)
-    if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
-        raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)
-    return kind
-
-
 def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, Sequence[int]]:
-    """Read ``*ELEMENT`` row by row, with every mistake in its place."""
     table, kept = [], []
     nodes = ("node 1", "the pulley node", "node 2") if kind in REEVED else ("node 1", "node 2")[:count]
     names = ("the element label", *nodes)
@@ -110,7 +101,6 @@ def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints,
 
 
 STRAIGHT = "is not supported: nodes are generated along straight lines and catenaries"
-
 OF_CATENARIES = ("TENSION", "HORIZONTAL TENSION", "SAG", "WEIGHT", "SEABED", "FRICTION")
 
 
@@ -213,29 +203,23 @@ def elgen(card: Card, draft: Draft) -> None:
                     continue
                 raise Mistake(row.place, f"there is no element {master}", "define the master element with *ELEMENT")
             kind, ends = draft.elements.find(master)
-            shifts = generated_shifts(draft, row)
+            shifts = np.zeros((1, 2), np.int64)
+            for group, what in enumerate(("elements", "rows", "layers")):
+                at = 1 + 3 * group
+                count = row.integer(at, f"the number of {what}", default=1)
+                by_node = row.integer(at + 1, "the node increment", low=0, default=1 if group == 0 else 0)
+                by_element = row.integer(at + 2, "the element increment", default=1)
+                draft.spend(len(shifts) * count, row.place)
+                if max(by_node, by_element) * count > MAX_LABEL:
+                    raise Mistake(row.place, "the labels become too large")
+                steps = np.arange(count)[:, None] * np.array([by_node, by_element])
+                shifts = (steps[:, None] + shifts[None]).reshape(-1, 2)
             labels, nodes = master + shifts[:, 1], ends + shifts[:, :1]
             if labels.max() > MAX_LABEL or nodes.max() > MAX_LABEL:
                 raise Mistake(row.place, "the labels become too large")
             draft.report(*draft.elements.add(kind, labels[1:], nodes[1:], lambda _, row=row: row.place))  # type: ignore[misc]
             if name is not None:
                 draft.element_sets.add(name, labels)
-
-
-def generated_shifts(draft: Draft, row: Row) -> Ints:
-    """(m, 2): what is added to the node labels and to the element label of the master; the master first."""
-    shifts = np.zeros((1, 2), np.int64)
-    for group, what in enumerate(("elements", "rows", "layers")):
-        at = 1 + 3 * group
-        count = row.integer(at, f"the number of {what}", default=1)
-        nodes = row.integer(at + 1, "the node increment", low=0, default=1 if group == 0 else 0)
-        elements = row.integer(at + 2, "the element increment", default=1)
-        draft.spend(len(shifts) * count, row.place)
-        if max(nodes, elements) * count > MAX_LABEL:
-            raise Mistake(row.place, "the labels become too large")
-        steps = np.arange(count)[:, None] * np.array([nodes, elements])
-        shifts = (steps[:, None] + shifts[None]).reshape(-1, 2)
-    return shifts
 
 
 @keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",))
@@ -256,7 +240,6 @@ def elset(card: Card, draft: Draft) -> None:
 
 
 def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: str) -> None:
-    """Add the members of one card to a set."""
     name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
@@ -289,50 +272,39 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
 
 
 def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """Labels, ranges and sets."""
     if card.flag("GENERATE"):
         table.chunks.setdefault(name, [])
         for row in draft.rows(card):
             with draft.guard():
-                table.add(name, spread(row, draft), lambda _, row=row: row.place)  # type: ignore[misc]
+                row.end(3, "first, last, increment")
+                first, last = row.integer(0, "the first label"), row.integer(1, "the last label")
+                increment = row.integer(2, "the increment", default=1)
+                if last < first:
+                    raise Mistake(row.field(1).place, f"the last label {last} is smaller than the first, {first}")
+                draft.spend((last - first) // increment + 1, row.place)
+                table.add(name, np.arange(first, last + 1, increment, dtype=np.int64), lambda _, row=row: row.place)  # type: ignore[misc]
         return
     labels = listed_integers(card)
     if labels is not None:
         table.add(name, labels, lambda at: [field.place for row in card.rows for field in row.fields()][at])
         return
-    define_mixed(card, draft, table, name, family)
-
-
-def define_mixed(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """The careful reader: labels and names of earlier sets, with the place of each."""
+    # the careful reader: labels and names of earlier sets, with the place of each
     table.chunks.setdefault(name, [])
-    labels: list[int] = []
+    members: list[int] = []
     places: list[Place] = []
     for row in draft.rows(card):
         for at in range(len(row)):
             with draft.guard():
                 field = row.field(at)
                 if field.is_integer():
-                    labels.append(field.integer(f"the {family} label"))
+                    members.append(field.integer(f"the {family} label"))
                     places.append(field.place)
                 else:
                     add_set(field, draft, table, name, family)
-    table.add(name, np.array(labels, dtype=np.int64), places.__getitem__)
-
-
-def spread(row: Row, draft: Draft) -> Ints:
-    """``first, last[, increment]``."""
-    row.end(3, "first, last, increment")
-    first, last = row.integer(0, "the first label"), row.integer(1, "the last label")
-    increment = row.integer(2, "the increment", default=1)
-    if last < first:
-        raise Mistake(row.field(1).place, f"the last label {last} is smaller than the first, {first}")
-    draft.spend((last - first) // increment + 1, row.place)
-    return np.arange(first, last + 1, increment, dtype=np.int64)
+    table.add(name, np.array(members, dtype=np.int64), places.__getitem__)
 
 
 def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """All members of an earlier set."""
     other = field.name(f"{'a' if family == 'node' else 'an'} {family} label or the name of an earlier set")
     if other not in table and draft.has_failed(*OPENING):
         return
@@ -345,7 +317,6 @@ def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str)
 
 
 def earlier_set(field: Field, table: SetTable, family: str) -> Ints:
-    """The members of a set that stands above."""
     name = field.name(f"{'a' if family == 'node' else 'an'} {family} set", is_parameter=True)
     if name not in table:
         raise Mistake(field.place, f"there is no {family} set {name} above this line", hint_at_set(name, table))
@@ -450,6 +421,5 @@ def add_sets(draft: Draft, mesh: Any, lines: list[int], node_labels: Ints, eleme
 
 
 def set_name(name: object) -> str:
-    """A group's name as a set name."""
     clean = "".join(c if c.isprintable() and c not in '"<>=*' else "_" for c in str(name).strip())
     return (clean or "_").upper()[:MAX_NAME]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fem.deck.cards import Card
-from fem.deck.draft import Draft, Given, StepDraft
+from fem.deck.draft import Draft, StepDraft
 from fem.deck.source import listing, words
 from fem.deck.table import Handler, keyword
 from fem.model import EarlierState, OutputRequest, SteadyState
@@ -35,7 +35,6 @@ OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
 def paced(card: Card, draft: Draft, given: OutputRequest) -> OutputRequest:
-    """With FREQUENCY and TIME POINTS of a card."""
     every = card.integer("FREQUENCY", low=0, default=given.every)
     assert every is not None
     return replace(given, every=every, times=draft.named_if(card, "TIME POINTS", "time points") or given.times)
@@ -75,7 +74,7 @@ def requests(
         target = draft.named_if(card, parameter, "node" if family == "NODE" else "element") if parameter else None
         given, step = OutputRequest(medium), draft.open_step
         if card.keyword.endswith("OUTPUT") and step.output is not None:
-            given, step.output = step.output.request, step.output._replace(bare=False)
+            given, step.is_bare = step.output, False
         if parameter == "ELSET" and card.has("NSET") and given.kind == "PRINT":
             return  # values at nodes: those of all elements are not meant
         request(card, draft, replace(given, kind=f"{family} {given.kind}", target=target))
@@ -95,10 +94,10 @@ element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HIS
 @keyword("step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
 def energy_output(card: Card, draft: Draft) -> None:
     given = draft.open_step.output
-    if given is None or given.request.kind == "FILE" or card.has("ELSET"):
+    if given is None or given.kind == "FILE" or card.has("ELSET"):
         draft.ignore("*ENERGY OUTPUT of fields or sets (energies are those of the model, in histories)")
     else:
-        request(card, draft, replace(given.request, kind="ENERGY PRINT"))
+        request(card, draft, replace(given, kind="ENERGY PRINT"))
 
 
 @keyword("step", takes=(*CADENCE, "HISTORY", *HISTORY), ignores=OUTPUT_NOISE)
@@ -108,9 +107,14 @@ def output(card: Card, draft: Draft) -> None:
     step, is_history = draft.open_step, card.flag("HISTORY")
     given = paced(card, draft, OutputRequest("PRINT" if is_history else "FILE"))
     if is_history:
-        given = in_time(card, given)
+        stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
+        if len(stated) > 1:
+            raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")
+        interval = card.positive("TIME INTERVAL") if card.has("TIME INTERVAL") else None
+        marks = card.word("TIME MARKS", ("YES", "NO"), "YES") == "YES"
+        given = replace(given, interval=interval, intervals=card.integer("NUMBER INTERVAL"), marks=marks)
     add_default_output(step)
-    step.output = Given(given, bare=not is_history)
+    step.output, step.is_bare = given, not is_history
     for name in () if is_history else filter(card.has, HISTORY):
         draft.ignore(f"*OUTPUT, {name}")
     if is_history and card.has("VARIABLE") and given.every:
@@ -118,24 +122,14 @@ def output(card: Card, draft: Draft) -> None:
         step.outputs.append(replace(given, kind="ENERGY PRINT"))
 
 
-def in_time(card: Card, given: OutputRequest) -> OutputRequest:
-    """With TIME INTERVAL, NUMBER INTERVAL and TIME MARKS of a history."""
-    stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
-    if len(stated) > 1:
-        raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")
-    interval = card.positive("TIME INTERVAL") if card.has("TIME INTERVAL") else None
-    marks = card.word("TIME MARKS", ("YES", "NO"), "YES") == "YES"
-    return replace(given, interval=interval, intervals=card.integer("NUMBER INTERVAL"), marks=marks)
-
-
 def add_default_output(step: StepDraft) -> None:
     """An ``*OUTPUT`` with no card below it asks for the defaults."""
-    if step.output is None or not step.output.bare:
+    if step.output is None or not step.is_bare:
         return
     stated = {request.kind for request in step.outputs}
     for kind in ("NODE FILE", "EL FILE"):
         if kind not in stated:
-            step.outputs.append(replace(step.output.request, kind=kind))
+            step.outputs.append(replace(step.output, kind=kind))
 
 
 @keyword(

@@ -132,7 +132,6 @@ class _Parser:
         raise ArithmeticMistake(column, f"expected a number, a name or '(', got {got}")
 
     def closed(self, depth: int) -> float:
-        """Parse the rest of a parenthesis."""
         value = self.expression(depth + 1)
         if not self.take(")"):
             raise ArithmeticMistake(self.column, "expected ')'")
@@ -157,7 +156,6 @@ class _Parser:
 
 
 def finite(value: float, column: int) -> float:
-    """The value itself, unless it overflowed."""
     if not math.isfinite(value):
         raise ArithmeticMistake(column, "the result is too large")
     return value
@@ -300,7 +298,6 @@ for _name in ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne"
 
 
 def plain(number: Any) -> float:
-    """The value in this reading."""
     return number.value if isinstance(number, Traced) else number
 
 

@@ -75,7 +75,6 @@ def instance(card: Card, draft: Draft) -> None:
 
 
 def position_of(card: Card) -> Position:
-    """The data lines of an instance."""
     rows = list(card.all_rows())
     if not rows:
         return Position(np.zeros(3))
@@ -192,8 +191,6 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
 
 
 def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
-    """Put the content of an instance into the model's draft."""
-
     def qualified(target: str | int) -> str | int:
         return f"{instance.name}.{target}" if isinstance(target, str) else target + added
 

@@ -1,4 +1,4 @@
-"""The order of reading: bytes to cards, mesh cards first, then all others, then the Model.
+"""The order of reading: bytes to cards, mesh cards first, then all others; the draft becomes a Model, or a DeckError.
 
 Keywords of Abaqus and CalculiX that are not ours get an answer here: planned, not supported, or without effect.
 """
@@ -8,19 +8,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from fem.deck import conditions, steps
+from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
-from fem.deck.draft import Draft, MaterialDraft, StepDraft
-from fem.deck.model import build_model, with_origin
+from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
+from fem.deck.fluids import check_fluids
+from fem.deck.free_bodies import release
+from fem.deck.loads import check_winches
+from fem.deck.lookup import Lookup, build_mesh, check_uses
+from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.parameters import Course
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
 from fem.deck.scanner import DeckFiles, Scanner
+from fem.deck.sections import build_properties
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
+from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.table import Handler
+from fem.deck.vessels import check_vessels
 from fem.errors import CommandError, DeckError, proposal
-from fem.model import Model
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
 EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
 """The deck of an earlier run, and its parameters by name in upper case."""
@@ -60,7 +71,6 @@ def read_source(
     course: Course | None = None,
     earlier: EarlierDeck | None = None,
 ) -> Model:
-    """Scan, interpret, resolve."""
     draft = Draft()
     scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
     scanner.scan(source)
@@ -68,17 +78,36 @@ def read_source(
     if scanner.remarks:
         where = f"{scanner.remarks}, the first {scanner.first_remark}"
         draft.notice(f"lines with a blank after one asterisk are comments: {where}")
-    check_overrides(scanner, draft)
+    unused = [name for name in scanner.overrides if name not in scanner.values]
+    if unused and not draft.mistakes:  # a deck with mistakes answers with those first
+        hint = proposal(unused[0], scanner.spellings.values())
+        raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
     names = {squeezed(card.keyword) for card in scanner.cards}
     has_steps_alone = "RESTART" in names and not {"NODE", "ELEMENT"} & names  # as Abaqus and CalculiX have it
     if earlier and has_steps_alone:
         scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
-    interpret(scanner.cards, draft, keywords, scanner.keywords)
+    spelt = ((card, scanner.keywords.get(squeezed(card.keyword), card.keyword)) for card in scanner.cards)
+    named = [card if name == card.keyword else replace(card, keyword=name) for card, name in spelt]
+    named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
+    instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
+    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
+    if draft.step is not None:
+        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
+        close_step(draft)
     texts = ((n, source.lines[n - 1].strip()) for n in range(len(source.lines), 0, -1))
     last = next((n for n, text in texts if text and not text.startswith("**")), 1)
     model = with_final_labels(build_model(draft, Place(source, last, 1)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
-    return with_origin(model, draft, values, source.name, files)
+    ignored = ["accepted but ignored: " + ", ".join(draft.ignored)] if draft.ignored else []
+    return replace(
+        model,
+        parameters=values,
+        source=source.name,
+        digest=files.digest(),
+        files=tuple(map(str, files.paths)),
+        notices=(*draft.notices, *ignored),
+        extensions=tuple(draft.extensions),
+    )
 
 
 def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
@@ -99,28 +128,12 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
     return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
 
 
-def check_overrides(scanner: Scanner, draft: Draft) -> None:
-    """``--set`` names parameters of the deck; a deck with mistakes answers with those first."""
-    unused = [name for name in scanner.overrides if name not in scanner.values]
-    if unused and not draft.mistakes:
-        hint = proposal(unused[0], scanner.spellings.values())
-        raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
-
-
-def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler], canonical: Mapping[str, str]) -> None:
-    """Call the function of each card; ``canonical``: ``names_of`` the keywords."""
-    named = [canonically_named(card, canonical) for card in cards]
-    named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
-    instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
-    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
-    if draft.step is not None:
-        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
-        close_step(draft)
-
-
 def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
-    """Mesh cards first, then all others."""
-    inside = steps_of(named)
+    inside: list[Card | None] = []  # the step that each card stands in
+    step: Card | None = None
+    for card in named:
+        step = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else step
+        inside.append(step)
     for group in (FIRST, SECOND):
         for card, step in zip(named, inside, strict=True):
             if card.keyword in group and (step is None or card.keyword in ("NSET", "ELSET")):
@@ -143,22 +156,6 @@ def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler])
 def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
     """Every keyword that has an answer, by its name without blanks."""
     return {squeezed(name): name for name in (*keywords, "PARAMETER", *FOREIGN)}
-
-
-def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
-    """The card under the keyword as ``KEYWORDS`` spells it, if it is one."""
-    name = canonical.get(squeezed(card.keyword), card.keyword)
-    return card if name == card.keyword else replace(card, keyword=name)
-
-
-def steps_of(cards: list[Card]) -> list[Card | None]:
-    """The step each card stands in."""
-    inside: Card | None = None
-    found = []
-    for card in cards:
-        inside = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else inside
-        found.append(inside)
-    return found
 
 
 def call(card: Card, draft: Draft, handler: Handler) -> None:
@@ -274,7 +271,6 @@ FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *OTHER_SECTIONS, *OTHERS)
 
 
 def answer_foreign(card: Card, draft: Draft) -> None:
-    """The answer to a keyword of ``FOREIGN``."""
     name = card.keyword
     if name in HARMLESS and (name != "SYSTEM" or not any(card.rows)):
         draft.ignore(f"*{name}")
@@ -286,3 +282,99 @@ def answer_foreign(card: Card, draft: Draft) -> None:
         raise card.mistake(f"*{name} is planned, not yet supported")
     hint = STEPS_CARRIED if name in OTHER_PROCEDURES else ALTERNATIVES.get(name, CARRIED)
     raise card.mistake(f"*{name} is not supported", hint)
+
+
+def build_model(draft: Draft, end: Place) -> Model:
+    """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
+    if draft.catenaries:
+        from fem.deck.catenary import lay_lines
+
+        lay_lines(draft)
+    draft.card = None
+    release(draft)
+    mesh = build_mesh(draft)
+    nodes, elements = Lookup(mesh.node_labels, mesh.node_sets), Lookup(mesh.element_labels, mesh.element_sets)
+    check_uses(draft)
+    properties = build_properties(draft, mesh)
+    sections = tuple(entry for entry in properties if isinstance(entry, BarSection))
+    springs = tuple(entry for entry in properties if isinstance(entry, Spring))
+    used = {section.material for section in sections}
+    materials = build_materials(draft, used)
+    of_bars = [material for name, material in materials.items() if name in used]
+    steps.blame_steps_without_ropes(draft, of_bars)
+    steps.blame_perturbations(draft, of_bars, springs)
+    blame_rope_laws(draft, of_bars)
+    steps.blame_short_files(draft)
+    steps.blame_integrals(draft)
+    equations = conditions.build_equations(draft, mesh, nodes)
+    links = conditions.build_links(draft, mesh, nodes)
+    conditions.check_supports(draft, mesh, nodes)
+    bodies = conditions.build_bodies(draft, mesh, nodes)
+    check_beams(draft, mesh)
+    conditions.check_bars(draft, mesh, elements)
+    conditions.check_pulleys(draft, mesh, elements)
+    check_winches(draft, mesh, elements, materials)
+    conditions.check_masses(draft)
+    conditions.check_removals(draft, mesh, elements)
+    check_fluids(draft, mesh)
+    check_vessels(draft, bodies)
+    seabeds, cylinders = build_seabeds(draft, mesh), build_cylinders(draft, mesh)
+    planes = build_planes(draft, mesh, nodes)
+    if not draft.mistakes:
+        blame_missing(draft, mesh, end)
+    draft.raise_problems()
+    coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
+    references = [*(body.node for body in bodies), *(plane.node for plane in planes)]
+    coupled |= {int(mesh.nodes_of(node)[0]) for node in references}
+    idle = np.ones(len(mesh.node_labels), dtype=bool)
+    for block in mesh.blocks:
+        idle[block.connectivity] = False
+    idle[list(coupled)] = False
+    count = int(idle.sum())
+    if count:
+        label = draft.as_written(mesh.node_labels[idle][0])
+        draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
+    built: dict[str, Any] = {
+        "materials": materials,
+        "sections": sections,
+        "springs": springs,
+        "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
+        "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        "inertias": tuple(entry for entry in properties if isinstance(entry, RotaryInertia)),
+        "seabeds": seabeds,
+        "cylinders": cylinders,
+        "equations": equations,
+        "links": links,
+        "bodies": bodies,
+        "planes": planes,
+        "steps": tuple(map(steps.build_step, draft.steps)),
+        "laid": tuple(draft.laid),
+    }
+    model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
+    axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
+    if axes:
+        labels = mesh.node_labels
+        first = min(axes)
+        draft.notice(
+            f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
+            + (", and so on" if len(axes) > 1 else "")
+        )
+    try:
+        return turn_clamps(conditions.in_axes(model, axes))
+    except ValueError as error:
+        draft.report(Mistake(draft.free_bodies[0][1].place, str(error), "PIN NSET makes it a hinge"))
+        draft.raise_problems()
+        raise
+
+
+def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
+    hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, if it still exists; else "
+    hint = "" if draft.earlier is None else hint + "*INCLUDE it"
+    for there, message in (
+        (len(mesh.node_labels), "the deck has no *NODE"),
+        (len(mesh.blocks), "the deck has no *ELEMENT"),
+        (len(draft.steps), "the deck has no *STEP: there is nothing to solve"),
+    ):
+        if not there:
+            draft.report(Mistake(end, message, hint))
+            return

@@ -87,15 +87,6 @@ class DeckFiles:
             raise Mistake(field.place, f"more than {MAX_INCLUDES} includes, or nested deeper than {MAX_DEPTH}")
         return resolved
 
-    def open_include(self, resolved: Path, field: Field, keyword: Place) -> Source:
-        """The text of an included file."""
-        outer = keyword.source
-        assert outer.folder is not None
-        path = outer.folder / field.text
-        lines = decode(self.read(resolved, field.place), field.place)
-        chain = ((outer.name, keyword.line), *outer.chain)
-        return Source(str(path), lines, path.parent, chain, (*outer.position, keyword.line))
-
     def is_mesh(self, resolved: Path) -> bool:
         """A mesh for meshio, no deck text."""
         if resolved.suffix.lower()[1:] not in MESH_FILES:
@@ -311,7 +302,6 @@ class Scanner:
         self.remarks, self.first_remark = 0, ""
 
     def scan(self, source: Source) -> None:
-        """All lines of one file, and of the files it includes."""
         lines = source.lines
         stars = [number for number in lines.numbers_with("*") if lines[number - 1].lstrip()[0] == "*"]
         start, skip = 1, 0
@@ -330,7 +320,7 @@ class Scanner:
 
     def is_comment(self, source: Source, number: int) -> bool:
         """``** text``, and ``* text`` that is no keyword: users mean a comment, though Abaqus wants two asterisks."""
-        text = source.lines[number - 1].lstrip()
+        text: str = source.lines[number - 1].lstrip()
         if text[1:2] not in (" ", "\t") or squeezed(text[1:].partition(",")[0]) in self.keywords:
             return text.startswith("**")
         self.first_remark = self.first_remark or str(Place(source, number, 1))
@@ -358,7 +348,13 @@ class Scanner:
         self.open, self.pieces = None, []
         self.cards.append(card)
         if squeezed(card.keyword) == "PARAMETER":
-            self.define(card)
+            for source, start, stop in card.pieces:
+                for number in range(start, stop):
+                    try:
+                        self.assign(source, number)
+                    except Mistake as mistake:
+                        self.report(mistake)
+            self.values = Known(self.table)
 
     def keyword(self, source: Source, number: int) -> int:
         """Read the keyword line at ``number``; the number of the first line after it."""
@@ -415,19 +411,14 @@ class Scanner:
     def follow(self, resolved: Path, field: Field, place: Place) -> None:
         self.files.chain.append(resolved)
         try:
-            self.scan(self.files.open_include(resolved, field, place))
+            outer = place.source
+            assert outer.folder is not None
+            path = outer.folder / field.text
+            lines = decode(self.files.read(resolved, field.place), field.place)
+            chain = ((outer.name, place.line), *outer.chain)
+            self.scan(Source(str(path), lines, path.parent, chain, (*outer.position, place.line)))
         finally:
             self.files.chain.pop()
-
-    def define(self, card: Card) -> None:
-        """The ``name = arithmetic`` lines of one ``*PARAMETER`` card."""
-        for source, start, stop in card.pieces:
-            for number in range(start, stop):
-                try:
-                    self.assign(source, number)
-                except Mistake as mistake:
-                    self.report(mistake)
-        self.values = Known(self.table)
 
     def assign(self, source: Source, number: int) -> None:
         """One ``name = arithmetic`` line; an override wins, but the line must still make sense."""
@@ -505,7 +496,6 @@ def read_parameters(
 
 
 def read_parameter(entry: Field, values: Mapping[str, float], keyword: str) -> Parameter:
-    """One entry of a keyword line."""
     left, equals, right = entry.text.partition("=") if not entry.quoted else (entry.text, "", "")
     name = " ".join(left.split()).upper()
     if not name or entry.is_number():

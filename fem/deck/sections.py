@@ -54,10 +54,7 @@ SOLID_SECTION = Form(
         }
     ),
     Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
-    statement={
-        "ignores": ("CONTROLS", "ORIENTATION"),
-        "refuses": NO_LAYERS,
-    },
+    statement={"ignores": ("CONTROLS", "ORIENTATION"), "refuses": NO_LAYERS},
 )
 MASS = Form(
     PointMass,
@@ -185,7 +182,11 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
                 refuse_on_pulleys(draft, entry.card, entry.value)
             if names or entry.value is not None:
-                found.append(entry.value or read_text(entry, names, draft))
+                if entry.value is None and len(names) > 1:
+                    message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
+                    raise entry.card.mistake(message, "give each kind its own set and keyword")
+                reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
+                found.append(entry.value or reader(entry.card, entry.element_set, names[0], draft))
     draft.card = None
     blame_bare_elements(draft, mesh, kinds, owner)
     return found
@@ -194,10 +195,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
 def refuse_on_pulleys(draft: Draft, card: Card, section: BarSection) -> None:
     """Mistake where a section has what ropes over pulleys have not."""
     beside = f"is for bars, and element set {section.element_set} has elements of type {listing(REEVED, 'and')}"
-    for name, has_it in (
-        ("STRAIN", section.strain == "LOG"),
-        ("MASS", section.mass_rule != "LUMPED"),
-    ):
+    for name, has_it in (("STRAIN", section.strain == "LOG"), ("MASS", section.mass_rule != "LUMPED")):
         if has_it:
             field = card.field(name)
             raise Mistake(field.place, f"{name}={field.text.upper()} {beside}")
@@ -207,17 +205,7 @@ def refuse_on_pulleys(draft: Draft, card: Card, section: BarSection) -> None:
             raise Mistake(place, f"*{name} {beside}", f"made of material {section.material}")
 
 
-def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashpot:
-    """A spring or dashpot, now that the kind of its elements is known."""
-    if len(names) > 1:
-        message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
-        raise entry.card.mistake(message, "give each kind its own set and keyword")
-    reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
-    return reader(entry.card, entry.element_set, names[0], draft)
-
-
 def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.ndarray) -> None:
-    """Elements without any property."""
     if draft.has_failed("PROPERTY", "ELEMENT", "ELGEN", "ELSET", "INCLUDE", *KINDS_OF):
         return
     for at, block in enumerate(mesh.blocks):
@@ -272,7 +260,6 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
 
 
 def constant(card: Card, rows: list[Row], what: str) -> float:
-    """The one number of a linear spring or dashpot."""
     if len(rows) > 1:
         hint = "use NONLINEAR for a table" if card.keyword == "SPRING" else ""
         raise Mistake(rows[1].place, f"expected one line with {what}, got a second", hint)
@@ -281,6 +268,5 @@ def constant(card: Card, rows: list[Row], what: str) -> float:
 
 
 def point(row: Row) -> tuple[float, float]:
-    """force, elongation."""
     row.end(2, "force, elongation")
     return row.number(0, "the force"), row.number(1, "the elongation")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -47,11 +47,8 @@ class Lines(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.text.split("\n"))
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
+    def __getitem__(self, at: Any) -> Any:
+        """A line by its index, or lines by a slice."""
         if isinstance(at, slice):
             start, stop, step = at.indices(len(self))
             return self.between(start, stop).split("\n")[::step] if start < stop else []
@@ -115,22 +112,6 @@ class Mistake(Exception):
         return Problem(source.name, line, column, self.message, text[:LONGEST_LINE_SHOWN], hint, source.chain)
 
 
-class Guard:
-    """Of a block: a mistake inside is reported, and reading continues after the block."""
-
-    def __init__(self, report: Callable[[Mistake], None]) -> None:
-        self.report = report
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: object, trace: object) -> bool:
-        if isinstance(error, Mistake):
-            self.report(error)
-            return True
-        return False
-
-
 def shown(text: str) -> str:
     """A piece of a deck as quoted in a message: short and printable."""
     clean = "".join(c if c.isprintable() else "?" for c in text[: LONGEST_SHOWN + 1])
@@ -150,7 +131,6 @@ def listing(words: Iterable[str], last: str = "or") -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The names in ``A, B, C``."""
     return tuple(" ".join(text.split()).split(", "))
 
 

@@ -1,4 +1,4 @@
-"""``*STEP``, ``*END STEP``, static and dynamic procedures; steps as a whole, the frozen ``Step``."""
+"""``*STEP``, ``*END STEP``, ``*CONTROLS``, static and dynamic procedures; steps as a whole, the frozen ``Step``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,84 @@ from dataclasses import fields, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from fem.deck.cards import Bound, Card, Row
-from fem.deck.controls import in_force
+from fem.deck.cards import POSITIVE, Bound, Card, Row
 from fem.deck.draft import Draft, StepDraft, as_given, set_procedure
 from fem.deck.harmonic import check_harmonic
-from fem.deck.kinds import Number
+from fem.deck.kinds import POSITIVE_NUMBER, Limit, Number, Whole, word_of
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
-from fem.deck.table import keyword
-from fem.model import ArcEnd, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
-from fem.model.steps import EXTRAPOLATIONS, MOST_INCREMENTS, PARAMETERS
+from fem.deck.table import Parameters, Value, keyword
+from fem.model import ArcEnd, Controls, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
+from fem.model.steps import EXTRAPOLATIONS, IMPACTS, MOST_INCREMENTS, PARAMETERS, Procedure
+
+DEFAULT = Controls()
+CUTS = Bound(lambda x: 0.0 < x < 1.0, "{what} must lie between 0 and 1, got {value:g}")
+GROWS = Bound(lambda x: 1.0 <= x <= 1e6, "{what} must be at least 1, got {value:g}")
+START = Controls(residual_relative=None)
+"""Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
+KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
+CYCLES = Whole(1, 1_000_000)
+OURS = Parameters(
+    {
+        "RESI_GLOB_RELA": Value("residual_relative", POSITIVE_NUMBER, default=None, shown=True),
+        "RESI_GLOB_MAXI": Value("residual_absolute", POSITIVE_NUMBER, default=None, shown=True),
+        "ITER_GLOB_MAXI": Value("max_iterations", CYCLES, default=DEFAULT.max_iterations),
+        "ENERGY DRIFT": Value("energy_drift", Limit(POSITIVE), default=DEFAULT.energy_drift),
+        "TIME ERROR": Value("time_error", Limit(POSITIVE), default=DEFAULT.time_error),
+        "TENSION CHANGE": Value("tension_change", Limit(POSITIVE), default=DEFAULT.tension_change),
+        "IMPACT": Value("impact", word_of(*IMPACTS), default=DEFAULT.impact),
+    }
+)
+ENTRIES: dict[str, dict[tuple[int, int], Value]] = {
+    "FIELD": {
+        (0, 0): Value("residual_relative", POSITIVE_NUMBER, "RESI_GLOB_RELA"),
+        (0, 1): Value("correction_relative", POSITIVE_NUMBER, "the correction of an iteration"),
+    },
+    "TIME INCREMENTATION": {
+        (0, 3): Value("max_iterations", CYCLES, "ITER_GLOB_MAXI"),
+        (0, 7): Value("max_cutbacks", CYCLES, "cut-backs of an increment"),
+        (1, 0): Value("cut_factor", Number(CUTS), "the factor of a cut-back"),
+        (1, 6): Value("growth_factor", Number(GROWS), "the growth of increments"),
+    },
+}
+"""What entries of the data lines mean, by line and place: R and C; I_C and I_A; D_f and D_D."""
+
+
+@keyword("step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=(*OURS,), ignores=("ANALYSIS",))
+def controls(card: Card, draft: Draft) -> None:
+    """Holds for this step and the later ones; blank data lines keep their place."""
+    if card.flag("RESET"):
+        draft.controls = START
+    draft.controls = replace(draft.controls, **OURS.read(card, draft, only_given=True))
+    if not card.has("PARAMETERS"):
+        draft.no_rows(card)
+        return
+    kind = card.word("PARAMETERS", KINDS, "FIELD")
+    rows = list(card.all_rows())
+    if card.has("FIELD") and card.field("FIELD").text.upper() not in ("DISPLACEMENT", "GLOBAL"):
+        draft.ignore(f"*CONTROLS, FIELD={card.field('FIELD').text.upper()}")
+    elif kind in ENTRIES:
+        changes: dict[str, float] = {}
+        for number, row in enumerate(rows):
+            for at, field in enumerate(row.fields()):
+                value = ENTRIES[kind].get((number, at))
+                if field.text and value is None:
+                    field.number("a control parameter")
+                    draft.ignore(f"other entries of *CONTROLS, PARAMETERS={kind}")
+                elif field.text and value is not None:
+                    changes[value.field] = value.kind.read(field, value.what, draft)
+                    draft.notice(f"*CONTROLS, PARAMETERS={kind}: {value.what} = {changes[value.field]:g}")
+        draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
+    else:
+        draft.ignore(f"*CONTROLS, PARAMETERS={kind}")
+
+
+def in_force(controls: Controls, procedure: Procedure | None) -> Controls:
+    """The default residual test enters where none is given, except that ENERGY MOMENTUM iterates to round-off."""
+    to_floor = isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM"
+    if controls.residual_relative is None and controls.residual_absolute is None and not to_floor:
+        return replace(controls, residual_relative=DEFAULT.residual_relative)
+    return controls
 
 
 @keyword(
@@ -72,7 +140,7 @@ def close_step(draft: Draft) -> None:
         hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *STEADY STATE DYNAMICS"
         draft.report(Mistake(step.place, "the step has no procedure", hint))
     flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
-    acts = flows or step.winches or step.nodal_loads or step.distributed_loads or step.temperatures
+    acts = flows or step.winches or step.nodal_loads or step.moments or step.distributed_loads or step.temperatures
     if isinstance(step.procedure, Frequency) and acts:
         hint = "put loads into a *STATIC step before it"
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
@@ -252,10 +320,19 @@ def dynamic(card: Card, draft: Draft) -> None:
         name.lower(): NUMBERS[name].read(card.field(name), f"{name}=", draft) for name in OF_SCHEMES if card.has(name)
     }
     integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
-    refuse_others(card, integrator, numbers.get("alpha"))
-    numbers = {name: numbers[name] for name in PARAMETERS.get(integrator, ()) if name in numbers}
+    taken = PARAMETERS.get(integrator, ())
+    for name in filter(card.has, OF_SCHEMES):  # ALPHA=0 is no damping with any scheme
+        if name.lower() not in taken and not (name == "ALPHA" and not numbers.get("alpha")):
+            owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
+            raise Mistake(card.field(name).place, f"{name} is for TIME INTEGRATOR={owners}, not {integrator}")
+    numbers = {name: numbers[name] for name in taken if name in numbers}
     is_explicit = integrator in EXPLICIT
-    note_half_increment(card, draft, direct or is_explicit)
+    for name in filter(card.has, HALF_INCREMENT):
+        card.number(name)
+        if direct or is_explicit:
+            draft.ignore(f"*DYNAMIC, {name}")
+        else:
+            draft.notice(f"*DYNAMIC, {name}: ignored; automatic increments follow TIME ERROR of *CONTROLS")
     times = times_of(card, draft, "EXPLICIT" if is_explicit else "DIRECT" if direct else "")
     if times is None or times.period is None:
         what = "the increment (may be blank)" if is_explicit else "the first increment"
@@ -281,16 +358,6 @@ def dynamic(card: Card, draft: Draft) -> None:
     if 4.0 * own.beta < (own.gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable only for small increments")
     set_procedure(card, draft, replace(own, by_convergence=paced))
-
-
-def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:
-    """What stands in for ``HALF_INCREMENT``."""
-    for name in filter(card.has, HALF_INCREMENT):
-        card.number(name)
-        if has_equal_increments:
-            draft.ignore(f"*DYNAMIC, {name}")
-        else:
-            draft.notice(f"*DYNAMIC, {name}: ignored; automatic increments follow TIME ERROR of *CONTROLS")
 
 
 def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
@@ -322,30 +389,13 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -
     return integrator
 
 
-def refuse_others(card: Card, integrator: str, alpha: float | None) -> None:
-    """Parameters of schemes that this one does not take; ALPHA=0 is no damping with any."""
-    taken = PARAMETERS.get(integrator, ())
-    for name in filter(card.has, OF_SCHEMES):
-        if name.lower() not in taken and not (name == "ALPHA" and not alpha):
-            owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
-            raise Mistake(card.field(name).place, f"{name} is for TIME INTEGRATOR={owners}, not {integrator}")
-
-
 EXPLICIT_HINT = (
     "remove EXPLICIT: the other TIME INTEGRATORs locate the impacts of few ropes (IMPACT=EVENT of *CONTROLS); "
     "IMPACT=MOREAU is for many; or make them elastic, *ELASTIC with *NO COMPRESSION"
 )
-
-
 RIKS_HINT = "remove RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
-
-
 REFUSED = "PERTURBATION of *STEP is not supported: every step is a general step"
-
-
 MODES_HINT = "*FREQUENCY gives modes about a loaded state"
-
-
 ROUNDED = 1e-6
 """Files write times with a few digits."""
 
@@ -386,6 +436,7 @@ def blame_short_files(draft: Draft) -> None:
             continue
         entries: list[Any] = [entry for entry, _ in step.boundaries]
         entries += [entry for entry, _ in step.winches]
+        entries += [load for load, _ in step.moments]
         entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
         for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
             place, last = draft.ends[name]
@@ -406,7 +457,6 @@ def blame_integrals(draft: Draft) -> None:
 
 
 def build_step(draft: StepDraft) -> Step:
-    """A step with its controls in force."""
     assert draft.procedure is not None and draft.controls is not None
     return Step(
         controls=in_force(draft.controls, draft.procedure),

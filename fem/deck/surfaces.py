@@ -17,6 +17,7 @@ from fem.arrays import Floats, Ints
 from fem.deck.cards import Bound, Card, Row
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, Name, Number, Reference, Word
+from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake
 from fem.deck.table import Line, Parameters, Value, keyword
 from fem.model import Dynamic, Mesh, RigidCylinder, Seabed, StopPlane
@@ -62,27 +63,24 @@ def built(
     return tuple(found)
 
 
-def build_planes(draft: Draft, mesh: Mesh) -> tuple[StopPlane, ...]:
+def build_planes(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[StopPlane, ...]:
     """All of them; a node that begins below its plane is a mistake, and so are steps that cannot have planes."""
 
     def build(plane: StopPlane, card: Card) -> Iterator[StopPlane]:
-        named = reference_nodes(mesh, plane.node)
+        named = nodes.members(plane.node)
         if len(named) > 1:
             raise Mistake(card.field("REF NODE").place, f"REF NODE= takes one node, {plane.node} has {len(named)}")
-        if named and plane.node_set in mesh.node_sets:
-            plane = replace(plane, node=named[0])
+        if len(named) and plane.node_set in mesh.node_sets:
+            plane = replace(plane, node=int(mesh.node_labels[named[0]]))
             check_nodes(card, draft, mesh, plane)
-            blame_events(card, draft, plane.friction)
+            for number, step in enumerate(draft.steps if plane.friction > 0.0 else (), start=1):
+                impact = step.controls.impact if step.controls and isinstance(step.procedure, Dynamic) else ""
+                if impact == "EVENT":
+                    what = f"FRICTION= of *STOP PLANE is not possible with IMPACT=EVENT of step {number}"
+                    raise Mistake(card.field("FRICTION").place, what, FRICTION_HINT)
             yield plane
 
     return built(draft, draft.planes, build)
-
-
-def reference_nodes(mesh: Mesh, node: str | int) -> list[int]:
-    """Labels of the node that is named, where it exists."""
-    named = mesh.node_sets.get(node, []) if isinstance(node, str) else mesh.node_labels == node
-    labels: list[int] = mesh.node_labels[named].tolist()
-    return labels
 
 
 def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
@@ -99,14 +97,6 @@ def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
         label = draft.as_written(mesh.node_labels[pairs[deepest, 1]])
         hint = "the normal points to the side of the nodes"
         raise Mistake(place, f"node {label} begins {depth[deepest]:.6g} below the *STOP PLANE", hint)
-
-
-def blame_events(card: Card, draft: Draft, friction: float) -> None:
-    """Friction is not for steps that locate events."""
-    for number, step in enumerate(draft.steps if friction > 0.0 else (), start=1):
-        if isinstance(step.procedure, Dynamic) and step.controls is not None and step.controls.impact == "EVENT":
-            what = f"FRICTION= of *STOP PLANE is not possible with IMPACT=EVENT of step {number}"
-            raise Mistake(card.field("FRICTION").place, what, FRICTION_HINT)
 
 
 SMALL = 0.01
@@ -243,7 +233,6 @@ def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
 
 
 def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:
-    """They are bars, above one bottom each."""
     labels = mesh.element_labels
     nothing = f"is not a bar: only T3D2 and T2D2 can touch a *{card.keyword}"
     for wrong, what in ((~is_bar, nothing), (taken, "has two seabeds")):
@@ -253,7 +242,6 @@ def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar:
 
 
 def check_depth(card: Card, draft: Draft, bed: Seabed | RigidCylinder, mesh: Mesh, elements: Ints) -> None:
-    """No node begins far below the surface."""
     nodes = np.unique(mesh.element_nodes[elements])
     if not len(nodes) or draft.has_failed(*OF_MESH):
         return

@@ -75,7 +75,6 @@ class Line:
         self.entries = [(at, each.field, each.kind.read, each.what, each.default) for at, each in enumerate(values)]
 
     def read(self, row: Row, draft: Draft) -> dict[str, Any]:
-        """Values by field."""
         row.end(len(self.values), self.text)
         found: dict[str, Any] = {}
         for at, name, read, what, default in self.entries:
@@ -120,7 +119,6 @@ class Form(NamedTuple):
     statement: Mapping[str, Any] = {}
 
     def read(self, card: Card, draft: Draft) -> Iterator[tuple[Any, Place]]:
-        """The objects, each with its place."""
         line = self.line
         if line is None:
             draft.no_rows(card)
@@ -213,7 +211,12 @@ def keyword(
                 if name in ignored:
                     draft.ignore(f"*{card.keyword}, {parameter.name}")
                 elif name not in known:
-                    raise unknown_parameter(card, name, (*needs, *takes, *ignores))
+                    every = (*needs, *takes, *ignores)
+                    otherwise = f"it has {listing(every, 'and')}" if every else "it has none"
+                    if parameter.place.line > card.place.line:
+                        otherwise = "the comma at the end of the line above continues the keyword line"
+                    message = f"*{card.keyword} has no parameter {shown(parameter.name)}"
+                    raise Mistake(parameter.place, message, did_you_mean(name, every, otherwise))
                 elif name in extra:
                     draft.extension(f"*{card.keyword}, {parameter.name}")
             for name in needs:
@@ -249,7 +252,6 @@ def expand(parameters: dict[str, Parameter], names: Collection[str]) -> None:
 
 
 def check_level(card: Card, draft: Draft, level: str) -> None:
-    """A card at a wrong place is a mistake."""
     if level != "material":
         draft.material = None
     if level == "step" and draft.step is None:
@@ -258,13 +260,3 @@ def check_level(card: Card, draft: Draft, level: str) -> None:
         raise card.mistake(f"*{card.keyword} is inside a step", "it belongs before the first *STEP")
     if level == "material" and draft.material is None:
         raise card.mistake(f"*{card.keyword} is outside a material", "it belongs below a *MATERIAL")
-
-
-def unknown_parameter(card: Card, name: str, known: tuple[str, ...]) -> Mistake:
-    """A parameter nobody knows, or a data line taken for one."""
-    parameter = card.parameters[name]
-    otherwise = f"it has {listing(known, 'and')}" if known else "it has none"
-    if parameter.place.line > card.place.line:
-        otherwise = "the comma at the end of the line above continues the keyword line"
-    hint = did_you_mean(name, known, otherwise)
-    return Mistake(parameter.place, f"*{card.keyword} has no parameter {shown(parameter.name)}", hint)

@@ -69,8 +69,17 @@ def rao(card: Card, draft: Draft) -> None:
             raise Mistake(card.field(other).place, f"{other} does not belong to FORMAT={given['format']}")
     lines = list(of_wamit(table, given["length"], given["body"], draft) if is_wamit else of_columns(card, table))
     if given["symmetry"] == "XZ":
-        blame_sides(lines)
-        lines += [mirrored(line) for line in lines if line.row[1] % 180.0 > 0.0]
+        for motion in (1, 3, 5):  # sway, roll, yaw
+            most = ALIKE * max(line.row[2 + motion] for line in lines)
+            for line in lines:
+                if line.row[1] % 180.0 == 0.0 and line.row[2 + motion] > most:
+                    what = f"{MOTIONS[motion]} of {line.row[2 + motion]:g} in waves along the vessel, which has "
+                    raise Mistake(line.place, what + "SYMMETRY=XZ")
+        # in waves from the other side sway, roll and yaw change their sign
+        for line in [line for line in lines if line.row[1] % 180.0 > 0.0]:
+            omega, heading, *rest = line.row
+            lags = [lag + turned for lag, turned in zip(rest[6:], MIRRORED, strict=True)]
+            lines.append(line._replace(row=(omega, 360.0 - heading, *rest[:6], *lags)))
     known: set[tuple[float, float]] = set()
     for line in lines:
         omega, heading, *_ = line.row
@@ -81,25 +90,7 @@ def rao(card: Card, draft: Draft) -> None:
     draft.raos[name] = Rao(name, tuple(sorted(line.row for line in lines)), given["outside"])
 
 
-def blame_sides(lines: list[Line]) -> None:
-    """Mistake where a symmetric vessel sways, rolls or yaws in waves along it."""
-    for motion in (1, 3, 5):
-        most = ALIKE * max(line.row[2 + motion] for line in lines)
-        for line in lines:
-            if line.row[1] % 180.0 == 0.0 and line.row[2 + motion] > most:
-                what = f"{MOTIONS[motion]} of {line.row[2 + motion]:g} in waves along the vessel, which has SYMMETRY=XZ"
-                raise Mistake(line.place, what)
-
-
-def mirrored(line: Line) -> Line:
-    """The same in waves from the other side: sway, roll and yaw change their sign."""
-    omega, heading, *rest = line.row
-    lags = [lag + turned for lag, turned in zip(rest[6:], MIRRORED, strict=True)]
-    return line._replace(row=(omega, 360.0 - heading, *rest[:6], *lags))
-
-
 def of_columns(card: Card, table: Columns) -> Iterator[Line]:
-    """One row for each line of numbers."""
     columns = table.assigned(SPELLINGS)
     if not columns:
         if table.width != len(ENTRIES):

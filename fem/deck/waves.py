@@ -128,35 +128,28 @@ def wave(card: Card, draft: Draft) -> None:
     if kind != "AIRY":
         draft.extension(f"*WAVE, TYPE={kind}")
     if kind == "JONSWAP":
-        draft.waves.append((sea(card, draft, given), card))
+        if not card.has("SEED"):
+            hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
+            raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
+        given |= OF_SEAS.read(card, draft)
+        row = draft.single_row(card, SEA.text)
+        given |= SEA.read(row, draft)
+        if given["high"] <= given["low"]:
+            message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
+            raise Mistake(row.field(6).place, message)
+        draft.waves.append((Jonswap(**given | {"direction": towards(row, given["direction"], draft)}), card))
         return
     given["place"] = card.number("X"), card.number("Y")
     is_period = kind != "AIRY" or card.flag("WAVE PERIOD")
     if kind == "AIRY":
-        rows = tuple(regular(row, "period" if is_period else "wavelength", draft) for row in draft.rows(card))
+        line, found = REGULAR["period" if is_period else "wavelength"], []
+        for row in draft.rows(card):
+            *numbers, along = line.read(row, draft).values()
+            found.append((*numbers, *towards(row, along, draft)))
+        rows: Any = tuple(found)
     else:
         rows = (tabulated if kind == "TABLE" else recorded)(card, draft)
     draft.waves.append((Airy(rows, is_period, **given), card))
-
-
-def regular(row: Row, size: str, draft: Draft) -> Any:
-    """Read a data line of AIRY."""
-    *numbers, along = REGULAR[size].read(row, draft).values()
-    return *numbers, *towards(row, along, draft)
-
-
-def sea(card: Card, draft: Draft, given: dict[str, Any]) -> Jonswap:
-    """Read the data line of JONSWAP."""
-    if not card.has("SEED"):
-        hint = "for example SEED=1: it determines the random phases of the components, the same in every run"
-        raise card.mistake("*WAVE, TYPE=JONSWAP needs SEED=", hint)
-    given |= OF_SEAS.read(card, draft)
-    row = draft.single_row(card, SEA.text)
-    given |= SEA.read(row, draft)
-    if given["high"] <= given["low"]:
-        message = f"the highest frequency, {given['high']:g}, is not above the lowest, {given['low']:g}"
-        raise Mistake(row.field(6).place, message)
-    return Jonswap(**given | {"direction": towards(row, given["direction"], draft)})
 
 
 def towards(row: Row, along: tuple[float, float], draft: Draft) -> tuple[float, float]:

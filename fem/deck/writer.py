@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
-from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, GUSTS, MARINE_GROWTH, OF_GUSTS, OF_WATER, WIND
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
 from fem.deck.sections import LISTED, MASS, ROTARY_INERTIA, SOLID_SECTION
+from fem.deck.steps import DEFAULT, OURS
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
-from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, Step
-from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
-from fem.model.steps import PARAMETERS, Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
+from fem.model import Airy, FluidLoad, Material, Mesh, Model, Step
+from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
+from fem.model.steps import PARAMETERS, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
 
 WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 """Parameters whose values are fixed words, never quoted."""
@@ -34,7 +34,6 @@ def card(keyword: str, *flags: str, **parameters: str | int | float | None) -> s
 
 
 def table(rows: Iterable[Iterable[float]]) -> list[str]:
-    """Lines of numbers."""
     return [", ".join(map(number, row)) for row in rows]
 
 
@@ -138,7 +137,6 @@ def property_lines(model: Model) -> list[str]:
 
 
 def rope_law_lines(material: Material) -> list[str]:
-    """``*UNIAXIAL`` with its curves, ``*VISCOELASTIC``."""
     lines: list[str] = []
     if (given := material.uniaxial) is not None:
         lines.append(card("UNIAXIAL", **{"LARGEST STRESS": given.largest or None}))
@@ -154,15 +152,7 @@ def rope_law_lines(material: Material) -> list[str]:
     return lines
 
 
-def expansion_lines(material: Material) -> list[str]:
-    if (own := material.expansion) is None:
-        return []
-    return [card("EXPANSION", ZERO=own.zero), *table(own.rows)]
-
-
 PLAIN_MATERIAL = Material("")
-BEHIND = {"ELASTIC": rope_law_lines, "DENSITY": expansion_lines}
-"""What is written behind a row."""
 
 
 def material_lines(material: Material) -> list[str]:
@@ -171,7 +161,10 @@ def material_lines(material: Material) -> list[str]:
     for name, form in ROWS.items():
         if any(getattr(material, field) != getattr(PLAIN_MATERIAL, field) for field in form.fields()):
             lines += form.written(name, getattr(material, form.into) if form.into else material)
-        lines += BEHIND[name](material) if name in BEHIND else []
+        if name == "ELASTIC":
+            lines += rope_law_lines(material)
+        if name == "DENSITY" and (own := material.expansion) is not None:
+            lines += [card("EXPANSION", ZERO=own.zero), *table(own.rows)]
     return lines
 
 
@@ -190,10 +183,19 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
         lines += step.title
         lines += procedure_lines(step.procedure)
-        lines += controls_lines(step.controls)
+        own = [keyword_line("CONTROLS", "RESET", **OURS.written(step.controls))]
+        if step.controls.correction_relative is not None:
+            own += ["*CONTROLS, PARAMETERS=FIELD", f", {number(step.controls.correction_relative)}"]
+        cuts = (step.controls.max_cutbacks, step.controls.cut_factor, step.controls.growth_factor)
+        if cuts != (DEFAULT.max_cutbacks, DEFAULT.cut_factor, DEFAULT.growth_factor):
+            own += ["*CONTROLS, PARAMETERS=TIME INCREMENTATION", f", , , , , , , {cuts[0]}"]
+            own.append(f"{number(cuts[1])}, , , , , , {number(cuts[2])}")
+        lines += own
         lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
-        lines += [line for winch in step.winches for line in winch_lines(winch)]
+        for winch in step.winches:
+            lines.append(card("WINCH", *["TENSION"] * winch.is_tension, AMPLITUDE=winch.amplitude))
+            lines.append((KEEPING if winch.is_tension else HAULING).written(winch))
         lines += ["*MODEL CHANGE, REMOVE", *map(quoted, step.removals)] if step.removals else []
         for change, names in (("REMOVE", step.shed), ("ADD", step.put)):
             lines += [f"*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, {change}", *names] if names else []
@@ -203,7 +205,6 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
 
 
 def procedure_lines(procedure: Procedure) -> list[str]:
-    """The card of a procedure, and its data lines."""
     if isinstance(procedure, Frequency):
         return ["*FREQUENCY", str(procedure.modes)]
     if isinstance(procedure, SteadyState):
@@ -222,7 +223,6 @@ def procedure_lines(procedure: Procedure) -> list[str]:
 
 
 def steady_state_lines(procedure: SteadyState) -> list[str]:
-    """The card of harmonic motions and those of their modal damping."""
     parameters = {
         "INTERVAL": "EIGENFREQUENCY" if procedure.parted else "RANGE",
         "FREQUENCY SCALE": "LINEAR" if procedure.is_linear else None,
@@ -255,18 +255,6 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     return card("DYNAMIC", *flags, **parameters)
 
 
-def controls_lines(controls: Controls) -> list[str]:
-    """Back to the defaults, then everything that differs from them."""
-    lines = [keyword_line("CONTROLS", "RESET", **OURS.written(controls))]
-    if controls.correction_relative is not None:
-        lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]
-    cuts = (controls.max_cutbacks, controls.cut_factor, controls.growth_factor)
-    if cuts != (DEFAULT.max_cutbacks, DEFAULT.cut_factor, DEFAULT.growth_factor):
-        lines += ["*CONTROLS, PARAMETERS=TIME INCREMENTATION", f", , , , , , , {cuts[0]}"]
-        lines.append(f"{number(cuts[1])}, , , , , , {number(cuts[2])}")
-    return lines
-
-
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
     lines = ["*BOUNDARY, OP=NEW"] if replaced else []
     head = None
@@ -285,7 +273,8 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
 
 def load_lines(step: Step) -> list[str]:
     families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
-    families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
+    nodal = (*step.nodal_loads, *step.moments)
+    families = {"CLOAD": nodal, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
     lines: list[str] = []
     for keyword, loads in families.items():
         op = "NEW" if keyword in step.replaced else None
@@ -297,21 +286,13 @@ def load_lines(step: Step) -> list[str]:
             if wanted != head:
                 head = wanted
                 lines.append(card(keyword, *["IMAGINARY"] * wanted[1], OP=op, AMPLITUDE=wanted[0]))
-            lines.append(load_line(load))
+            if isinstance(load, NodalLoad | Temperature):
+                lines.append((NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load))
+            else:
+                direction = load.direction if load.kind == "GRAV" else ()
+                lines.append(", ".join((quoted(load.target), load.kind, *map(number, (load.value, *direction)))))
         lines += fluid_lines(step) if keyword == "DLOAD" else []
     return lines
-
-
-def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
-    if isinstance(load, NodalLoad | Temperature):
-        return (NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load)
-    direction = "".join(f", {number(component)}" for component in load.direction) if load.kind == "GRAV" else ""
-    return f"{quoted(load.target)}, {load.kind}, {number(load.value)}{direction}"
-
-
-def winch_lines(winch: Winch) -> list[str]:
-    head = card("WINCH", *["TENSION"] * winch.is_tension, AMPLITUDE=winch.amplitude)
-    return [head, (KEEPING if winch.is_tension else HAULING).written(winch)]
 
 
 def output_lines(request: OutputRequest) -> list[str]:
@@ -339,23 +320,21 @@ def surroundings_lines(model: Model) -> list[str]:
         lines += [keyword_line("WIND", **(OF_GUSTS.written(gusts) if gusts else {})), WIND.written(model.wind)]
         lines += [GUSTS.written(gusts)] if gusts else []
     for wave in model.waves:
-        lines += wave_lines(wave)
+        if isinstance(wave, Airy):
+            place = {name: number(at) for name, at in zip(PLACE, wave.place, strict=True) if at}
+            head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave), **place) + ", WAVE PERIOD" * wave.is_period
+            lines += [head, *table(wave.rows)]
+        else:
+            head = keyword_line("WAVE", TYPE="JONSWAP", **OF_SEAS.written(wave), **OF_ALL.written(wave))
+            lines += [head, SEA.written(wave)]
     for rao in model.raos.values():
         lines += [card("RAO", NAME=rao.name, BY="OMEGA", OUTSIDE=rao.outside), *table(rao.rows)]
     for law in model.drag_laws.values():
-        lines += [card("DRAG LAW", NAME=law.name), *table(law.rows)]
+        lines += [card("DRAG LAW", NAME=law.name, BY="ANGLE" if law.is_by_angle else None), *table(law.rows)]
     for growth in model.growths:
         lines.append(keyword_line("MARINE GROWTH", **MARINE_GROWTH.written(growth)))
         lines += table((thickness, density, elevation) for elevation, thickness, density in growth.rows)
     return lines
-
-
-def wave_lines(wave: Airy | Jonswap) -> list[str]:
-    if isinstance(wave, Airy):
-        place = {name: number(at) for name, at in zip(PLACE, wave.place, strict=True) if at}
-        head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave), **place) + ", WAVE PERIOD" * wave.is_period
-        return [head, *table(wave.rows)]
-    return [keyword_line("WAVE", TYPE="JONSWAP", **OF_SEAS.written(wave), **OF_ALL.written(wave)), SEA.written(wave)]
 
 
 def fluid_lines(step: Step) -> list[str]:
@@ -377,7 +356,6 @@ def fluid_lines(step: Step) -> list[str]:
 
 
 def rest(load: FluidLoad) -> list[str]:
-    """What follows D on a line."""
     if load.kind == "PB":
         return []
     coefficient = quoted(load.coefficient) if isinstance(load.coefficient, str) else number(load.coefficient)
@@ -385,5 +363,5 @@ def rest(load: FluidLoad) -> list[str]:
     if load.kind == "FI":
         along = "" if load.added_along is None else number(load.added_along)
         return [coefficient, number(load.added), streams[1], along]
-    exponent = [number(load.exponent)] if load.kind == "FDT" else []
+    exponent = {"FDT": [number(load.exponent)], "FLD": [number(load.angle)]}.get(load.kind, [])
     return [coefficient, number(load.follows), *exponent, *streams]

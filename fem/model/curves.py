@@ -210,7 +210,12 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         if curve.amplitude.definition == "SWEEP":
             return _sweep(curve.amplitude, local, order, after)
         if curve.amplitude.definition == "PERIODIC":
-            return _periodic_integral(curve.amplitude, local, order, base)
+            start = np.array([base])
+            change = _periodic_primitive(curve.amplitude, local, -order)
+            change = change - _periodic_primitive(curve.amplitude, start, -order)
+            if order == -2:
+                change -= _periodic_primitive(curve.amplitude, start, 1) * (local - base)
+            return change
         breaks, coefficients = _segments(curve.amplitude, -order)
     elif isinstance(curve, Live):
         breaks, coefficients = curve.pieces(-order)
@@ -357,15 +362,6 @@ def _sweep(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Float
     found = (value, rate * slope, bend * slope - rate**2 * value)[order]
     has_begun = local >= -near if after or order == 0 else local > near
     return np.where(has_begun, found, 0.0) + (amplitude.mean if order == 0 else 0.0)
-
-
-def _periodic_integral(amplitude: Amplitude, time: Floats, order: int, since: float) -> Floats:
-    primitive = _periodic_primitive(amplitude, time, -order)
-    base = np.array([since])
-    change = primitive - _periodic_primitive(amplitude, base, -order)
-    if order == -2:
-        change -= _periodic_primitive(amplitude, base, 1) * (time - since)
-    return np.asarray(change)
 
 
 def _periodic(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Floats:

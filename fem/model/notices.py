@@ -1,4 +1,5 @@
-"""What a run will show, foretold from the model alone: slow swings, lines that snap taut, winches that jump.
+"""What a run will show, foretold from the model alone: slow swings, lines that snap taut, winches that jump, cables
+that float.
 
 What increments that are too long make of tensions of lines that snap taut was measured on chains of 40 and 50 bars with
 a dropped load, a body that jerks, and a fairlead that moves up and down: the table of docs/theory/time.md.
@@ -15,7 +16,6 @@ from fem.arrays import Flags, Floats, Ints
 from fem.model import Model
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
-from fem.model.loads import Winch
 from fem.model.mesh import BARS
 from fem.model.steps import Controls, Dynamic, Procedure, Step
 
@@ -137,18 +137,14 @@ def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
             for element in elements.tolist():
                 follows.pop((element, leg), None)
                 if winch.amplitude is not None:
-                    follows[element, leg] = winch.value, follow(model, winch, begin)
+                    amplitude = model.amplitudes[winch.amplitude]
+                    origin = begin if amplitude.time == "STEP TIME" else 0.0
+                    follows[element, leg] = winch.value, Follow(amplitude, origin)
         for at, (value, curve) in follows.items():
             start[at], last[at] = value * evaluate(curve, np.array([begin, end]))
         yield number, stands, start
         follows = {at: each for at, each in follows.items() if each[1].amplitude.time != "STEP TIME"}
         begin, stands = end, last
-
-
-def follow(model: Model, winch: Winch, begin: float) -> Follow:
-    """The curve of a winch in a step."""
-    amplitude = model.amplitudes[winch.amplitude or ""]
-    return Follow(amplitude, begin if amplitude.time == "STEP TIME" else 0.0)
 
 
 def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str:
@@ -178,4 +174,49 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
         f"{model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, to "
         f"{start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
         f"Unless that is intended, {remedy}"
+    )
+
+
+MOST_FLOATING = 3
+
+
+def floating_cables(model: Model) -> tuple[Ints, Floats]:
+    """Elements that cannot be compressed, weigh less than the water they displace, and end above its still level.
+
+    Buoyancy ends at the surface: what floats is pushed together from below and above. A spar stands there by its
+    bending stiffness. Cables have none, nor any in compression: a chain of them folds, and drifts in the surface.
+    Energy is convex there, so that least energy is the only rest: level in the surface, with a part of each bar wet
+    that lies between none and all; the buoyancy of a level bar is none or all of it, and no place of its nodes balances
+    them.
+
+    (k,) elements and (k,) weight of the water that a unit of their length displaces.
+    """
+    mesh, water = model.mesh, model.water
+    lift, mass = np.zeros((2, len(mesh.element_labels)))
+    if water is None:
+        return np.zeros(0, np.int64), lift[:0]
+    for load in (load for step in model.steps for load in step.fluid_loads if load.kind == "PB"):
+        lift[mesh.elements_of(load.target)] = load.magnitude * water.density * np.pi / 4.0 * load.diameter**2
+    for section in model.sections:
+        material = model.materials[section.material]
+        is_cable = material.compression_ratio == 0.0
+        mass[mesh.elements_of(section.element_set)] = material.density * section.area if is_cable else np.inf
+    found = np.flatnonzero((lift > mass) & (mass > 0.0))
+    heights = mesh.coordinates[mesh.element_nodes[found], mesh.up] if len(found) else np.zeros((0, 2))
+    found = found[heights.max(axis=1, initial=-np.inf) > water.level]
+    return found, lift[found] * water.gravity
+
+
+def floating_text(model: Model) -> str:
+    """What they are, and what to do; nothing where there are none."""
+    found, lift = floating_cables(model)
+    if not len(found):
+        return ""
+    names = ", ".join(map(str, model.mesh.element_names[found[:MOST_FLOATING]]))
+    more = f" and {len(found) - MOST_FLOATING} more" if len(found) > MOST_FLOATING else ""
+    return (
+        f"elements {names}{more} are cables lighter than water that reach its surface: without stiffness in bending "
+        "and compression they have no position of rest there; replace each float by a *SPRING to the ground (SPRING1, "
+        f"vertical) of k = rho g A = {lift.max():.5g} and the load -(weight + k z) (*CLOAD) on the node below it, at "
+        "the height z above still water"
     )

@@ -139,19 +139,6 @@ def moments(of: Values) -> Floats:
     return found
 
 
-def bent(of: Values) -> Floats:
-    """(2, ..., p) curvature and moment where lines bend, at a clamp within a line the larger; zero at other nodes."""
-    model, indices = of.model, of.indices
-    angles = angles_of(model).among(indices)
-    place = np.zeros((*of["COORD"].shape[:-2], len(model.mesh.node_labels), 3))
-    place[..., indices, :] = of["COORD"]
-    phi, at = angles.bent(model.mesh.coordinates, place), indices.searchsorted(angles.nodes[:, 1])
-    found = np.zeros((2, *of["U"].shape[:-1]))
-    for one, over in zip(found, (angles.length, angles.softness), strict=True):
-        np.maximum.at(one.T, at, (phi / over).T)
-    return found
-
-
 _angles: list[tuple[Model, Angles]] = []
 """Those of the latest model: they are asked for with each chunk of increments."""
 
@@ -160,20 +147,6 @@ def angles_of(model: Model) -> Angles:
     if not _angles or _angles[0][0] is not model:
         _angles[:] = [(model, model.angles(natural_lengths(model.mesh, model.rest_lengths)))]
     return _angles[0][1]
-
-
-def rotations(of: Values) -> tuple[Floats, Floats]:
-    """Rotation vectors and angular velocities of free bodies at their reference nodes; zero at other nodes."""
-    turns, rates = np.zeros_like(of["U"]), np.zeros_like(of["U"])
-    for body in of.model.free_bodies:
-        (node,) = np.isin(of.indices, of.model.mesh.nodes_of(body.node)).nonzero()
-        if node.size:
-            points = of.model.mesh.node_sets[body.corners or ""]
-            start, at = of.model.mesh.coordinates[points], of.indices.searchsorted(points)
-            places, corners = start + of["U"][..., at, :], start - start.mean(axis=0)
-            turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
-            rates[..., node, :] = spin(corners, places, of["V"][..., at, :])[..., None, :]
-    return turns, rates
 
 
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
@@ -236,13 +209,30 @@ class Values:
 
     @cached_property
     def bends(self) -> Floats:
-        """Curvature and moment: ``bent``."""
-        return bent(self)
+        """(2, ..., p) curvature and moment where lines bend, at a clamp within one the larger; zero at other nodes."""
+        model, indices = self.model, self.indices
+        angles = angles_of(model).among(indices)
+        place = np.zeros((*self["COORD"].shape[:-2], len(model.mesh.node_labels), 3))
+        place[..., indices, :] = self["COORD"]
+        phi, at = angles.bent(model.mesh.coordinates, place), indices.searchsorted(angles.nodes[:, 1])
+        found = np.zeros((2, *self["U"].shape[:-1]))
+        for one, over in zip(found, (angles.length, angles.softness), strict=True):
+            np.maximum.at(one.T, at, (phi / over).T)
+        return found
 
     @cached_property
     def turns(self) -> tuple[Floats, Floats]:
-        """Of free bodies: ``rotations``."""
-        return rotations(self)
+        """Rotation vectors and angular velocities of free bodies at their reference nodes; zero at other nodes."""
+        turns, rates = np.zeros_like(self["U"]), np.zeros_like(self["U"])
+        for body in self.model.free_bodies:
+            (node,) = np.isin(self.indices, self.model.mesh.nodes_of(body.node)).nonzero()
+            if node.size:
+                points = self.model.mesh.node_sets[body.corners or ""]
+                start, at = self.model.mesh.coordinates[points], self.indices.searchsorted(points)
+                places, corners = start + self["U"][..., at, :], start - start.mean(axis=0)
+                turns[..., node, :] = rotation_vector(rotation(corners, places))[..., None, :]
+                rates[..., node, :] = spin(corners, places, self["V"][..., at, :])[..., None, :]
+        return turns, rates
 
     def columns(self, name: str) -> Floats:
         """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""

@@ -277,7 +277,10 @@ class Scene:
         self._add_moving_parts()
         if self._tension is not None:
             bar = figure.colorbar(self._scale, ax=self._panel, shrink=0.8, pad=0.02 if not self._is_space else 0.08)
-            bar.set_label(f"T [{self._results.unit('force')}]" + self._legend(), fontsize=LABEL)
+            text = f"T [{self._results.unit('force')}]"
+            text += ", compression < 0" if np.nanmin(self._tension) < -self._slack else ""
+            text += ", thin line: slack" if np.any(np.abs(self._tension) <= self._slack) else ""
+            bar.set_label(text, fontsize=LABEL)
             bar.ax.tick_params(labelsize=SMALL)
             bar.outline.set_visible(False)
         held = overview(self._results).at_rest
@@ -310,7 +313,6 @@ class Scene:
         self._digits = min(9, max(0, int(np.ceil(-np.log10(step))) + 1)) if np.isfinite(step) else 3
 
     def _add_moving_parts(self) -> None:
-        """Bars, springs and dashpots, nodes, trails."""
         x = self._x[0][:, self._axes]
         lines: Any = Line3DCollection if self._is_space else LineCollection
         look: dict[str, Any] = {"linewidths": 2.6, "colors": "#222222"}
@@ -328,13 +330,6 @@ class Scene:
             self._panel.plot(*none, color=TRAILS[k % len(TRAILS)], lw=1.1, animated=True)[0]
             for k in range(len(self._traced))
         ]
-
-    def _legend(self) -> str:
-        if self._tension is None:
-            return ""
-        parts = [", compression < 0"] if np.nanmin(self._tension) < -self._slack else []
-        parts += [", thin line: slack"] if np.any(np.abs(self._tension) <= self._slack) else []
-        return "".join(parts)
 
     def _place(self, line: Any, x: Floats) -> None:
         if self._is_space:
@@ -384,7 +379,6 @@ def check_film(path: Path, fps: float) -> None:
 
 
 def pictures(film: Scene, progress: Progress) -> Iterator[Picture]:
-    """All frames, counted."""
     for place in range(len(film)):
         yield film.draw(place)
         progress(place + 1)
@@ -444,7 +438,6 @@ def find_ffmpeg() -> str:
 
 
 def write_html(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
-    """One page with all frames in it as PNG."""
     frames = []
     for image in with_palette(film, progress):
         file = io.BytesIO()

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fem.arrays import Floats, Ints
 from fem.model.quantities import NODAL, QUANTITIES, Quantity
-from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, Table, instant_keys
+from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, instant_keys
 from fem.show import style
 from fem.show.motion import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
@@ -121,25 +120,18 @@ def motion_figure(results: Results, quantity: Quantity) -> Figure:
         for (panel,), column in zip(rows, columns, strict=True):
             style.curve(panel, time, values[:, column], place, f"node {label}")
     if quantity.columns[0] + ERROR in results.nodes.columns:
-        draw_bands(results, quantity, chosen, rows, columns)
+        names = [quantity.columns[column] for column in columns]
+        bands = results.nodes.curves([*names, *(name + ERROR for name in names)], chosen)
+        for place, label in enumerate(chosen):
+            known = bands[label][~np.isnan(bands[label]).any(axis=1)]
+            for (panel,), known_values, error in zip(rows, known[:, 3:].T, known[:, 3 + len(names) :].T, strict=False):
+                style.band(panel, known[:, 2], known_values, error, place)
     spells = slack_spells(results, *(float(edge(motion[chosen[0]][0])) for edge in (np.min, np.max)))
     for (panel,), column in zip(rows, columns, strict=True):
         shade(panel, spells)
         panel.set_ylabel(style.labelled(results, quantity.columns[column], quantity.unit))
     style.finish(results, rows)
     return figure
-
-
-def draw_bands(
-    results: Results, quantity: Quantity, chosen: list[int], rows: list[list[Axes]], columns: list[int]
-) -> None:
-    """Error bars of nodes, as bands around their curves."""
-    names = [quantity.columns[column] for column in columns]
-    bands = results.nodes.curves([*names, *(name + ERROR for name in names)], chosen)
-    for place, label in enumerate(chosen):
-        known = bands[label][~np.isnan(bands[label]).any(axis=1)]
-        for (panel,), values, error in zip(rows, known[:, 3:].T, known[:, 3 + len(names) :].T, strict=False):
-            style.band(panel, known[:, 2], values, error, place)
 
 
 def printed(results: Results, quantity: Quantity) -> dict[int, tuple[Floats, Floats]]:
@@ -169,17 +161,6 @@ def reactions(results: Results) -> Figure:
 
 def read_reactions(results: Results, most: int = style.MOST_CURVES) -> tuple[Motion, int]:
     """RF of supported nodes, those with the largest, and how many there are. Missing: no reactions."""
-    labels = supported(results)
-    if not labels:
-        raise Missing("no support has a reaction in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
-    motion = read_motion(results, labels[:most], ("RF",))
-    if "RF" not in motion.values:
-        raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) contain reactions")
-    return motion, len(labels)
-
-
-def supported(results: Results) -> list[int]:
-    """Labels of nodes with reactions, the largest first."""
     largest: dict[int, float] = {}
     if results.fields:
         sizes = overview(results).reaction.max(axis=1)
@@ -192,7 +173,13 @@ def supported(results: Results) -> list[int]:
             if len(part) >= LEAST_INSTANTS
         }
     least = REST * max(largest.values(), default=0.0)
-    return sorted((label for label, size in largest.items() if size > least), key=lambda label: -largest[label])
+    labels = sorted((label for label, size in largest.items() if size > least), key=lambda label: -largest[label])
+    if not labels:
+        raise Missing("no support has a reaction in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
+    motion = read_motion(results, labels[:most], ("RF",))
+    if "RF" not in motion.values:
+        raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) contain reactions")
+    return motion, len(labels)
 
 
 def force_figure(
@@ -246,28 +233,15 @@ def load_factor(results: Results) -> Figure:
     panel = figure.subplots()
     figure.suptitle(style.shortened(f"Load factor: {results.heading}"), fontsize=style.TITLE)
     for place, path in enumerate(paths):
-        style.curve(
-            panel,
-            path.displacement,
-            path.factor,
-            place,
-            f"step {path.step}",
-            marker="." if len(path.factor) <= 100 else None,
-        )
+        marker = "." if len(path.factor) <= 100 else None
+        style.curve(panel, path.displacement, path.factor, place, f"step {path.step}", marker=marker)
     points = [(path, at) for path in paths for at in path.limit_points.tolist()]
     for count, (path, at) in enumerate(points):
         u, factor = path.displacement[at], path.factor[at]
         named = f"limit point near\n{factor:.4g} at {u:.4g}" if count < MOST_NAMED else None
         mark = "^" if factor > path.factor[at - 1] else "v"
-        panel.plot(
-            u,
-            factor,
-            mark,
-            color=style.OKABE_ITO[1] if mark == "^" else style.OKABE_ITO[2],
-            ms=8,
-            label=named,
-            zorder=3,
-        )
+        colour = style.OKABE_ITO[1] if mark == "^" else style.OKABE_ITO[2]
+        panel.plot(u, factor, mark, color=colour, ms=8, label=named, zorder=3)
     panel.axhline(0.0, color="#888888", lw=0.8, zorder=0.5)
     panel.set_xlabel(f"{paths[0].column} of node {paths[0].node} [{results.unit('length')}]", fontsize=style.LABEL)
     panel.set_ylabel("load factor", fontsize=style.LABEL)
@@ -286,7 +260,20 @@ def read_paths(results: Results) -> list[Path]:
     rows = table.whole((*KEY, "load_factor"))
     rows = rows[~np.isnan(rows[:, 3])]
     keys = instant_keys(rows)
-    node, column = largest_motion(results.nodes, keys)
+    if set(COLUMNS) - set(results.nodes.columns):
+        raise Missing(REQUEST)
+    labels = np.array(list(results.nodes.lines_of))
+    low, high = np.full((len(labels), 3), np.inf), np.full((len(labels), 3), -np.inf)
+    for block in results.nodes.blocks((*KEY, "node", *COLUMNS)):
+        moves = block[np.isin(instant_keys(block), keys) & ~np.isnan(block[:, 4:]).any(axis=1)]
+        places = np.searchsorted(labels, moves[:, 3])
+        np.minimum.at(low, places, moves[:, 4:])
+        np.maximum.at(high, places, moves[:, 4:])
+    extent = np.where(high >= low, high - low, -1.0)
+    if extent.max(initial=-1.0) < 0.0:
+        raise Missing(REQUEST)
+    place, axis = divmod(int(np.argmax(extent)), 3)
+    node, column = int(labels[place]), COLUMNS[axis]
     values = results.nodes.curves((column,), (node,), keys)[node]
     values = values[~np.isnan(values[:, 3])]
     factor = rows[np.searchsorted(keys, instant_keys(values)), 3]
@@ -296,24 +283,6 @@ def read_paths(results: Results) -> list[Path]:
     if not paths:
         raise Missing(REQUEST)
     return paths
-
-
-def largest_motion(table: Table, keys: Floats) -> tuple[int, str]:
-    """Node and column of the printed displacement with the largest range at the instants ``keys``. Missing: none."""
-    if set(COLUMNS) - set(table.columns):
-        raise Missing(REQUEST)
-    labels = np.array(list(table.lines_of))
-    low, high = np.full((len(labels), 3), np.inf), np.full((len(labels), 3), -np.inf)
-    for block in table.blocks((*KEY, "node", *COLUMNS)):
-        rows = block[np.isin(instant_keys(block), keys) & ~np.isnan(block[:, 4:]).any(axis=1)]
-        places = np.searchsorted(labels, rows[:, 3])
-        np.minimum.at(low, places, rows[:, 4:])
-        np.maximum.at(high, places, rows[:, 4:])
-    extent = np.where(high >= low, high - low, -1.0)
-    if extent.max(initial=-1.0) < 0.0:
-        raise Missing(REQUEST)
-    place, axis = divmod(int(np.argmax(extent)), 3)
-    return int(labels[place]), COLUMNS[axis]
 
 
 PHASE = "_phase"
@@ -344,37 +313,31 @@ def response(results: Results) -> Figure:
         )
     figure, rows = style.panels(len(chosen), "Harmonic response: amplitude cos(2π f t + phase)", 2, 2.6)
     for (left, right), each in zip(rows, chosen, strict=True):
-        draw_row(results, left, right, each)
+        ratio = each.frequency[-1] / each.frequency[0]
+        for place, label in enumerate(each.labels):
+            size = each.amplitude[place]
+            style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
+            phase = each.phase[place]
+            jumps = (
+                np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
+            )  # from one end of its range to the other: no line
+            style.curve(right, np.insert(each.frequency, jumps, np.nan), np.insert(phase, jumps, np.nan), place, label)
+        for panel in (left, right):
+            panel.set_xscale("log" if ratio > 10.0 else "linear")
+        left.set_yscale("log")
+        left.set_ylabel(style.labelled(results, f"amplitude of {each.name}", each.unit))
+        right.set_ylabel("phase\n[degrees]")
+        right.set_ylim(-190.0, 190.0)
+        style.tidy(left)
+        style.tidy(right)
+        right.set_yticks([-180, -90, 0, 90, 180])
+        style.legend_below(right)
+        if each.part:
+            left.set_title(f"{each.name}{each.part}", fontsize=9)
     label = f"frequency f [1/{results.unit('time')}]"
     for panel in rows[-1]:
         panel.set_xlabel(label)
     return figure
-
-
-def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
-    ratio = each.frequency[-1] / each.frequency[0]
-    for place, label in enumerate(each.labels):
-        size = each.amplitude[place]
-        style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
-        style.curve(right, *with_breaks(each.frequency, each.phase[place]), place, label)
-    for panel in (left, right):
-        panel.set_xscale("log" if ratio > 10.0 else "linear")
-    left.set_yscale("log")
-    left.set_ylabel(style.labelled(results, f"amplitude of {each.name}", each.unit))
-    right.set_ylabel("phase\n[degrees]")
-    right.set_ylim(-190.0, 190.0)
-    style.tidy(left)
-    style.tidy(right)
-    right.set_yticks([-180, -90, 0, 90, 180])
-    style.legend_below(right)
-    if each.part:
-        left.set_title(f"{each.name}{each.part}", fontsize=9)
-
-
-def with_breaks(frequency: Floats, phase: Floats) -> tuple[Floats, Floats]:
-    """No line where the phase jumps from one end of its range to the other."""
-    jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
-    return np.insert(frequency, jumps, np.nan), np.insert(phase, jumps, np.nan)
 
 
 def drawn_of(results: Results, kind: str) -> Iterator[Drawn]:

@@ -145,7 +145,6 @@ def turns_of(results: Results, most: int = style.MOST_CURVES) -> tuple[Links, li
 
 
 def angles(results: Results) -> Figure:
-    """Angle of each link from the vertical, its angular velocity and acceleration."""
     found, curves = turns_of(results)
     title = f"Angles of the links{style.part_of(found.labels, found.every)}"
     figure, rows = style.panels(len(curves), title, height=2.5)
@@ -159,7 +158,6 @@ def angles(results: Results) -> Figure:
 
 
 def links(results: Results) -> Figure:
-    """Position, velocity and acceleration of the centre of each link."""
     found = read_links(results, ("U", "V", "A"))
     axes = plane_of(results)
     title = f"Centres of the links{style.part_of(found.labels, found.every)}"
@@ -283,7 +281,11 @@ def forces_of(
 
     Missing: a step whose loads are not recorded, forces that are in no table, or no balance.
     """
-    steps = steps_of(results, motion)
+    if motion.keys is not None:
+        steps: Ints = np.asarray(motion.keys // 2.0**40, np.int64)
+    else:
+        later = np.searchsorted(results.increments[:, 2], motion.time * (1.0 - 1e-12))
+        steps = np.asarray(results.increments[np.minimum(later, len(results.increments) - 1), 0], np.int64)
     kept = np.ones(len(steps), np.bool_)
     count = sum(len(tree.links) for tree in trees)
     force, root = np.zeros((len(steps), count, 3)), np.zeros((len(steps), len(trees), 3))
@@ -311,14 +313,6 @@ def forces_of(
     kept &= ~lost
     left = f", but for {lost.sum()} instants, which are left out" if lost.any() else ""
     return force[kept], f"they agree with RF to {off[kept].max():.1g} of the largest{left}", kept
-
-
-def steps_of(results: Results, motion: Motion) -> Ints:
-    """(k,) number of the step of each instant."""
-    if motion.keys is not None:
-        return np.asarray(motion.keys // 2.0**40, np.int64)
-    later = np.searchsorted(results.increments[:, 2], motion.time * (1.0 - 1e-12))
-    return np.asarray(results.increments[np.minimum(later, len(results.increments) - 1), 0], np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -386,7 +380,14 @@ def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting)
     alone = mine[mesh.ends[mine, 0] == mesh.ends[mine, 1]]
     for e in alone.tolist():
         total[:, place[mesh.ends[e, 0]]] += own[:, e]
-    add_springs(total, place, at, acting)
+    # springs and dashpots between dofs: k x + c x' against the first, for the second
+    for (first, second), (stiffness, viscosity) in zip(acting.springs.tolist(), acting.constants.tolist(), strict=True):
+        ends = [(place[dof // 3], dof % 3, sign) for dof, sign in ((first, 1.0), (second, -1.0)) if dof >= 0]
+        pull = sum(
+            sign * (stiffness * at.elongation[:, n, axis] + viscosity * at.rate[:, n, axis]) for n, axis, sign in ends
+        )
+        for n, axis, sign in ends:
+            total[:, n, axis] += sign * pull
     found = []
     for tree in trees:
         force = np.zeros((len(at.a), len(tree.links), 3))
@@ -395,17 +396,6 @@ def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting)
             total[:, place[near]] += force[:, k]
         found.append(force)
     return np.concatenate(found, axis=1), total[:, [place[tree.root] for tree in trees]]
-
-
-def add_springs(total: Floats, place: Ints, at: Instants, acting: Acting) -> None:
-    """The forces of springs and dashpots between dofs into ``total``: k x + c x' against the first, for the second."""
-    for (first, second), (stiffness, viscosity) in zip(acting.springs.tolist(), acting.constants.tolist(), strict=True):
-        ends = [(place[dof // 3], dof % 3, sign) for dof, sign in ((first, 1.0), (second, -1.0)) if dof >= 0]
-        pull = sum(
-            sign * (stiffness * at.elongation[:, n, axis] + viscosity * at.rate[:, n, axis]) for n, axis, sign in ends
-        )
-        for n, axis, sign in ends:
-            total[:, n, axis] += sign * pull
 
 
 def over(loads: Floats, chosen: Ints) -> Floats:

@@ -113,7 +113,6 @@ def places_of(labels: Sequence[int], known: Ints) -> Ints:
 
 
 def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
-    """Indices of node labels in the mesh."""
     return places_of(labels, results.mesh.node_labels)
 
 
@@ -430,5 +429,4 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
 
 
 def nearest(time: Floats, wanted: Floats) -> Ints:
-    """Places of the times closest to those wanted."""
     return np.asarray(np.searchsorted(0.5 * (time[1:] + time[:-1]), wanted), np.int64)

@@ -90,7 +90,6 @@ class Page:
             self.sections.append(Section(title, kept))
 
     def html(self) -> str:
-        """The text of the file."""
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
         loader = FileSystemLoader(Path(__file__).parent)
@@ -135,7 +134,6 @@ def shown(value: Any) -> str:
 
 
 def picture(figure: Figure, caption: str = "") -> Picture:
-    """A figure, with its source below."""
     svg = as_svg(figure)
     if len(svg) <= LARGEST_SVG:
         return Picture(svg=svg, caption=caption)
@@ -150,5 +148,4 @@ def drawn(path: Path, caption: str = "") -> Picture | None:
 
 
 def address(png: bytes) -> str:
-    """Of pixels in the page itself."""
     return "data:image/png;base64," + base64.b64encode(png).decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -87,7 +87,16 @@ def plot(
         raise CommandError(
             f"--scale magnifies displacements in the figures of shapes (--what tension) and modes, not of {what}"
         )
-    check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
+    is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
+    strangers = [file for file in others(target) if not is_marked(target / file)] if is_elsewhere else []
+    if strangers and not force:
+        raise CommandError(
+            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
+            "FOLDER, or use --force"
+        )
+    for draw in drawings:
+        file = f"{draw.__name__}.{format}"
+        check_file(target / file, (), force, is_marked(target / file, results.mark))
     if results.remark:
         say(f"note: {results.remark}")
     reasons, written = [], []
@@ -108,16 +117,3 @@ def plot(
     for reason in reasons:
         say(reason)
     return written
-
-
-def check_target(target: Path, names: Sequence[str], results: Results, force: bool) -> None:
-    """CommandError: pictures would be written over files that are not ours, or among them."""
-    is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
-    strangers = [name for name in others(target) if not is_marked(target / name)] if is_elsewhere else []
-    if strangers and not force:
-        raise CommandError(
-            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
-            "FOLDER, or use --force"
-        )
-    for name in names:
-        check_file(target / name, (), force, is_marked(target / name, results.mark))

@@ -5,6 +5,7 @@ Its first page says what was computed, with which program, and what came out; fi
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime
 import hashlib
@@ -73,7 +74,11 @@ def report(
     if title:
         page.lines.insert(0, page.title)
     page.title, page.note = title or page.title, note
-    page.about = title_block(Path(folder), {"author": author, "date": date or datetime.date.today().isoformat()})
+    record = next(found for name in RECORDS if (found := read_record(Path(folder) / name)) is not None)
+    deck, version = record.get("deck") or {}, (record.get("versions") or {}).get("fem")
+    about: dict[str, Any] = {"author": author, "date": date or datetime.date.today().isoformat()}
+    about |= {"program": version and f"fem {version}", "deck": deck.get("file"), "SHA-256": deck.get("sha256")}
+    page.about = facts(about)
     path = Path(output) if output is not None else Path(folder) / REPORT
     check_file(path, (), force, is_marked(path, page.mark))
     usable_folder(path.parent)
@@ -82,14 +87,6 @@ def report(
     replace_file(path, text.encode(errors="replace"))
     say(f"{path} ({len(text) / 1e6:.1f} MB)")
     return path
-
-
-def title_block(folder: Path, given: Mapping[str, str]) -> Facts | None:
-    """Who and when, then what was computed and with which program, as the record has it."""
-    record = next(found for name in RECORDS if (found := read_record(folder / name)) is not None)
-    deck, version = record.get("deck") or {}, (record.get("versions") or {}).get("fem")
-    known = {"program": version and f"fem {version}", "deck": deck.get("file"), "SHA-256": deck.get("sha256")}
-    return facts({**given, **known})
 
 
 def page_of(folder: Path, strength: Mapping[str, float]) -> Page:
@@ -126,7 +123,10 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
     page.add("What limits the accuracy", *accuracy(record.get("error_bars")))
     page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
-    page.add("Model", figure_of_mesh(results))
+    with contextlib.suppress(Missing):
+        page.add(
+            "Model", picture(mesh_figure(results), "The model at the start; squares: nodes that stay where they are.")
+        )
     add_figures(page, results)
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
     counted = Counter(event.event for event in results.events)
@@ -146,10 +146,10 @@ def accuracy(record: Mapping[str, Any] | None) -> list[Grid | Words | None]:
 
 
 def summary(results: Results) -> Facts | None:
-    """What ran, how large, how far."""
     record, settings = results.record, results.settings
     totals, deck = record.get("totals") or {}, record["deck"]
     counts = ("steps", "increments", "iterations", "cutbacks")
+    snaps = (totals.get("events") or {}).get("snap") or ""
     return facts(
         {
             "parameters": deck.get("parameters"),
@@ -159,41 +159,12 @@ def summary(results: Results) -> Facts | None:
             "time reached": f"{totals.get('time', 0.0):.6g} {results.symbol('time')}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
             "energy error": results.energy_error_text if totals.get("increments") else "",
-            **snaps_of(totals),
+            "peaks of tension": snaps and f"may be wrong: lines snap taut in {snaps} increments too long to show it",
         }
     )
 
 
-def snaps_of(totals: dict[str, Any]) -> dict[str, str]:
-    """The mark of peaks that come from snaps in increments that are too long to show them."""
-    count = (totals.get("events") or {}).get("snap", 0)
-    return (
-        {"peaks of tension": f"may be wrong: lines snap taut in {count} increments too long to show it"}
-        if count
-        else {}
-    )
-
-
-def figure_of_mesh(results: Results) -> Any:
-    """The model before it moves; None without fields."""
-    try:
-        return picture(mesh_figure(results), "The model at the start; squares: nodes that stay where they are.")
-    except Missing:
-        return None
-
-
-def film(results: Results) -> Words:
-    """The page of the player, or why there is none."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            path = animate(results.folder, Path(folder) / "motion.html", frames=FRAMES, fps=FPS)
-        except CommandError as error:
-            return Words(items=(str(error),))
-        return Words(path.read_text(encoding="utf-8"), kind="film")
-
-
 def energy_table(results: Results) -> Grid | None:
-    """Each energy at the start and at the end, its extremes and when."""
     try:
         rows = results.increments
     except Missing:
@@ -211,7 +182,13 @@ def energy_table(results: Results) -> Grid | None:
 
 def add_figures(page: Page, results: Results) -> None:
     """The motion, all figures that the run has data for, and why the others are not there."""
-    motion, reasons = Section("Motion", [film(results)]), []
+    motion, reasons = Section("Motion"), list[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            path = animate(results.folder, Path(folder) / "motion.html", frames=FRAMES, fps=FPS)
+            motion.blocks.append(Words(path.read_text(encoding="utf-8"), kind="film"))
+        except CommandError as error:
+            motion.blocks.append(Words(items=(str(error),)))
     page.sections.append(motion)
     for name, drawings in WHAT.items():
         found: list[Any] = []
@@ -244,16 +221,8 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> Grid | None:
             lines.append((name, f"{limit:.6g}{unit}", f"{column} is not printed", "", "", ""))
             continue
         value, element, time = found
-        lines.append(
-            (
-                name,
-                f"{limit:.6g}{unit}",
-                f"{column} = {value:.6g}{unit}",
-                element,
-                time,
-                f"{100.0 * value / limit:.3g} %",
-            )
-        )
+        share = f"{100.0 * value / limit:.3g} %"
+        lines.append((name, f"{limit:.6g}{unit}", f"{column} = {value:.6g}{unit}", element, time, share))
     return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
 
 
@@ -426,9 +395,8 @@ def page_of_sweep(folder: Path) -> Page:
     told = f"{done} of {points} parameter sets computed: " + ", ".join(f"{n} {name}" for name, n in verdicts.items())
     deck = record["deck"]
     page = Page(f"Sweep of {deck['file']} over {', '.join(names)}", [], told, is_good, mark_of(deck["file"]))
-    values = {
-        name: f"{len(given)} values, {min(given):g} to {max(given):g}" for name, given in record.get("grid", {}).items()
-    }
+    grids = record.get("grid", {}).items()
+    values = {name: f"{len(given)} values, {min(given):g} to {max(given):g}" for name, given in grids}
     held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
@@ -444,7 +412,6 @@ def page_of_sweep(folder: Path) -> Page:
 
 
 def pictures(folder: Path, record: Mapping[str, Any]) -> list[Any]:
-    """The figures that a record lists."""
     return [drawn(folder / name) for name in sorted(listed_names(record)) if name.endswith(".png")]
 
 
@@ -554,12 +521,8 @@ def page_of_validation(folder: Path) -> Page:
     columns = ("quantity", "target", "computed", "ratio", "tolerance", "kind", "verdict", "source")
     for case in cases:
         rows = np.flatnonzero(table["case"] == case)
-        lines = [[told_exactly(table[name][row]) for name in columns] for row in rows]
+        cells = [[table[name][row] for name in columns] for row in rows]
+        lines = [[f"{cell + 0.0:.12g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells]
         figures = [drawn(folder / name) for name in re.findall(r"^!\[.*\]\((\w+\.png)\)$", written.get(case, ""), re.M)]
         page.add(f"{case}: {titles.get(case, '')}".rstrip(": "), grid(columns, lines, "report.csv"), *figures)
     return page
-
-
-def told_exactly(value: Any) -> str:
-    """Numbers with the digits that targets are judged by."""
-    return f"{value + 0.0:.12g}" if isinstance(value, float | np.floating) else str(value)

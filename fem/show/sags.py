@@ -45,13 +45,8 @@ def sags(line: Any) -> Figure:
         loaded = [row for row in line.rows if not row.condition.is_bare]
         points = [row.final if is_final else row.initial for row in loaded]
         warm = told(np.array([row.condition.temperature for row in loaded]))
-        look: dict[str, Any] = {
-            "color": style.OKABE_ITO[place],
-            "ls": "",
-            "marker": "o" if is_final else "s",
-            "ms": 5,
-            "mfc": "none",
-        }
+        look: dict[str, Any] = {"color": style.OKABE_ITO[place], "marker": "o" if is_final else "s"}
+        look |= {"ls": "", "ms": 5, "mfc": "none"}
         label = f"{name}, loaded" if loaded else None
         axes[0][0].plot(warm, [state.shape.sag / length for state in points], label=label, **look)
         axes[1][0].plot(warm, [state.h / force for state in points], **look)

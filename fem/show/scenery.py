@@ -73,7 +73,6 @@ def draw_scenery(results: Results, panel: Any, axes: tuple[int, ...], low: Float
 
 
 def cylinders_of(results: Results) -> list[Cylinder]:
-    """Rigid cylinders listed in ``run.json``."""
     found = []
     for each in results.settings.get("cylinders") or []:
         way = np.array(each["other"], float) - np.array(each["point"], float)

@@ -186,7 +186,6 @@ def added(terms: list[Series], divisors: list[float]) -> Series:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
-    """Write a CSV table beside those of the run, and say where."""
     replace_file(path, lines_of([columns, *rows]))
     say(f"{path} ({len(rows)} row{'s' * (len(rows) != 1)})")
 
@@ -195,16 +194,12 @@ EULER = 0.57722
 """Mean of the standard Gumbel distribution."""
 
 
-def upcrossings(time: Floats, values: Floats) -> Floats:
-    """Times at which the values rise through zero, along straight lines between them."""
-    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
-    low, high = values[before], values[before + 1]
-    return np.asarray(time[before] - low * (time[before + 1] - time[before]) / (high - low))
-
-
 def crossing_period(series: Series) -> float:
     """Tz: mean time between upward crossings of the mean; NaN where there are fewer than two."""
-    found = upcrossings(series.time, series.values - series.mean)
+    time, values = series.time, series.values - series.mean
+    (before,) = np.nonzero((values[:-1] < 0.0) & (values[1:] >= 0.0))
+    low, high = values[before], values[before + 1]
+    found = time[before] - low * (time[before + 1] - time[before]) / (high - low)
     return float((found[-1] - found[0]) / (len(found) - 1)) if len(found) > 1 else math.nan
 
 
@@ -329,17 +324,12 @@ def rainflow(
         for notice in series.notices:
             say(f"note: {notice}")
         write_table(folder / f"rainflow_{series.name}.csv", COLUMNS, gathered(cycles, bins).tolist(), say)
-        for line in cycle_lines(series, cycles, slope, constant):
+        duration = float(series.time[-1] - series.time[0])
+        lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
+        lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
+        if slope is not None and constant is not None:
+            done = damage(cycles, slope, constant)
+            life = duration / done if done > 0.0 else math.inf
+            lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
+        for line in lines:
             say(line)
-
-
-def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: float | None) -> list[str]:
-    """Lines of names and numbers."""
-    duration = float(series.time[-1] - series.time[0])
-    lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
-    lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
-    if slope is not None and constant is not None:
-        done = damage(cycles, slope, constant)
-        life = duration / done if done > 0.0 else math.inf
-        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
-    return lines

@@ -85,7 +85,13 @@ def tension(results: Results) -> Figure:
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
-        strip(axes[1][0], spells)
+        ropes = list(spells)[:MOST_ROPES]
+        for row, rope in enumerate(ropes):
+            axes[1][0].broken_barh([(a, b - a) for a, b in spells[rope]], (row - 0.4, 0.8), color="#999999", lw=0)
+        axes[1][0].set(yticks=range(len(ropes)), yticklabels=list(map(str, ropes)), ylim=(len(ropes) - 0.4, -0.6))
+        axes[1][0].tick_params(axis="y", labelsize=min(style.SMALL, 160 / len(ropes)))
+        more = f", {len(ropes)} of {len(spells)}" if len(ropes) < len(spells) else ""
+        axes[1][0].set_ylabel(f"slack ropes{more}", fontsize=style.SMALL)
     figure.set_label(found.source)
     return figure
 
@@ -97,17 +103,6 @@ def shade(panel: Any, spells: dict[int, list[tuple[float, float]]], word: str = 
         spans, axis = [(a, b - a) for a, b in its], panel.get_xaxis_transform()
         look = {"color": SLACK, "lw": 0, "zorder": 0.4, "label": f"{word} {bar} slack"}
         panel.broken_barh(spans, (0.0, 1.0), transform=axis, **look)
-
-
-def strip(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
-    """A row for each rope, grey where it is slack."""
-    ropes = list(spells)[:MOST_ROPES]
-    for row, rope in enumerate(ropes):
-        panel.broken_barh([(a, b - a) for a, b in spells[rope]], (row - 0.4, 0.8), color="#999999", lw=0)
-    panel.set(yticks=range(len(ropes)), yticklabels=list(map(str, ropes)), ylim=(len(ropes) - 0.4, -0.6))
-    panel.tick_params(axis="y", labelsize=min(style.SMALL, 160 / len(ropes)))
-    more = f", {len(ropes)} of {len(spells)}" if len(ropes) < len(spells) else ""
-    panel.set_ylabel(f"slack ropes{more}", fontsize=style.SMALL)
 
 
 def envelope(results: Results) -> Figure:
@@ -182,10 +177,7 @@ def line_of(results: Results, chain: Chain, of_nodes: bool = False) -> Along:
     nodes, elements = chain
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
     places = places_of(elements, results.mesh.element_labels)
-    given, fraction = (
-        results.mesh.length[places],
-        distance / np.bincount(places, distance)[places],
-    )  # < 1 beside a pulley
+    given, fraction = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # 1 without pulleys
     length = np.where(np.isnan(given), distance, given * fraction)
     if of_nodes:
         return Along(nodes[0], nodes, np.concatenate([[0.0], np.cumsum(length)]))
@@ -241,18 +233,20 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     shown = style.some_of(motion.time.tolist(), INSTANTS)
-    stage = set_stage(results, axes, low, high, len(shown), magnified_title(results.heading, scale))
+    figure, panels, middle, half = set_stage(
+        results, axes, low, high, len(shown), magnified_title(results.heading, scale)
+    )
     colours = None if motion.tension is None else tension_scale(motion.tension)[0]
     if colours is not None:
-        stage.figure.colorbar(colours, ax=stage.panels, shrink=0.8, label=f"T [{results.unit('force')}]")
-    for place, panel in zip(shown, stage.panels, strict=True):
-        draw_scenery(results, panel, axes, stage.middle - stage.half, stage.middle + stage.half)
+        figure.colorbar(colours, ax=panels, shrink=0.8, label=f"T [{results.unit('force')}]")
+    for place, panel in zip(shown, panels, strict=True):
+        draw_scenery(results, panel, axes, middle - half, middle + half)
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
         draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], colours)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
         panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
-        dress(results, panel, axes, stage.middle, stage.half)
-    return stage.figure
+        dress(results, panel, axes, middle, half)
+    return figure
 
 
 WIDTH, HEIGHT = 11.0, 8.4
@@ -261,22 +255,19 @@ BESIDE = (0.0, 0.0, 0.96, 1.0)
 """Fractions of a figure that its panels in space take: left, bottom, width, height."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """Panels that all show ``middle`` +- ``half``, (axes,) each."""
-
-    figure: Figure
-    panels: list[Any]
-    middle: Floats
-    half: Floats
-
-
-def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str) -> Stage:
-    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be."""
+def set_stage(
+    results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
+) -> tuple[Figure, list[Any], Floats, Floats]:
+    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be: the figure,
+    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show.
+    """
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     is_flat = len(axes) == 2
     grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
-    flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
+    sizes = [
+        min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]) for rows, columns in grids
+    ]  # of the model in each panel; titles and numbers take their place
+    flat_grid = grids[int(np.argmax(sizes))]
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
     figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins(is_flat))
@@ -285,7 +276,7 @@ def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
     for panel in grid[count:]:
         panel.set_axis_off()
-    return Stage(figure, grid[:count], 0.5 * (low + high), half)
+    return figure, grid[:count], 0.5 * (low + high), half
 
 
 def margins(is_flat: bool) -> ConstrainedLayoutEngine:
@@ -294,14 +285,7 @@ def margins(is_flat: bool) -> ConstrainedLayoutEngine:
     return ConstrainedLayoutEngine(**space)
 
 
-def panel_size(grid: tuple[int, int], half: Floats) -> float:
-    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
-    rows, columns = grid
-    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
-
-
 def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
-    """Limits and names of the axes."""
     for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
         name = f"{style.AXES[axis]} [{results.unit('length')}]"
         panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
@@ -358,20 +342,20 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     count = len(found.number)
     part = f", {count} of {found.every}" if count < found.every else ""
     title = f"Modes of step {found.step}{part}: {results.heading}"
-    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0))
-    lines = lines_of(results, found)
-    for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
+    figure, panels, middle, half = set_stage(
+        results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0)
+    )
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
+    legs, elements = found.mesh.legs
+    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
+    lines = np.asarray(legs[there])
+    for panel, shape, number, frequency in zip(panels, x, found.number, found.frequency, strict=True):
         draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
         draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
-        panel.set_title(f"mode {number}\n{frequency_text(results, float(frequency))}", fontsize=style.SMALL)
-        dress(results, panel, axes, stage.middle, stage.half)
-    return stage.figure
-
-
-def frequency_text(results: Results, frequency: float) -> str:
-    """With its unit; a negative one is that of an unstable mode."""
-    text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "")
-    return text + (", unstable" if frequency < 0.0 else "")
+        text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
+        panel.set_title(f"mode {number}\n{text}", fontsize=style.SMALL)
+        dress(results, panel, axes, middle, half)
+    return figure
 
 
 def read_modes(results: Results) -> ModeShapes:
@@ -382,19 +366,14 @@ def read_modes(results: Results) -> ModeShapes:
     step = int(rows[-1, 0])
     rows = rows[rows[:, 0] == step]
     number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
-    files = [mode_file(results, step, each) for each in number.tolist()]
+    files = [results.folder / FOLDER / f"{results.name}_modes_step{step}_{each:03d}.vtu" for each in number.tolist()]
+    for path, each in zip(files, number.tolist(), strict=True):
+        if not path.is_file():
+            raise Missing(f"mode {each} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
     fields = [read_field(path, ("mode", "displacement")) for path in files]
     mesh = read_mesh(files[0])
     position = mesh.coordinates + fields[0]["displacement"]
     return ModeShapes(step, len(rows), number, frequency, mesh, position, np.stack([unit(f["mode"]) for f in fields]))
-
-
-def mode_file(results: Results, step: int, number: int) -> Path:
-    """The field of a mode. Missing: it is not there."""
-    path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
-    if not path.is_file():
-        raise Missing(f"mode {number} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
-    return path
 
 
 def unit(shape: Floats) -> Floats:
@@ -404,31 +383,8 @@ def unit(shape: Floats) -> Floats:
     return np.asarray(shape * np.sign(shape.ravel()[first]) / (np.linalg.norm(shape, axis=1).max() or 1.0))
 
 
-def lines_of(results: Results, found: ModeShapes) -> Ints:
-    """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
-    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
-    legs, elements = found.mesh.legs
-    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
-    return np.asarray(legs[there])
-
-
 def touchdown(results: Results) -> Figure:
     """Natural length up to the place where each line leaves the bottom, and that which lies on it, over time."""
-    found = read_touchdown(results)
-    chosen = [list(found)[place] for place in style.some_of(range(len(found)))]
-    more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
-    figure, rows = style.panels(2, f"Touchdown{more}", height=2.5)
-    for place, name in enumerate(chosen):
-        for (panel,), column in zip(rows, (1, 2), strict=True):
-            style.curve(panel, found[name][:, 0], found[name][:, column], place, name)
-    for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the seabed"), strict=True):
-        panel.set_ylabel(style.labelled(results, what, "length"))
-    style.finish(results, rows)
-    return figure
-
-
-def read_touchdown(results: Results) -> dict[str, Floats]:
-    """Line -> (k, 3) time, s (NaN: it does not touch), length on the bottom. Missing: there are too few instants."""
     path = results.folder / "touchdown.csv"
     if not path.is_file():
         raise Missing("there is no touchdown.csv: the deck has no *SEABED")
@@ -440,7 +396,16 @@ def read_touchdown(results: Results) -> dict[str, Floats]:
     found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
     if not found:
         raise Missing("touchdown.csv contains fewer than three instants: request *NODE PRINT")
-    return found
+    chosen = [list(found)[place] for place in style.some_of(range(len(found)))]
+    more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
+    figure, rows = style.panels(2, f"Touchdown{more}", height=2.5)
+    for place, name in enumerate(chosen):
+        for (panel,), column in zip(rows, (1, 2), strict=True):
+            style.curve(panel, found[name][:, 0], found[name][:, column], place, name)
+    for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the seabed"), strict=True):
+        panel.set_ylabel(style.labelled(results, what, "length"))
+    style.finish(results, rows)
+    return figure
 
 
 RANGE_COLUMNS = ("s", "min", "mean", "max", "std", "time_min", "time_max")
@@ -483,11 +448,8 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
 def members_of(results: Results, name: str) -> Flags:
     """(m,) the elements of a set. Missing: there are no fields; CommandError: there is no such set in them."""
     count = len(results.mesh.element_labels)
-    sets = {
-        key.removeprefix("SET "): array > 0
-        for key, array in read_field(results.fields[0][1], of="CellData").items()
-        if array.dtype == np.uint8
-    }
+    cells = read_field(results.fields[0][1], of="CellData").items()
+    sets = {key.removeprefix("SET "): array > 0 for key, array in cells if array.dtype == np.uint8}
     if name not in sets:
         raise CommandError(unknown("element set", name, sets).args[0] + f" (of {count} elements)")
     return sets[name]

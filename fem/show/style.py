@@ -41,7 +41,6 @@ DPI = 150
 
 
 def panels(rows: int, title: str, columns: int = 1, height: float = PANEL) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of panels over one time axis."""
     width = WIDTH if columns == 1 else 4.2 * columns + 1.2
     figure = Figure(figsize=(width, max(3.6, 1.0 + height * rows)), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
@@ -156,7 +155,6 @@ def save(figure: Figure, path: Path, mark: str) -> None:
 
 
 def save_png(figure: Figure, path: Path) -> None:
-    """A figure of a table, beside it."""
     content = io.BytesIO()
     figure.savefig(content, dpi=130, format="png")
     replace_file(path, content.getvalue())

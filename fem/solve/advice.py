@@ -12,8 +12,7 @@ from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic, Step
-from fem.model.floating import floating_text
-from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
+from fem.model.notices import FOLLOW, SHARE, expected_peaks, floating_text, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN

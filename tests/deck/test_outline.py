@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.deck import catenary, deck_reader, lying, outline, read_deck
+from fem.deck import catenary, deck_reader, outline, read_deck
 from fem.deck.parameters import Course, Otherwise
 from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
@@ -98,7 +98,7 @@ def lines_are_laid_once(monkeypatch):
         monkeypatch.setattr(*place, laid)
 
     once((catenary, "hang"))
-    once((lying, "lay"))
+    once((catenary, "lay"))
 
 
 @pytest.mark.parametrize("path", INPUTS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fem
-from fem.model.floating import floating_cables, floating_text
+from fem.model.notices import floating_cables, floating_text
 from fem.tools.moordyn import floating
 from fem.tools.moordyn_files import read
 
