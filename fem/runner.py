@@ -184,12 +184,9 @@ def drive(
     model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
-    guard = guard or InterruptGuard()
-    fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
-    kept = Checkpoints(earlier=requests.state)
-    if files:
-        request = model.restart_every
-        kept = Checkpoints(request or 0, request is not None, files.before, requests.state, guard)
+    fan, kept = listeners(model, requests, files, timing, guard or InterruptGuard(), *sinks)
+    if files is None:  # nobody keeps anything
+        kept = Checkpoints(earlier=requests.state)
     verdict = run_record.COMPLETED
     try:
         solve(model, fan, requests=requests, checkpoints=kept)
@@ -202,6 +199,15 @@ def drive(
         timing.mark("solve")
         if files is not None and files.is_open:
             files.finish(verdict, timing)
+
+
+def listeners(
+    model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard, *sinks: Sink
+) -> tuple[FanOut, Checkpoints]:
+    """Who hears of a run, and when its state is kept."""
+    every, before = model.restart_every, files.before if files else None
+    fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
+    return fan, Checkpoints(every or 0, every is not None, before, requests.state, guard)
 
 
 def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
