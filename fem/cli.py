@@ -29,7 +29,7 @@ FIGURES = (
     *("modes", "load_factor"),
 )
 CODES = ("calculix", "opensees", "moordyn", "code_aster", "abaqus")
-SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
+SOLVERS = ("auto", "chain", "band", "border", "cg", "direct", "superlu", "pardiso")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -321,7 +321,7 @@ class EarlierRun:
 class Requests:
     """What is asked of a run besides its model.
 
-    solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
+    solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, BORDER, CG, DIRECT, SUPERLU, PARDISO
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
     earlier     the run whose state the first step begins with
