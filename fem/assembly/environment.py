@@ -15,6 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
+from fem.forces.moments import couples
 from fem.model import Expansion, FluidLoad, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 from fem.model.facts import growth_of
@@ -35,7 +36,7 @@ class Flow:
 
     def diameter(self, system: System) -> Floats:
         """(k,) D of the elements; in water with what has grown on them."""
-        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model)[0]
+        grown = 0.0 if self.load.kind in ("WDD", "FLD") else 2.0 * growth_of(system.model)[0]
         return self.load.diameter + grown + np.zeros(len(system.family))
 
 
@@ -100,16 +101,17 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Loads as cases: ``nodal`` (n, 3) forces, ``body`` (elements, 3) forces per volume, ``gravity`` (elements, 3)
-    accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed supports that fade out;
-    ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length of both legs, which
-    ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
+    """Loads as cases: ``nodal`` (n, 3) forces, ``moments`` (free bodies, 3), ``body`` (elements, 3) forces per volume,
+    ``gravity`` (elements, 3) accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed
+    supports that fade out; ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length
+    of both legs, which ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
     """
 
     supports: Supports
     nodal: tuple[Case, ...] = ()
     body: tuple[Case, ...] = ()
     gravity: tuple[Case, ...] = ()
+    moments: tuple[Case, ...] = ()
     heat: tuple[Case, ...] = ()
     released: tuple[Case, ...] = ()
     initial_temperature: Floats | None = None
@@ -170,6 +172,7 @@ def next_environment(
         advance(before.nodal, nodal, "CLOAD" in replaced, span, model),
         advance(before.body, body, "DLOAD" in replaced, span, model),
         advance(before.gravity, gravity, "DLOAD" in replaced, span, model),
+        advance(before.moments, _moment_entries(system, step), "CLOAD" in replaced, span, model),
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
@@ -212,6 +215,13 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
     return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
 
 
+def _moment_entries(system: System, step: Step) -> Entries:
+    """Moments on free bodies, by their numbers."""
+    numbers = {body.node: number for number, body in enumerate(system.model.free_bodies)}
+    rows = ((load.amplitude, (numbers[int(load.target)], load.dof - 4), load.value) for load in step.moments)
+    return _entries((len(numbers), 3), rows)
+
+
 def _winches(system: System, before: Environment, step: Step, span: Span) -> tuple[Case, ...]:
     """Those that no amplitude moves turn evenly over the step, be it static or dynamic."""
     evenly = replace(span, ramps=step.winds and span.end > span.start)
@@ -244,8 +254,9 @@ def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
 
 def load_set(system: System, environment: Environment) -> LoadSet:
     """Nodal vectors of all dead loads in force: body forces, weight, buoyancy go half to each end of a bar."""
-    forces = (*environment.nodal, *environment.released)
-    vectors = [case.field for case in forces]
+    forces = (*environment.nodal, *environment.released, *environment.moments)
+    vectors = [case.field for case in (*environment.nodal, *environment.released)]
+    vectors += [couples(system.model, case.field) for case in environment.moments]
     vectors += [_to_nodes(system, case.field * system.volume[:, None]) for case in environment.body]
     vectors += [_to_nodes(system, case.field * system.element_mass[:, None]) for case in environment.gravity]
     lifts = buoyancy_cases(system, environment.flows)

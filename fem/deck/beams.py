@@ -1,24 +1,27 @@
 """Sections of lines that bend, B31: ``*BEAM GENERAL SECTION`` and ``*BEAM SECTION``, as far as they are those of round
 lines; what such lines are refused: other joints, bends at rest, ends that are held in part.
 
-A rotation of a node means that its bars keep their directions, for the whole run.
+A rotation of a node means that its bars keep their directions, for the whole run: in space, or on a rigid body.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
+from fem.arrays import Ints
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, word_of
 from fem.deck.materials import ROPE_LAWS
 from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import Line, Parameters, Value, keyword, keyword_line
-from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Mesh
-from fem.model.beams import beams_at, find_angles
+from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh, Model
+from fem.model.beams import BEHIND, beams_at, find_angles
+from fem.model.free_bodies import weights
 
 STRAIGHT = "STRAIGHT AT REST"
 BENT = 1e-4
@@ -198,11 +201,13 @@ class Clamps:
     """Which rotations of nodes with beams are held, from the first step on.
 
     given  by node (index): the dofs held, and where that is said
+    tied   nodes that a body holds (TIE NSET)
     """
 
     def __init__(self, draft: Draft, mesh: Mesh) -> None:
         self.draft, self.mesh, self.beams = draft, mesh, {} if draft.mistakes else beams_at(mesh)
         self.given: dict[int, dict[int, Place]] = {}
+        self.tied: set[int] = set()
 
     def take(self, part: Draft | StepDraft, nodes: Iterable[int], entry: Boundary, place: Place) -> None:
         """A rotation of some nodes with beams; those of steps after the first are held already."""
@@ -231,6 +236,8 @@ class Clamps:
 
     def finish(self) -> None:
         """What is held goes before the first step."""
+        for node in sorted(self.tied):
+            self.given[node] = dict.fromkeys((4, 5, 6), self.draft.nodes.place_of(int(self.mesh.node_labels[node])))
         for node, dofs in self.given.items():
             label = int(self.mesh.node_labels[node])
             for _, other in self.beams[node]:
@@ -245,3 +252,50 @@ class Clamps:
                     break
             self.draft.clamps.add(label)
             self.draft.rotations += [Boundary(label, dof) for dof in sorted(dofs)]
+
+
+def turn_clamps(model: Model) -> Model:
+    """The model with a node of each body behind each clamp on it, as far behind as the bar is long.
+
+    ValueError: a body of two points does not turn about its axis, and a line is clamped to it across this axis.
+    """
+    found = find_angles_on(model)
+    if not found:
+        return model
+    mesh, free = model.mesh, len(model.bodies)
+    labels, places, sets, equations = [mesh.node_labels], [mesh.coordinates], dict(mesh.node_sets), [*model.equations]
+    bodies = [*model.bodies, *model.free_bodies]
+    for number, nodes in found.items():
+        body, first = bodies[number], sum(map(len, labels))
+        label = int(max(each.max() for each in labels)) + 1
+        labels.append(label + np.arange(len(nodes)))
+        places.append(2.0 * mesh.coordinates[nodes[:, 0]] - mesh.coordinates[nodes[:, 1]])
+        name, own = f"TIED TO {body.node}", first + np.arange(len(nodes))
+        sets[name], bodies[number] = np.append(mesh.nodes_of(body.pinned), own), replace(body, pinned=name)
+        if number < free:
+            continue
+        points = mesh.node_sets[body.corners or ""]
+        middle = mesh.coordinates[points].mean(axis=0)
+        rows = weights(mesh.coordinates[points] - middle, places[-1] - middle)
+        off = np.linalg.norm(rows @ mesh.coordinates[points] - places[-1], axis=1)
+        for at in np.flatnonzero(off > BEHIND * np.linalg.norm(places[-1] - middle, axis=1))[:1].tolist():
+            what = f"the line at node {mesh.named(int(mesh.node_labels[nodes[at, 0]]))} is clamped across the axis of "
+            raise ValueError(
+                what + f"a slender body (node {mesh.named(body.node)}), which has no rotation about its axis"
+            )
+        for node, row in zip(own.tolist(), rows.tolist(), strict=True):
+            terms = [(int(point), w) for point, w in zip(points, row, strict=True) if w]
+            equations += [Equation(((node, dof, -1.0), *((point, dof, w) for point, w in terms))) for dof in (1, 2, 3)]
+    mesh = replace(mesh, node_labels=np.concatenate(labels), coordinates=np.concatenate(places), node_sets=sets)
+    both = tuple(bodies[:free]), tuple(bodies[free:])
+    return replace(model, mesh=mesh, equations=tuple(equations), bodies=both[0], free_bodies=both[1])
+
+
+def find_angles_on(model: Model) -> dict[int, Ints]:
+    """By number of a body: node and next node (c, 2) of clamps on it that have no node of the body behind them."""
+    if not model.bends:
+        return {}
+    nodes, _ = model.bent_at
+    nodes = nodes[nodes[:, 0] < 0, 1:]
+    own = [nodes[np.isin(nodes[:, 0], model.nodes_on(body))] for body in (*model.bodies, *model.free_bodies)]
+    return {number: each for number, each in enumerate(own) if len(each)}

@@ -307,16 +307,13 @@ def build_bodies(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[RigidBody, ..
                     raise Mistake(place, f"reference node {draft.as_written(label)} {blame}", FREE)
                 for other in {node, *pinned} & turned:
                     raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
-                for other in clamps.beams.keys() & set(pinned) if card.has("TIE NSET") else ():
-                    what = (
-                        f"node {written(draft, mesh, other)} of a line that bends is tied with its rotations, which is "
-                    )
-                    hint = "PIN NSET makes it a hinge; *BOUNDARY, 4 to 6, keeps the direction of a line"
-                    raise Mistake(card.field("TIE NSET").place, what + "not supported", hint)
                 for other in pinned:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
                         raise Mistake(tied_field(card).place, what)
+    for each, card in (*draft.bodies, *draft.free_bodies):
+        if card.has("TIE NSET"):
+            clamps.tied |= clamps.beams.keys() & set(nodes.members(each.pinned).tolist())
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
@@ -367,7 +364,7 @@ def split_supports(
             kept.append((entry, place))
             continue
         named = nodes.members(entry.target).tolist()
-        for node in [node for node in named if node in owner][:1]:
+        for node in [node for node in named if node in owner and entry.dof <= 3][:1]:
             what = f"node {written(draft, mesh, node)} is pinned to a rigid body: it moves with node {owner[node]}"
             draft.report(Mistake(place, what, "remove it from *BOUNDARY"))
         moving = [node for node in named if node in given]
@@ -377,7 +374,7 @@ def split_supports(
             kept.append((entry, place))
             continue
         part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
-        stiff = clamps.beams.keys() & set(named) - owner.keys()
+        stiff = clamps.beams.keys() & set(named)
         clamps.take(part, stiff, entry, place)
         held |= stiff
         if len(moving) + len(stiff) < len(named) and not draft.has_failed("RIGID BODY"):

@@ -481,6 +481,7 @@ class StepDraft:
     rotations: list[model.Boundary] = field(default_factory=list)
     turned: list[tuple[model.Boundary, Place]] = field(default_factory=list)
     nodal_loads: list[model.NodalLoad] = field(default_factory=list)
+    moments: list[tuple[model.NodalLoad, Place]] = field(default_factory=list)
     distributed_loads: list[model.DistributedLoad] = field(default_factory=list)
     fluid_loads: list[tuple[model.FluidLoad, Place]] = field(default_factory=list)
     temperatures: list[model.Temperature] = field(default_factory=list)

@@ -15,7 +15,7 @@ from fem.arrays import Floats
 from fem.deck.cards import Card
 from fem.deck.draft import Draft, EquationTerm, StepDraft
 from fem.deck.source import Mistake, Place, listing
-from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia
+from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia, SteadyState
 from fem.model.free_bodies import (
     NoBody,
     corners_of,
@@ -85,6 +85,7 @@ def release(draft: Draft) -> None:
             Mistake(place, "*ROTARY INERTIA is for reference nodes of rigid bodies: no *RIGID BODY has this one")
         )
     by_node = {each.node: each for each in free}
+    turn_by_moments(draft)
     hold_rotations(draft, by_node)
     begin(draft, by_node)
 
@@ -136,6 +137,24 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
         "distances, carry its rotary inertia"
     )
     return Free(card, node, tuple(tied), tuple(points), corners)
+
+
+def turn_by_moments(draft: Draft) -> None:
+    """Moments of ``*CLOAD`` go to free bodies, one by one."""
+    known = {body.node for body, _ in draft.free_bodies}
+    for step in draft.steps:
+        kept = []
+        for load, place in step.moments:
+            named = nodes_named(draft, load.target)
+            kept += [(replace(load, target=node), place) for node in named if node in known]
+            for node in [node for node in named if node not in known][:1]:
+                what = f"dof {load.dof} is a rotation, and node {draft.as_written(node)} is not the reference node of "
+                draft.report(
+                    Mistake(place, what + "a free body", "moments act on free bodies (ROTARYI); nodes have none")
+                )
+            if step.procedure is not None and isinstance(step.procedure, SteadyState):
+                draft.report(Mistake(place, "moments on bodies in a *STEADY STATE DYNAMICS step are not supported"))
+        step.moments[:] = kept
 
 
 def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:

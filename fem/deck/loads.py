@@ -137,18 +137,22 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
-NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof()), Value("value", ANY, "the force"))
+NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof(turns=True)), Value("value", ANY, "the force"))
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
 @keyword("step", takes=("OP", "AMPLITUDE", *PHASES), refuses=PLANNED, unsupported=UNSUPPORTED)
 def cload(card: Card, draft: Draft) -> None:
-    """``set or label, dof, force``."""
+    """``set or label, dof, force``; dofs 4 to 6: moments on free bodies."""
     late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
             given = NODAL_FORCE.read(row, draft)
-            draft.open_step.nodal_loads.append(NodalLoad(**given, amplitude=amplitude, is_imaginary=late))
+            load = NodalLoad(**given, amplitude=amplitude, is_imaginary=late)
+            if load.dof > 3:
+                draft.open_step.moments.append((load, row.field(1).place))
+            else:
+                draft.open_step.nodal_loads.append(load)
 
 
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}

@@ -14,7 +14,7 @@ import numpy as np
 
 import fem.deck.conditions as conditions
 import fem.deck.steps as steps
-from fem.deck.beams import check_beams
+from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
 from fem.deck.fluids import check_fluids
@@ -360,7 +360,12 @@ def build_model(draft: Draft, end: Place) -> Model:
             f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
             + (", and so on" if len(axes) > 1 else "")
         )
-    return conditions.in_axes(model, axes)
+    try:
+        return turn_clamps(conditions.in_axes(model, axes))
+    except ValueError as error:
+        draft.report(Mistake(draft.free_bodies[0][1].place, str(error), "PIN NSET makes it a hinge"))
+        draft.raise_problems()
+        raise
 
 
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:

@@ -140,7 +140,7 @@ def close_step(draft: Draft) -> None:
         hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *STEADY STATE DYNAMICS"
         draft.report(Mistake(step.place, "the step has no procedure", hint))
     flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
-    acts = flows or step.winches or step.nodal_loads or step.distributed_loads or step.temperatures
+    acts = flows or step.winches or step.nodal_loads or step.moments or step.distributed_loads or step.temperatures
     if isinstance(step.procedure, Frequency) and acts:
         hint = "put loads into a *STATIC step before it"
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
@@ -436,6 +436,7 @@ def blame_short_files(draft: Draft) -> None:
             continue
         entries: list[Any] = [entry for entry, _ in step.boundaries]
         entries += [entry for entry, _ in step.winches]
+        entries += [load for load, _ in step.moments]
         entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
         for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
             place, last = draft.ends[name]

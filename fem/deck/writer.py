@@ -273,7 +273,8 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
 
 def load_lines(step: Step) -> list[str]:
     families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
-    families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
+    nodal = (*step.nodal_loads, *step.moments)
+    families = {"CLOAD": nodal, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
     lines: list[str] = []
     for keyword, loads in families.items():
         op = "NEW" if keyword in step.replaced else None
@@ -329,7 +330,7 @@ def surroundings_lines(model: Model) -> list[str]:
     for rao in model.raos.values():
         lines += [card("RAO", NAME=rao.name, BY="OMEGA", OUTSIDE=rao.outside), *table(rao.rows)]
     for law in model.drag_laws.values():
-        lines += [card("DRAG LAW", NAME=law.name), *table(law.rows)]
+        lines += [card("DRAG LAW", NAME=law.name, BY="ANGLE" if law.is_by_angle else None), *table(law.rows)]
     for growth in model.growths:
         lines.append(keyword_line("MARINE GROWTH", **MARINE_GROWTH.written(growth)))
         lines += table((thickness, density, elevation) for elevation, thickness, density in growth.rows)
@@ -362,5 +363,5 @@ def rest(load: FluidLoad) -> list[str]:
     if load.kind == "FI":
         along = "" if load.added_along is None else number(load.added_along)
         return [coefficient, number(load.added), streams[1], along]
-    exponent = [number(load.exponent)] if load.kind == "FDT" else []
+    exponent = {"FDT": [number(load.exponent)], "FLD": [number(load.angle)]}.get(load.kind, [])
     return [coefficient, number(load.follows), *exponent, *streams]

@@ -45,7 +45,8 @@ FOLDED = math.radians(178.0)
 class Bends(NamedTuple):
     """k angles.
 
-    nodes      (k, 3)  the node of each between the other ends of its bars; the first is -1 at a held end
+    nodes      (k, 3)  the node of each between the other ends of its bars; the first is -1 at an end that is held in
+                       space, and where a body holds it a node of the body behind it
     vectors    (k, 6)  d1 and d2 in the reference position; at a held end d1 is what is held
     stiffness  (k,)    EI/l
     viscosity  (k,)    BETA EI/l

@@ -29,6 +29,7 @@ from fem.forces.bar import AREA, CONJUGATE, VISCOUS, Bars, bar_point
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.fluid import FLUID
 from fem.forces.laws import LINEAR, LOG
+from fem.forces.moments import MOMENTS
 from fem.forces.protocol import Family
 from fem.forces.reeving import REEVING
 from fem.forces.rope_laws import ROPE_LAWS
@@ -38,7 +39,7 @@ from fem.lanes.choose import where
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING, MOMENTS]
 """All of them, bars and springs apart."""
 Groups: TypeAlias = tuple[Any, ...] | None
 """Those of all families of a model; None where none acts, so that its march has no line of them."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
-from fem.model.beams import Angles, angles_of
+from fem.model.beams import Angles, angles_of, find_angles
 from fem.model.curves import Amplitude, Live
 from fem.model.free_bodies import RotaryInertia
 from fem.model.gusts import gusts_at
@@ -292,9 +292,13 @@ class Model:
         """Bars and springs within a free body: their loads and masses act on it, and they have no force."""
         axial, inside = self.mesh.is_of(*AXIAL), np.zeros(len(self.mesh.element_labels), np.bool_)
         for body in self.free_bodies:
-            own = [*self.mesh.nodes_of(body.pinned), *self.mesh.nodes_of(body.node)]
-            inside |= axial & np.isin(self.mesh.element_nodes, own).all(axis=1)
+            inside |= axial & np.isin(self.mesh.element_nodes, self.nodes_on(body)).all(axis=1)
         return np.flatnonzero(inside)
+
+    def nodes_on(self, body: RigidBody) -> Ints:
+        """Nodes that are tied to a rigid body, and the reference node of a free one."""
+        nodes = self.mesh.nodes_of(body.pinned)
+        return nodes if body.corners is None else np.union1d(nodes, self.mesh.nodes_of(body.node))
 
     @property
     def runs(self) -> bool:
@@ -306,11 +310,21 @@ class Model:
         """Whether any bar resists bending."""
         return any(block.kind in BEAMS for block in self.mesh.blocks)
 
-    def angles(self, lengths: Floats) -> Angles:
-        """Those between bars that bend; lengths: the natural ones of all elements."""
+    @property
+    def has_moments(self) -> bool:
+        """Whether moments may act on free bodies, those of earlier runs among them."""
+        return bool(self.free_bodies) and (self.earlier is not None or any(step.moments for step in self.steps))
+
+    @property
+    def bent_at(self) -> tuple[Ints, Ints]:
+        """``nodes`` and ``bars`` of the angles between bars that bend (``beams.Angles``)."""
         bodies = {body.node for body in self.bodies}
         clamped = {int(self.mesh.nodes_of(each.target)[0]) for each in self.rotations if each.target not in bodies}
-        return angles_of(self.mesh, clamped, self.sections, self.materials, lengths)
+        return find_angles(self.mesh, clamped, map(self.nodes_on, (*self.bodies, *self.free_bodies)))
+
+    def angles(self, lengths: Floats) -> Angles:
+        """Those between bars that bend; lengths: the natural ones of all elements."""
+        return angles_of(self.mesh, self.bent_at, self.sections, self.materials, lengths)
 
     @property
     def reach(self) -> Reach:
@@ -333,8 +347,9 @@ class Model:
         """Sorted node indices, with those on which their moments depend: of reference nodes of rigid bodies the nodes
         pinned to these, of lines that bend the neighbours."""
         if self.bends:
-            ends = self.mesh.element_nodes[self.mesh.is_of(*BEAMS)]
-            nodes = np.union1d(nodes, ends[np.isin(ends, nodes).any(axis=1)])
+            angles, _ = self.bent_at
+            beside = angles[np.isin(angles[:, 1], nodes)]
+            nodes = np.union1d(nodes, beside[beside >= 0])
         for body in (*self.bodies, *self.free_bodies):
             if np.isin(self.mesh.nodes_of(body.node), nodes).any():
                 nodes = np.union1d(nodes, self.mesh.nodes_of(body.corners or body.pinned))

@@ -1,8 +1,9 @@
 """Lines that bend: where the angles are that resist, and how stiff they are.
 
 A line is a chain of bars (B31). An angle lies at each node between two of them, and at each clamped node between each
-bar there and the direction that it has in the deck. Half a bar on each side of an angle bends, so that
-l/EI = L1/(2 EI1) + L2/(2 EI2), and L/(2 EI) at a clamp; L are natural lengths.
+bar there and the direction that it has in the deck. On a rigid body this is the direction from a node of the body that
+lies behind, on the line of the bar: it turns with the body, which feels the moment as forces on both nodes. Half a bar
+on each side of an angle bends, so that l/EI = L1/(2 EI1) + L2/(2 EI2), and L/(2 EI) at a clamp; L are natural lengths.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from fem.model.mesh import BEAMS, Mesh
 class Angles(NamedTuple):
     """k angles.
 
-    nodes      (k, 3)  the node at which each lies, between the other ends of its bars; the first is -1 at a clamp
+    nodes      (k, 3)  the node at which each lies, between the other ends of its bars; the first is -1 at a clamp, or
+                       the node behind it on a rigid body
     bars       (k, 2)  element indices of its bars; the first is -1 at a clamp
     length     (k,)    l
     softness   (k,)    l/EI
@@ -58,13 +60,23 @@ def beams_at(mesh: Mesh) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def find_angles(mesh: Mesh, clamped: Set[int]) -> tuple[Ints, Ints]:
-    """``nodes`` and ``bars`` of all angles; clamped: nodes whose beams keep their directions."""
+BEHIND = 1e-9
+"""Of their distance: by so much a node of a body that is behind a clamp may lie off the line of the bar."""
+
+
+def find_angles(mesh: Mesh, clamped: Set[int], bodies: Iterable[Ints] = ()) -> tuple[Ints, Ints]:
+    """``nodes`` and ``bars`` of all angles.
+
+    clamped  nodes whose beams keep their directions;  bodies: nodes of each rigid body, with which these turn
+    """
     nodes, bars = list[tuple[int, int, int]](), list[tuple[int, int]]()
+    beside = {int(node): own for own in bodies for node in own}
     for node, beams in beams_at(mesh).items():
         if node in clamped:
-            nodes += [(-1, node, other) for _, other in beams]
-            bars += [(-1, element) for element, _ in beams]
+            own = beside.get(node, np.zeros(0, np.int64))
+            free = [(element, other) for element, other in beams if other not in own]
+            nodes += [(node_behind(mesh, own, node, other), node, other) for _, other in free]
+            bars += [(-1, element) for element, _ in free]
         elif len(beams) == 2:
             (first, before), (second, after) = beams
             nodes.append((before, node, after))
@@ -72,9 +84,18 @@ def find_angles(mesh: Mesh, clamped: Set[int]) -> tuple[Ints, Ints]:
     return np.array(nodes, np.int64).reshape(-1, 3), np.array(bars, np.int64).reshape(-1, 2)
 
 
-def angles_of(mesh: Mesh, clamped: Set[int], sections: Iterable[Any], materials: Any, lengths: Floats) -> Angles:
+def node_behind(mesh: Mesh, own: Ints, node: int, other: int) -> int:
+    """The first of the nodes of a body that lies behind a bar from ``node`` to ``other``; -1: none does."""
+    way = mesh.coordinates[node] - mesh.coordinates[other]
+    arms = mesh.coordinates[own] - mesh.coordinates[node]
+    along = arms @ (way / np.linalg.norm(way))
+    off = np.linalg.norm(arms - np.outer(along, way / np.linalg.norm(way)), axis=1)
+    return int(next(iter(own[(along > 0.0) & (off <= BEHIND * along)]), -1))
+
+
+def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], materials: Any, lengths: Floats) -> Angles:
     """Angles of lines whose elements have the natural lengths (elements,)."""
-    nodes, bars = find_angles(mesh, clamped)
+    nodes, bars = found
     rigidity, beta = np.ones(len(lengths)), np.zeros(len(lengths))
     for section in sections:
         if section.inertia:

@@ -22,6 +22,8 @@ from fem.arrays import Floats, frozen
 TETRAHEDRON = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
 SLENDER = 1e-9
 """Of the largest second moment: what is less is the round-off of a difference of moments of inertia."""
+ROUND_OFF = 1e-15
+"""Sine of an angle that nobody can tell from half a turn."""
 
 
 class NoBody(ValueError):
@@ -85,14 +87,18 @@ def rotation(corners: Floats, places: Floats) -> Floats:
         return np.asarray(left @ right)
     axis = corners[0] / np.linalg.norm(corners[0])
     now = places[..., 0, :] - places[..., 1, :]
-    now = now / np.linalg.norm(now, axis=-1, keepdims=True)
-    cross, cosine = np.cross(axis, now), now @ axis
-    k = np.einsum("...i,ijk->...jk", cross, CROSS)
-    return np.asarray(np.eye(3) + k + k @ k / (1.0 + cosine)[..., None, None])
-
-
-CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)
-"""[e_i]x: a x b = (a_i CROSS[i]) b."""
+    cosine = (now @ axis)[..., None]
+    across = now - cosine * axis
+    sine = np.linalg.norm(across, axis=-1, keepdims=True)
+    other = np.eye(3)[np.abs(axis).argmin()]  # upside down: half a turn about any axis across
+    side = np.where(sine > ROUND_OFF * np.abs(cosine), across, other)
+    side = side - (side @ axis)[..., None] * axis
+    side = side / np.linalg.norm(side, axis=-1, keepdims=True)
+    size = np.hypot(sine, cosine)
+    now, then = cosine / size * axis + sine / size * side, cosine / size * side - sine / size * axis
+    kept = np.cross(axis, side)
+    ends, starts = np.stack([now, then, kept], axis=-1), np.stack([axis + 0.0 * side, side, kept], axis=-1)
+    return np.asarray(ends @ starts.swapaxes(-1, -2))
 
 
 def rotation_vector(turned: Floats) -> Floats:

@@ -84,8 +84,8 @@ class Boundary:
 
 @frozen
 class NodalLoad:
-    """``*CLOAD``: force on one dof of a node or node set; ``is_imaginary``: a quarter of a period ahead (of harmonic
-    loads).
+    """``*CLOAD``: force on one dof of a node or node set, or moment on a free body (dofs 4 to 6); ``is_imaginary``: a
+    quarter of a period ahead (of harmonic loads).
     """
 
     target: str | int

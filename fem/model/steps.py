@@ -248,6 +248,7 @@ class Step:
     boundaries: tuple[Boundary, ...] = ()
     rotations: tuple[Boundary, ...] = ()
     nodal_loads: tuple[NodalLoad, ...] = ()
+    moments: tuple[NodalLoad, ...] = ()
     distributed_loads: tuple[DistributedLoad, ...] = ()
     fluid_loads: tuple[FluidLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()

@@ -81,8 +81,8 @@ def course_of(model: Model) -> Course:
 def recurs(model: Model) -> bool:
     """Nothing in the last step follows a curve over time that ends."""
     step = model.steps[-1]
-    acting = (step.boundaries, step.rotations, step.nodal_loads, step.distributed_loads, step.fluid_loads)
-    names = {each.amplitude for group in (*acting, step.temperatures, step.winches) for each in group}
+    acting = (step.boundaries, step.rotations, step.nodal_loads, step.moments, step.distributed_loads)
+    names = {each.amplitude for group in (*acting, step.fluid_loads, step.temperatures, step.winches) for each in group}
     curves = (model.amplitudes[name] for name in names if name in model.amplitudes)
     return not step.ramps and not step.winches and all(curve.definition == "PERIODIC" for curve in curves)
 

@@ -98,6 +98,26 @@ def test_rotations_are_read_off_the_points(seed):
     )
 
 
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, 1.0 - 1e-15, 1.0 - 1e-12, 1.0 - 1e-8, 0.5, 1e-9]))
+def test_least_rotations_of_slender_bodies(seed, half_turns):
+    """About any axis across: the vector that turned the body is read off its two points, also upside down."""
+    rng = np.random.default_rng(seed)
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    across = np.cross(axis, rng.normal(size=3))
+    corners = np.outer((2.0, -2.0), axis)
+    turn = half_turns * math.pi * across / np.linalg.norm(across)
+    places = np.stack([corners @ rotation_of(turn).T, -corners, corners]) + rng.normal(size=3)
+    found = rotation(corners, places)
+    assert found @ found.swapaxes(1, 2) == pytest.approx(np.broadcast_to(np.eye(3), (3, 3, 3)), abs=1e-14)
+    assert np.linalg.det(found) == pytest.approx(1.0)
+    assert corners @ found.swapaxes(1, 2) == pytest.approx(places - places.mean(axis=1, keepdims=True), abs=1e-12)
+    lengths = np.linalg.norm(rotation_vector(found), axis=1)
+    assert lengths == pytest.approx([half_turns * math.pi, math.pi, 0.0], abs=2e-7)
+    if half_turns < 0.99:
+        assert rotation_vector(found)[0] == pytest.approx(turn, abs=1e-12)
+
+
 @pytest.mark.parametrize("inertia", [(1.0, 1.5, 2.2, 0.1, -0.2, 0.15), (1.0, 1.5, 2.5)], ids=["of any shape", "flat"])
 @pytest.mark.parametrize("scheme", ["ENERGY MOMENTUM", "GENERALIZED ALPHA"])
 def test_eulers_equations(inertia, scheme):

@@ -10,6 +10,7 @@ from fem.forces.added_mass import ADDED_MASS
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import FAMILIES, registered
 from fem.forces.fluid import FLUID
+from fem.forces.moments import MOMENTS
 from fem.forces.protocol import Family
 from fem.forces.reeving import REEVING
 from fem.forces.rope_laws import ROPE_LAWS
@@ -242,11 +243,68 @@ E, S
 """
 """A clamp, a joint of two sections, an end that slides; the second element runs the other way."""
 DAMPED = BENT.replace("60., 20.\n", "60., 20.\n*DAMPING, BETA=0.05\n", 1)
+GALLOPING = (
+    IMMERSED.replace(
+        "*BOUNDARY",
+        "*AQUA\n-5., -3., 3., 2.\n*WIND\n0.5, 2., 1.5, 1., 0.6, 0.8, 0.5\n"
+        "*DRAG LAW, NAME=ICE, BY=ANGLE\n-100., 1.4, -0.9\n100., 0.9, 0.8\n*BOUNDARY",
+    )
+).replace(
+    "*NODE PRINT",
+    "*DLOAD\n1, FLD, 1., 0.5, ICE, 0.9, 10.\n*DLOAD, LENGTH=CURRENT\n2, FLD, 1., 0.4, ICE\n*NODE PRINT",
+)  # fmt: skip
+"""Drag and lift over the angle of attack, in wind that grows with height; rows of the table are far from all angles."""
+
+TURNED = """*NODE
+1, 0, 0, 0
+2, 0.7, -0.3, 0.9
+3, -0.5, 0.8, 0.4
+*NSET, NSET=TIED
+2, 3
+*ELEMENT, TYPE=MASS, ELSET=M
+1, 1
+*MASS, ELSET=M
+3
+*ELEMENT, TYPE=ROTARYI, ELSET=R
+2, 1
+*ROTARY INERTIA, ELSET=R
+1, 1.5, 2.2, 0.1, -0.2, 0.15
+*ELEMENT, TYPE=SPRING1, ELSET=GROUND
+11, 2
+12, 1
+13, 3
+*SPRING, ELSET=GROUND
+3
+20.
+*ELEMENT, TYPE=SPRING1, ELSET=SIDE
+21, 2
+22, 1
+23, 3
+*SPRING, ELSET=SIDE
+2
+20.
+*RIGID BODY, REF NODE=1, TIE NSET=TIED
+*BOUNDARY
+1, 1
+*AMPLITUDE, NAME=A, TIME=TOTAL TIME
+0, 1, 0.4, 0.6, 0.8, 1
+*STEP, NLGEOM
+{procedure}
+*CLOAD
+1, 4, 1.5
+*CLOAD, AMPLITUDE=A
+1, 5, 2.
+1, 6, -1.
+*NODE PRINT
+U, V, UR
+*END STEP
+"""
+"""Moments about all axes on a body on springs, one of them constant."""
 
 EXAMPLES: list[tuple[Family, str]] = [
     (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED), (SEABED, WRAPPED),
     (FLUID, WAVY), (REEVING, wound()), (REEVING, reeved()), (ROPE_LAWS, ROPES),
-    (BENDING, BENT), (BENDING_DAMPING, DAMPED),
+    (BENDING, BENT), (BENDING_DAMPING, DAMPED), (MOMENTS, TURNED), (FLUID, GALLOPING),
 ]  # fmt: skip
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 
