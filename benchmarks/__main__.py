@@ -3,6 +3,7 @@
 ``python -m benchmarks kernels``: the kernels alone, in ns per bar.
 ``python -m benchmarks first``: the first and the second time of commands, from an empty cache.
 ``python -m benchmarks driven``: runs that a program drives.
+``python -m benchmarks buoy``: lines on a free body.
 ``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
 """
 
@@ -14,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import driven, first, kernels, lanes, lines
+from benchmarks import buoy, driven, first, kernels, lanes, lines
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -53,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("FEM_COMPILER", "wait")  # what is timed is machine code
     if words[:1] == ["kernels"]:
         return kernels.main(words[1:])
+    if words[:1] == ["buoy"]:
+        return buoy.main(words[1:])
     if words[:1] == ["driven"]:
         return driven.main(words[1:])
     if words[:1] == ["first"]:

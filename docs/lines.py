@@ -28,7 +28,7 @@ PICTURES = {
     "fit": {"residuals": "circled_weight_fit/fit"},
     "splash_zone": {"tension": "splash_zone/tension", "extremes": "splash_zone_sweep/extremes"},
     "vessel": {"tension": "moored_vessel/tension"},
-    "line_section": {"tension": "line_section/tension"},
+    "line_section": {"tension": "line_section/tension", "galloping": "galloping/displacements"},
     "iced_span": {
         "jump": "iced_span/displacements",
         "tension": "iced_span/tension",

@@ -29,7 +29,7 @@ FIGURES = (
     *("modes", "load_factor"),
 )
 CODES = ("calculix", "opensees", "moordyn", "code_aster", "abaqus")
-SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
+SOLVERS = ("auto", "chain", "band", "border", "cg", "direct", "superlu", "pardiso")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -149,9 +149,7 @@ def add_solver(commands: Any) -> None:
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
     run.add_argument("--quiet", action="store_true", help="print errors only")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
-    where = (
-        "also run the deck with dt/2 and dt/4, a finer mesh and a tighter criterion: error bars of all printed numbers"
-    )
+    where = "also run the deck with other increments, mesh and criterion: error bars of all printed numbers"
     run.add_argument("--error-bars", dest="error_bars", action="store_true", help=where)
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="do not write the fields for ParaView")
     run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")

@@ -11,23 +11,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, NoConvergence, unknown
 from fem.model import Model
 from fem.model.curves import GIVEN, Live, live_ones
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
-from fem.runner import earlier_deck, earlier_state, verdict_of
+from fem.runner import earlier_deck, earlier_state, listeners, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
-from fem.runs.write import FanOut, InterruptGuard, Relay, RunFiles
-from fem.solve.checkpoint import TYPES, Checkpoints
+from fem.runs.write import InterruptGuard, Relay, RunFiles
+from fem.solve.checkpoint import TYPES
 from fem.solve.clock import SHARP
 from fem.solve.driven import Driven
 from fem.solve.loop import begin
 from fem.solve.newton.groups import ROW
-from fem.solve.outcome import frame_of
+from fem.solve.outcome import copy_of, frame_of
 
 JOINED = 256
 """Rows of so many advances are kept as one."""
@@ -92,8 +94,8 @@ class Kept:
     """A state that ``Stepper.save`` has kept."""
 
     def __init__(self, log: Log, run: Driven) -> None:
-        self.state, self.pending = run.state(), list(log.pending)
-        self.reached = run.copy_of_reached()
+        self.state, self.pending, reached = run.state(), list(log.pending), run.reached
+        self.reached = reached and (copy_of(reached[0], np.array([reached[1]])), 0)  # as it stays
         log.kept.add(self)
 
 
@@ -120,11 +122,8 @@ class Stepper:
         if self._files and self._files.is_complete:
             self._files.close()
             raise CommandError(f"{output} is complete: there is nothing to continue")
-        guard, files, every = InterruptGuard(), self._files, model.restart_every
-        fan = FanOut([files.progress] if files else [], files.open if files else list, timing, guard)
-        self._log, self._fan = Log(fan, history, files is not None), fan
-        before = files.before if files else None
-        kept = Checkpoints(every or 0, every is not None, before, requests.state, guard)
+        self._fan, kept = listeners(model, requests, self._files, timing, InterruptGuard())
+        self._log = Log(self._fan, history, self._files is not None)
         self._error: BaseException | None = None
         self._is_open, self._history = True, history
         self._places: dict[tuple[str, str | int], Any] = {}
@@ -163,7 +162,8 @@ class Stepper:
         NoConvergence  as in ``fem.run``; the last state can still be read, and ``restore`` returns to a saved one
         """
         self._refuse()
-        run, sharp = self._run, self._sharp()
+        run = self._run
+        sharp = SHARP * run.last.clock.dt if run.last else 0.0  # times that are no farther apart are the same
         if run.last is None or not math.isfinite(time) or not time > run.asked + sharp:
             what = "the run has ended" if self.is_finished else "that is not later than now"
             raise CommandError(f"advance to {time:g} at time {run.asked:g}: {what}")
@@ -178,10 +178,6 @@ class Stepper:
             raise
         if run.last is None and not self._log.kept:
             self.close()
-
-    def _sharp(self) -> float:
-        """Times that are no farther apart are the same."""
-        return SHARP * self._run.last.clock.dt if self._run.last else 0.0
 
     # Inputs
 

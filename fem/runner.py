@@ -47,7 +47,7 @@ def run(
     output        folder for the files of the run (docs/reference/results.md): new, empty, or with earlier results of
                   the same deck file, which are replaced; None: no files
     parameters    values that override the deck's ``*PARAMETER``
-    solver        AUTO, CHAIN, BAND, CG, DIRECT (the best installed library), SUPERLU or PARDISO
+    solver        AUTO, CHAIN, BAND, BORDER, CG, DIRECT (the best installed library), SUPERLU or PARDISO
     output_every  save every k-th increment in the history, and the last of each step
     force         replace files with the program's own names in any folder; never a file that the deck is read from
     earlier       folder of the run with whose state the first step begins (``*RESTART, READ``)
@@ -184,12 +184,9 @@ def drive(
     model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
-    guard = guard or InterruptGuard()
-    fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
-    kept = Checkpoints(earlier=requests.state)
-    if files:
-        request = model.restart_every
-        kept = Checkpoints(request or 0, request is not None, files.before, requests.state, guard)
+    fan, kept = listeners(model, requests, files, timing, guard or InterruptGuard(), *sinks)
+    if files is None:  # nobody keeps anything
+        kept = Checkpoints(earlier=requests.state)
     verdict = run_record.COMPLETED
     try:
         solve(model, fan, requests=requests, checkpoints=kept)
@@ -202,6 +199,15 @@ def drive(
         timing.mark("solve")
         if files is not None and files.is_open:
             files.finish(verdict, timing)
+
+
+def listeners(
+    model: Model, requests: Requests, files: RunFiles | None, timing: Timing, guard: InterruptGuard, *sinks: Sink
+) -> tuple[FanOut, Checkpoints]:
+    """Who hears of a run, and when its state is kept."""
+    every, before = model.restart_every, files.before if files else None
+    fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
+    return fan, Checkpoints(every or 0, every is not None, before, requests.state, guard)
 
 
 def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:

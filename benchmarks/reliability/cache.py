@@ -139,7 +139,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "calls what does not exist": changed(b'"others": [', b'"others": ["no_such_function"'),
     "no seal": lambda path: _write(path, path.read_bytes().partition(b"\n")[2]),
     "deep head": _deep,
-    "another unit": lambda path: _write(path, unit_of(path.parents[1], "solve_band").read_bytes()),
+    "another unit": lambda path: _write(path, unit_of(path.parents[1], "solve_with_border").read_bytes()),
     "pipe": instead(os.mkfifo),
     "folder": instead(Path.mkdir),
     "link to nowhere": instead(lambda path: path.symlink_to("nowhere")),

@@ -36,7 +36,7 @@ class Flow:
 
     def diameter(self, system: System) -> Floats:
         """(k,) D of the elements; in water with what has grown on them."""
-        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model)[0]
+        grown = 0.0 if self.load.kind in ("WDD", "FLD") else 2.0 * growth_of(system.model)[0]
         return self.load.diameter + grown + np.zeros(len(system.family))
 
 

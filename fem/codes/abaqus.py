@@ -9,21 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fem.codes.features import FEATURES, Writing
+from fem.codes.features import Writing
 from fem.deck.kinds import number
 from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model
 
-REFUSED = {
-    *("mass of bars: CONSISTENT", "mass of bars: ONE POINT", "rest lengths, laid lines", "initial displacements"),
-    *("weight in water, drag, added mass", "current", "seabed", "slope of the seabed, friction by direction"),
-    *("waves, wind", "drag laws, growth, nonstructural mass", "rods and ropes (INEXTENSIBLE)", "explicit steps"),
-    *("rope laws (UNIAXIAL, VISCOELASTIC)", "rigid bodies, stops, cylinders", "ropes over pulleys, winches"),
-    *("failure, removal of elements", "continued runs (RESTART, READ)", "amplitudes set during the run (USER)"),
-    *("arc length (RIKS), VISCO", "damping ALPHA", "lines that bend"),
-}
-OWN = {"bars (T3D2, T2D2)": "T3D2 (T3D2H where very stiff), logarithmic strain", "dynamic steps": "DYNAMIC, ALPHA"}
-CAN = {one.name: OWN.get(one.name, "the same") for one in FEATURES if one.name not in REFUSED}
 PAIRS = 4
 """Of time and value, on all lines of an amplitude but the last."""
 WITHOUT = {"N", "T"}
@@ -32,7 +22,7 @@ WITHOUT = {"N", "T"}
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
-    writing = Writing("Abaqus", CAN, model)
+    writing = Writing("Abaqus", model)
     for each in model.amplitudes.values():
         if each.definition in ("SWEEP", "SPLINE"):
             writing.refuse(

@@ -17,29 +17,6 @@ from fem.codes.twin import Series, Stage, Twin, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model
 
-CAN = {
-    "bars (T3D2, T2D2)": "SPRINGA",
-    "cables (NO COMPRESSION)": "SPRINGA, NONLINEAR",
-    "struts (NO TENSION)": "SPRINGA, NONLINEAR",
-    "mass of bars: LUMPED": "MASS",
-    "mass of bars: CONSISTENT": "MASS, one end held",
-    "mass of bars: ONE POINT": "MASS, one end held",
-    "point masses (MASS)": "MASS",
-    "rest lengths, laid lines": "SPRINGA, NONLINEAR",
-    "initial stress": "SPRINGA, NONLINEAR",
-    "initial displacements": "the same",
-    "initial velocities": "the same",
-    "damping BETA": "DASHPOTA",
-    "axial springs (SPRINGA)": "the same",
-    "springs of dofs (SPRING1, SPRING2)": "the same",
-    "tables of springs": "the same",
-    "axial dashpots (DASHPOTA)": "the same",
-    "loads at nodes (CLOAD)": "CLOAD, one curve at a dof",
-    "weight, body forces": "CLOAD",
-    "moved supports": "BOUNDARY, AMPLITUDE",
-    "static steps": "STATIC, DIRECT",
-    "dynamic steps": "DYNAMIC, DIRECT, ALPHA",
-}
 PRINTED = "FEM_PRINTED"
 """Set of the nodes whose displacements are compared."""
 WIDTH = 20
@@ -57,7 +34,7 @@ def table(rows: Iterable[Iterable[float]]) -> list[str]:
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
-    writing = Writing("CalculiX", CAN, model)
+    writing = Writing("CalculiX", model)
     twin = twin_of(writing)
     mesh, heading = model.mesh, f"** written by fem export from {Path(model.source).name}; units are those of the deck"
     lines = ["*HEADING", *model.heading, heading, "*NODE, NSET=FEM_ALL"]

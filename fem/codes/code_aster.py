@@ -12,18 +12,6 @@ from fem.codes.features import Writing
 from fem.codes.twin import Member, Series, Stage, Twin, twin_of
 from fem.model import Model
 
-CAN = {
-    "bars (T3D2, T2D2)": "CABLE, EC_SUR_E = 1",
-    "cables (NO COMPRESSION)": "CABLE, EC_SUR_E",
-    "mass of bars: LUMPED": "discrete M_T_D_N",
-    "mass of bars: ONE POINT": "that of CABLE (MECABL2)",
-    "point masses (MASS)": "discrete M_T_D_N",
-    "loads at nodes (CLOAD)": "FORCE_NODALE, FONC_MULT",
-    "weight, body forces": "FORCE_NODALE",
-    "moved supports": "DDL_IMPO, FONC_MULT",
-    "static steps": "STAT_NON_LINE",
-    "dynamic steps": "DYNA_NON_LINE, NEWMARK or HHT",
-}
 ON_A_LINE = 8
 NAME = 24
 """Longest name of a group."""
@@ -31,7 +19,7 @@ NAME = 24
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
-    writing = Writing("Code_Aster", CAN, model)
+    writing = Writing("Code_Aster", model)
     twin = twin_of(writing, keeps_off=True)
     if any(each.plus != 1.0 for each in twin.members):
         writing.refuse("NO TENSION", "", "NO TENSION: EC_SUR_E is a ratio in compression", "use a cable")

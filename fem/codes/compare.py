@@ -29,10 +29,13 @@ from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
 from fem.files import lines_of, replace_file
 from fem.model import Dynamic, Model, Step
-from fem.runner import run
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
+from fem.study.certainty.companions import RUN as OURS
+from fem.study.certainty.companions import Companions
+from fem.study.certainty.error_bars import wanted_bars
+from fem.study.tracks import tracked
 
 RUN = {"calculix": "ccx", "opensees": "openseespy", "moordyn": "moordyn"}
 """Codes that are run: a program on PATH, or packages of a Python."""
@@ -211,23 +214,11 @@ def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, 
     """Names, instants (k,), our values and their bars (k, c)."""
     nodes, elements = printed(model)
     names = [f"U{axis}_n{label}" for label in nodes for axis in (1, 2, 3)] + [f"T_e{label}" for label in elements]
-    if with_bars:
-        from fem.study.certainty.error_bars import error_bars
-
-        found = error_bars(model, mesh=False)
-        history = found.history
-    else:
-        history = run(model)
-    columns = [history.of_node(label, "u")[:, axis] for label in nodes for axis in range(3)]
-    columns += [history.of_element(label, "T") for label in elements]
-    last = np.append(np.diff(history.time) > 0.0, True)
-    values = np.column_stack(columns)[last]
-    bars = np.full_like(values, np.nan)
-    for column, name in enumerate(names if with_bars else ()):
-        with contextlib.suppress(KeyError):
-            series = found.series(name)
-            bars[:, column] = np.interp(history.time[last], series["time"], series["bar"])
-    return tuple(names), history.time[last], values, bars
+    found = wanted_bars(Companions(model, False, names=tuple(names))) if with_bars else None
+    track = found.tracks[OURS] if found else tracked(model, names)
+    last = np.append(np.diff(track.time) > 0.0, True)
+    bars = found.all_bars if found else np.full_like(track.values, np.nan)
+    return tuple(names), track.time[last], track.values[last], bars[last]
 
 
 def halved(model: Model) -> Model:

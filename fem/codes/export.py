@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fem.arrays import Say
+from fem.codes.features import stem_of
 from fem.deck import read_model
 from fem.errors import CommandError, proposal
 from fem.files import write_new
@@ -35,11 +36,6 @@ def files_for(code: str, model: Model) -> tuple[dict[str, str], list[str]]:
     texts, notes = module_of(code).files_of(model)
     stem = stem_of(model)
     return {f"{stem}{suffix}": text for suffix, text in texts.items()}, notes
-
-
-def stem_of(model: Model) -> str:
-    """The beginning of all names: codes know no blanks."""
-    return "_".join(Path(model.source or "model").stem.split())
 
 
 def export_deck(

@@ -1,13 +1,15 @@
 """What a deck asks of a code, feature by feature, and the refusal of what a code cannot express.
 
-A code lists the features that it can express, with the form they take there; all others are refused, by the line of
-the deck. The table of docs/other_codes.md is made of these lists.
+``forms.csv`` lists the features that each code can express, with the form they take there; all others are refused, by
+the line of the deck. It is the table of docs/other_codes.md.
 """
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,14 +139,30 @@ def line_of(model: Model, card: str, word: str) -> tuple[str, int, str]:
     return first or (model.source or "deck", 1, "")
 
 
+@cache
+def forms_of(code: str) -> dict[str, str]:
+    """Feature -> the form it has in a code; those that the code cannot express are missing."""
+    with Path(__file__).with_name("forms.csv").open(newline="", encoding="utf-8") as file:
+        return {row["feature"]: row[code] for row in csv.DictReader(file) if row[code]}
+
+
+def stem_of(model: Model) -> str:
+    """The beginning of all names of files: codes know no blanks."""
+    return "_".join(Path(model.source or "model").stem.split())
+
+
+def about_of(model: Model) -> dict[str, str]:
+    """What the heads of scripts say of the deck, as text within quotes."""
+    heading = " ".join(model.heading).replace('"', "'").strip()
+    return {"heading": heading or stem_of(model), "source": Path(model.source).name}
+
+
 class Writing:
-    """What is said while a deck is written for a code: refusals, and notes on what differs there.
+    """What is said while a deck is written for a code: refusals, and notes on what differs there."""
 
-    code  its name;  can: feature -> the form it has there
-    """
-
-    def __init__(self, code: str, can: Mapping[str, str], model: Model) -> None:
+    def __init__(self, code: str, model: Model) -> None:
         self.code, self.model = code, model
+        can = forms_of(code)
         self.problems: list[Problem] = []
         self.notes: list[str] = []
         for name, is_in, card, word, hint in FEATURES:

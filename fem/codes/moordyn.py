@@ -7,35 +7,16 @@ segment between two points, for MoorDyn starts a line of more from its own caten
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from fem.codes.features import Writing
+from fem.codes.features import Writing, about_of, stem_of
 from fem.codes.opensees import assignments, body_of
 from fem.codes.twin import Member, Stage, Twin, twin_of
 from fem.model import Model
 from fem.model.curves import Constant
 
-CAN = {
-    "bars (T3D2, T2D2)": "lines, that do not push",
-    "cables (NO COMPRESSION)": "lines",
-    "mass of bars: LUMPED": "lines",
-    "mass of bars: CONSISTENT": "points, one end held",
-    "mass of bars: ONE POINT": "points, one end held",
-    "point masses (MASS)": "points",
-    "rest lengths, laid lines": "UnstrLen",
-    "initial stress": "UnstrLen",
-    "damping BETA": "BA",
-    "axial springs (SPRINGA)": "lines without mass",
-    "weight, body forces": "g, along -z",
-    "moved supports": "coupled points, moved by the script",
-    "static steps": "start at rest: catenary, relaxation",
-    "dynamic steps": "RK4, in steps of its own",
-    "weight in water, drag, added mass": "Diam, Cd, Ca, CdAx, CaAx",
-    "seabed": "kbot, cbot",
-}
 COURANT = 0.5
 """MoorDyn's step times the highest frequency."""
 DRY = 1e-3
@@ -104,7 +85,7 @@ class Chain(NamedTuple):
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
-    writing = Writing("MoorDyn", CAN, model)
+    writing = Writing("MoorDyn", model)
     twin = twin_of(writing)
     moving = [stage for stage in twin.stages if stage.dynamic]
     at_rest = twin.stages[0].dynamic is None
@@ -141,8 +122,8 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         f"{chain.segment * len(chain.members)!r} {len(chain.members)} - # from element {chain.members[0].label}"
         for number, chain in enumerate(chains, 1)
     ]
-    stem = "_".join(Path(model.source or "model").stem.split())
-    about = {"heading": " ".join(model.heading).replace('"', "'").strip() or stem, "source": Path(model.source).name}
+    stem = stem_of(model)
+    about = about_of(model)
     options = [*options_of(twin, kinds), f"{gravity!r} g", "RK4 tScheme", "0 writeLog"]
     options += RELAXATION if at_rest and any(kind.drag for kind in names) else ["0 TmaxIC"]
     text = FILE.format(

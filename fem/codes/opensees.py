@@ -8,35 +8,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fem.codes.calculix import CAN as SPRINGS
-from fem.codes.features import Writing
+from fem.codes.features import Writing, about_of, stem_of
 from fem.codes.twin import Stage, Twin, twin_of
 from fem.model import Dashpot, Model, Spring
 
-CAN = SPRINGS | {
-    "bars (T3D2, T2D2)": "corotTruss, strain by elongation over length",
-    "cables (NO COMPRESSION)": "uniaxialMaterial Elastic, Eneg",
-    "struts (NO TENSION)": "uniaxialMaterial Elastic, Eneg",
-    "mass of bars: LUMPED": "-rho",
-    "mass of bars: CONSISTENT": "-rho -cMass 1",
-    "mass of bars: ONE POINT": "mass, one end held",
-    "point masses (MASS)": "mass",
-    "rest lengths, laid lines": "InitStrainMaterial",
-    "initial stress": "InitStrainMaterial",
-    "initial displacements": "setNodeDisp",
-    "initial velocities": "setNodeVel",
-    "damping BETA": "uniaxialMaterial Elastic, eta",
-    "axial springs (SPRINGA)": "corotTruss without mass",
-    "springs of dofs (SPRING1, SPRING2)": "zeroLength",
-    "tables of springs": "ElasticMultiLinear",
-    "axial dashpots (DASHPOTA)": "corotTruss, eta",
-    "dashpots of dofs": "zeroLength, eta",
-    "loads at nodes (CLOAD)": "load, timeSeries Path",
-    "weight, body forces": "load at nodes",
-    "moved supports": "sp, timeSeries Path",
-    "static steps": "LoadControl",
-    "dynamic steps": "Newmark, HHT, GeneralizedAlpha",
-}
 FAR = 1e3
 """Strains beyond the ends of a table, up to which its force stays the same: OpenSees goes on with the last slope."""
 HEAD = '''"""{heading}
@@ -66,7 +41,7 @@ MEANINGS = {
 
 def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
-    writing = Writing("OpenSees", CAN, model)
+    writing = Writing("OpenSees", model)
     twin = twin_of(writing, keeps_off=not any(section.mass_rule == "ONE POINT" for section in model.sections))
     members, tables, mesh = dict[int, Row](), dict[int, Row](), model.mesh
     masses = twin.mass.copy()
@@ -89,7 +64,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         if own[-1]:
             writing.note("a consistent mass begins with the acceleration of a lumped one")
     some = twin.free & (masses > 1e-12 * masses.max(initial=0.0))
-    stem = "_".join(Path(model.source or "model").stem.split())
+    stem = stem_of(model)
     tables_of = {
         "NODES": dict(zip(mesh.node_labels.tolist(), map(tuple, mesh.coordinates.tolist()), strict=True)),
         "FIXED": {twin.label(n): tuple(map(int, held)) for n, held in enumerate(twin.fixed) if held.any()},
@@ -107,7 +82,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "TABLE": f"{stem}_opensees.csv",
     }
     writing.close()
-    about = {"heading": " ".join(model.heading).replace('"', "'").strip() or stem, "source": Path(model.source).name}
+    about = about_of(model)
     head = HEAD.format(**about, notes="\n".join(writing.notes), table=tables_of["TABLE"])
     return {"_opensees.py": head + assignments(tables_of, MEANINGS) + body_of("opensees")}, writing.notes
 

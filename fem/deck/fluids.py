@@ -129,10 +129,20 @@ def gusts_of(card: Card, rows: Sequence[Row], speed: float, draft: Draft) -> Gus
     return found
 
 
-@keyword("model", needs=("NAME",), extension="*DRAG LAW")
+@keyword("model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")
 def drag_law(card: Card, draft: Draft) -> None:
-    """``speed, force per length``, from 0, 0."""
+    """``speed, force per length``, from 0, 0; BY=ANGLE: ``angle, C_D, C_L``."""
     name = draft.declare(card, "drag law")
+    if card.word("BY", ("SPEED", "ANGLE"), "SPEED") == "ANGLE":
+        turns = []
+        for row in draft.rows(card):
+            row.end(3, "angle, C_D, C_L")
+            turns.append((row, tuple(row.number(at, what) for at, what in enumerate(("the angle", "C_D", "C_L")))))
+        found = rising(turns, 0, "angle")
+        if len(found) < 2 or not found[-1][0] - found[0][0] < 360.0:
+            raise card.mistake(f"drag law {name} needs at least two angles within less than 360 degrees")
+        draft.drag_laws[name] = DragLaw(name, found, True)
+        return
     rows: list[tuple[Row, tuple[float, ...]]] = []
     for row in draft.rows(card):
         row.end(2, "speed, force per length")
@@ -167,12 +177,14 @@ def marine_growth(card: Card, draft: Draft) -> None:
 FIELDS = {
     "FDD": ("Cd or a drag law", "alpha_R", "A_c", "A_w"),
     "WDD": ("Cd or a drag law", "alpha_R", "A_x", "A_y"),
+    "FLD": ("a drag law by angle", "alpha_R", "the angle of the ice", "A_x", "A_y"),
     "FDT": ("Ct", "alpha_R", "h", "A_c", "A_w"),
     "FI": ("C_M", "C_A", "A_w", "C_At"),
     "PB": (),
 }
 """What follows elements, label, M, D on a data line."""
-STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7}
+STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7, "FLD": 7}
+IN_WIND = ("WDD", "FLD")
 """Where the amplitudes of the stream stand."""
 
 
@@ -203,6 +215,10 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     else:
         coefficient = field.name("a drag law")
         draft.use("drag law", coefficient, field.place)
+    if kind == "FLD":
+        load = replace(load, angle=row.number(6, FIELDS[kind][2], 0.0))
+        if not isinstance(coefficient, str):
+            raise Mistake(field.place, "FLD needs the name of a *DRAG LAW, BY=ANGLE, got a number")
     exponent = row.amount(6, "the exponent h", 2.0) if kind == "FDT" else 2.0
     if exponent < 1.0:
         raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
@@ -213,17 +229,17 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
         found.append(its.name("an amplitude") if its.text else None)
         if its.text:
             draft.use("amplitude", found[-1] or "", its.place)
-    if found[1] and kind != "WDD" and not draft.waves:
+    if found[1] and kind not in IN_WIND and not draft.waves:
         draft.ignore(f"A_w of {kind} (there are no waves)")
-    own = draft.water.amplitude if draft.water is not None and kind != "WDD" else None
+    own = draft.water.amplitude if draft.water is not None and kind not in IN_WIND else None
     streams = found[0] or own, found[1]
     return replace(load, coefficient=coefficient, follows=follows, exponent=exponent, streams=streams)
 
 
 def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
-    card, fluid = ("WIND", draft.wind) if kind == "WDD" else ("AQUA", draft.water)
+    card, fluid = ("WIND", draft.wind) if kind in IN_WIND else ("AQUA", draft.water)
     if fluid is None and not draft.has_failed(card):
-        message = f"{kind} acts in {'wind' if kind == 'WDD' else 'water'}, and the deck has no *{card}"
+        message = f"{kind} acts in {'wind' if kind in IN_WIND else 'water'}, and the deck has no *{card}"
         raise Mistake(row.field(1).place, message, f"give *{card} before the first step")
     if fluid is not None and fluid.density == 0.0:
         raise Mistake(row.field(1).place, f"{kind} acts in a fluid, and the density of *{card} is 0")
@@ -263,7 +279,7 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
         with draft.guard():
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
-    if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
+    if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind not in IN_WIND):
         what = "the acceleration of a varying current (unlike that of waves) exerts no force"
         draft.notice(f"FI and an amplitude of the current: {what}")
     kinds = set[str]()
@@ -278,6 +294,10 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
                 before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
                 found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
                 before |= found
+                law = draft.drag_laws.get(load.coefficient) if isinstance(load.coefficient, str) else None
+                if law is not None and law.is_by_angle != (load.kind == "FLD"):
+                    which = "BY=ANGLE" if load.kind == "FLD" else "by speed"
+                    raise Mistake(place, f"{load.kind} needs a *DRAG LAW {which}, and {law.name} is none")
                 if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
                     height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                     if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.deck import conditions, steps
+import fem.deck.conditions as conditions
+import fem.deck.steps as steps
 from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given

@@ -330,7 +330,7 @@ def surroundings_lines(model: Model) -> list[str]:
     for rao in model.raos.values():
         lines += [card("RAO", NAME=rao.name, BY="OMEGA", OUTSIDE=rao.outside), *table(rao.rows)]
     for law in model.drag_laws.values():
-        lines += [card("DRAG LAW", NAME=law.name), *table(law.rows)]
+        lines += [card("DRAG LAW", NAME=law.name, BY="ANGLE" if law.is_by_angle else None), *table(law.rows)]
     for growth in model.growths:
         lines.append(keyword_line("MARINE GROWTH", **MARINE_GROWTH.written(growth)))
         lines += table((thickness, density, elevation) for elevation, thickness, density in growth.rows)
@@ -363,5 +363,5 @@ def rest(load: FluidLoad) -> list[str]:
     if load.kind == "FI":
         along = "" if load.added_along is None else number(load.added_along)
         return [coefficient, number(load.added), streams[1], along]
-    exponent = [number(load.exponent)] if load.kind == "FDT" else []
+    exponent = {"FDT": [number(load.exponent)], "FLD": [number(load.angle)]}.get(load.kind, [])
     return [coefficient, number(load.follows), *exponent, *streams]

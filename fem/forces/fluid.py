@@ -47,6 +47,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.curves import Curves, distinct, gathered, largest, value_at, with_zero
+from fem.forces.galloping import Iced, by_direction, by_speed, dot, iced, scaled
 from fem.forces.protocol import SPENT, Family, Tangent, Trial
 from fem.forces.waves import (
     ACCELERATION,
@@ -79,9 +80,9 @@ BAR, MEDIUM, MAGNITUDE, STREAM, SECOND, LAW, COUNT, IS_CURRENT = 0, 1, 2, 3, 4, 
 ROW = 8
 # Entries of numbers: L0, k_n (of a drag law, M; of inertia, mass across; of still water, force over speed), k_t (mass
 # along, force over speed), h, alpha_R, buoyancy per length, how much of it dead loads are, the largest factors by which
-# amplitudes multiply the current and the motion of waves
-LENGTH, NORMAL, ALONG, EXPONENT, FOLLOWS, LIFT, GIVEN, MOST_CURRENT, MOST_WAVES = 0, 1, 2, 3, 4, 5, 6, 7, 8
-NUMBERS = 9
+# amplitudes multiply the current and the motion of waves; of ice that gallops 1 or -1, and its angle
+LENGTH, NORMAL, ALONG, EXPONENT, FOLLOWS, LIFT, GIVEN, MOST_CURRENT, MOST_WAVES, SIDE, ANGLE = range(11)
+NUMBERS = 11
 STILL = 0.0, 0.0, 0.0
 
 
@@ -90,7 +91,7 @@ class Fluid(NamedTuple):
 
     rows    (r, ROW), numbers (r, NUMBERS): of the step, for a magnitude of 1
     elements (q,), ends (q, 2)  the bars that a fluid touches in any step, their nodes;  first: their first pair
-    laws    (k, 2)  speed and force per length, a drag law behind the other
+    laws    (k, 3)  speed and force per length, or angle, C_D, C_L; a drag law behind the other
     sea_nodes   (q, 2)  places of ``ends`` among the nodes of the sea; no rows where there are no waves
     """
 
@@ -269,7 +270,9 @@ def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: T
             first, second = value_at(group.curves, wanted[1], time), value_at(group.curves, wanted[2], time)
         if magnitude != 0.0:
             bar = bar_now(r, magnitude, first, second, now, trial, group)
-            if bar.wet > 0.0 and (group.numbers[r, NORMAL] != 0.0 or group.numbers[r, ALONG] != 0.0):
+            if group.numbers[r, SIDE] != 0.0:
+                add_iced(r, bar, trial, group, force, flow, tangent)
+            elif bar.wet > 0.0 and (group.numbers[r, NORMAL] != 0.0 or group.numbers[r, ALONG] != 0.0):
                 add_drag(r, bar, trial, group, force, flow, tangent)
             if group.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and group.numbers[r, GIVEN] == 1.0):
                 add_lift(r, bar, trial, group, force, flow, tangent)
@@ -335,6 +338,46 @@ def add_drag(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
                 )  # fmt: skip
         add_rising(first, -GAUSS, weight, bar, one, group, tangent)
         add_rising(last, GAUSS, weight, bar, other, group, tangent)
+
+
+@inner_kernel
+def add_iced(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
+    """Add drag and lift over the angle of attack of one row (``galloping``)."""
+    side, angle, factor = group.numbers[r, SIDE], group.numbers[r, ANGLE], group.numbers[r, NORMAL]
+    first, count, up, t = group.rows[r, LAW], group.rows[r, COUNT], group.streams.up, bar.t
+    size = 0.5 * bar.wet * bar.size
+    weight = size * trial.weight * (0.5 if trial.secant else 1.0)
+    rate = group.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
+    for g in range(2):
+        xi = bar.middle + (2 * g - 1) * GAUSS * bar.wet
+        point = iced(t, scaled(1.0 - xi, bar.vi, xi, bar.vj), side, angle, factor, up, group.laws, first, count)
+        stream = scaled(1.0 - xi, bar.ui, xi, bar.uj)
+        trial.power[SPENT] += size * dot(point.q, stream)
+        for a in range(3):
+            push(3 * bar.i + a, -(1.0 - xi) * size * point.q[a], force, flow)
+            push(3 * bar.j + a, -xi * size * point.q[a], force, flow)
+            if tangent.block.shape[0] > 0:
+                add_iced_row(a, xi, weight, rate, bar, point, group, tangent)
+
+
+@inner_kernel
+def add_iced_row(
+    a: int, xi: float, weight: float, rate: float, bar: Bar, point: Iced, group: Fluid, tangent: Tangent
+) -> None:
+    """Derivatives of the force along a: through direction, length and velocities, and the heights of the nodes."""
+    t, along, rise_i, rise_j = bar.t, 0.0, 0.0, 0.0
+    for b in range(3):
+        along += by_direction(a, b, point) * t[b]
+        rise_i += by_speed(a, b, point) * bar.slope_i[b]
+        rise_j += by_speed(a, b, point) * bar.slope_j[b]
+    for b in range(3):
+        turn = (by_direction(a, b, point) - along * t[b]) / bar.length + bar.stretch * point.q[a] * t[b]
+        gain = rate * by_speed(a, b, point)
+        by_i, by_j = turn + (1.0 - xi) * gain, xi * gain - turn
+        if b == group.streams.up:
+            by_i, by_j = by_i - (1.0 - xi) * rise_i, by_j - xi * rise_j
+        at_i, at_j = weight * (1.0 - xi), weight * xi
+        add_entry(3 * a + b, at_i * by_i, at_i * by_j, at_j * by_i, at_j * by_j, bar, group, tangent)
 
 
 @inner_kernel
@@ -445,20 +488,20 @@ def orbital(sea: Sea, heights: Floats) -> Floats:
 
 def labels_of(model: Any) -> tuple[str, ...]:
     """What acts by itself, in the order in which it is put into rows: only in waves does water accelerate."""
-    return ("FDT", "FDD", "WDD", "PB", "FI") if model.waves else ("FDT", "FDD", "WDD", "PB")
+    return ("FDT", "FDD", "WDD", "FLD", "PB", "FI") if model.waves else ("FDT", "FDD", "WDD", "FLD", "PB")
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
     """The bars that water or wind acts on in any step, with those that are gone: all keep their places."""
     elements = model.reach.of(labels_of(model))
-    rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
+    rows = [row for law in model.drag_laws.values() for row in law.radians] if len(elements) else []
     nothing, ends = (np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS))), system.element_nodes[elements]
-    table, streams = np.array(rows, float).reshape(-1, 2), streams_of(model)
+    table, streams = np.array(rows, float).reshape(-1, 3), streams_of(model)
     length = system.lengths_of(elements)
     sea = sea_of(model, np.unique(system.element_nodes[elements]), length, state)
     sea_nodes = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
     ends, sea_nodes = np.ascontiguousarray(ends), np.ascontiguousarray(sea_nodes)
-    blown = np.unique(system.element_nodes[model.reach.of(("WDD",))])
+    blown = np.unique(system.element_nodes[model.reach.of(("WDD", "FLD"))])
     gusts = table_of(model, blown, np.ascontiguousarray(np.searchsorted(blown, ends)))
     return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, sea_nodes, gusts)
 
@@ -510,7 +553,7 @@ def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
     for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):
         load, streams = flow.load, flow.streams
-        medium = {"WDD": WIND, "FI": INERTIA}.get(load.kind, WATER)
+        medium = {"WDD": WIND, "FLD": WIND, "FI": INERTIA}.get(load.kind, WATER)
         fluid = model.wind if medium == WIND else model.water
         law = load.coefficient if isinstance(load.coefficient, str) else ""
         key = {
@@ -521,8 +564,20 @@ def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
         width = flow.diameter(system)[group.elements]
         for case in flow.cases:
             rows = rows_for([medium, case.curve, load.is_current, *key], length, found)
-            add_numbers(load, case.field[group.elements, 0] * there, width, fluid, rows.numbers)
+            magnitude = case.field[group.elements, 0] * there
+            add_numbers(load, magnitude, width, fluid, rows.numbers)
+            if load.kind == "FLD":
+                acts = magnitude != 0.0
+                rows.numbers[acts, SIDE] = sides(system, group, model)[acts]
+                rows.numbers[acts, ANGLE] = np.radians(load.angle)
     return group._replace(**arrays_of(found, model))
+
+
+def sides(system: Any, group: Fluid, model: Any) -> Floats:
+    """(q,) 1 or -1: the mean wind comes from the side of t x e, or from the other one."""
+    way = np.diff(system.coordinates[group.ends], axis=1)[:, 0]
+    level = np.cross(way, np.eye(3)[model.mesh.up])
+    return np.where(level @ (group.streams.along + group.streams.across) < 0.0, -1.0, 1.0)
 
 
 def rows_for(key: list[Any], length: Floats, found: list[Rows]) -> Rows:
@@ -550,6 +605,8 @@ def add_numbers(load: Any, magnitude: Floats, width: Floats, fluid: Any, numbers
     elif load.kind == "FDT":
         numbers[:, ALONG] += magnitude * 0.5 * np.pi * fluid.density * width * load.coefficient
         numbers[acts, EXPONENT] = load.exponent
+    elif load.kind == "FLD":
+        numbers[:, NORMAL] += magnitude * 0.5 * fluid.density * width
     elif isinstance(load.coefficient, str):
         numbers[:, NORMAL] += magnitude
     else:

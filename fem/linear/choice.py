@@ -12,9 +12,10 @@ from fem.assembly.equations import Equations
 from fem.assembly.system import System
 from fem.compiled import kernel
 from fem.linear.factors import PARDISO, SUPERLU, library_for
+from fem.linear.order import NO_PLAN, Plan, plan_of
 
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN, BORDER = 0, 1, 2, 3, 4, 5, 6, 7
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 
 LEAF, FIRST = 1, 2
@@ -47,6 +48,9 @@ class Tree(NamedTuple):
 
 BAND_WORK = 3e6
 """Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""
+SPARSE_START, SPARSE_NODE = 1e6, 1500.0
+"""What a direct solve outside compiled code costs beside its eliminations, in their multiplications: once, and for each
+node."""
 IN_CACHE = 50_000
 """Nodes of a chain whose arrays (some 600 bytes each in an elimination) are mostly found in a cache."""
 
@@ -229,12 +233,13 @@ NAMES = {
     BICGSTAB: "stabilised biconjugate gradients",
     NO_SOLVE: "none",
     UNSYMMETRIC_CHAIN: "chain",
+    BORDER: "border",
 }
 """Names of linear solvers in messages."""
 UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
 """What takes their place where the tangent is not symmetric."""
 DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
-SOLVERS = ("AUTO", "CHAIN", "BAND", "CG", *DIRECT_SOLVERS)
+SOLVERS = ("AUTO", "CHAIN", "BAND", "BORDER", "CG", *DIRECT_SOLVERS)
 """Values of the option; DIRECT leaves the choice of the library to us."""
 
 NOTHING = np.zeros(0, np.int64)
@@ -246,16 +251,18 @@ NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING
 class Choice:
     """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
 
+    rows, width      of a band
     library, remark  what direct solves use, and its name in the record
     """
 
     solver: int
     tree: Tree
-    equation: Ints
+    rows: int
     width: int
     reason: str
     library: str
     remark: str
+    plan: Plan = NO_PLAN
 
     @property
     def text(self) -> str:
@@ -272,11 +279,18 @@ def choose_solver(
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
     count = int(np.count_nonzero(free == 1))
-    direct = Choice(EXTERNAL, NO_TREE, NOTHING, 0, "asked for", *library_for(wanted, count))
+    direct = Choice(EXTERNAL, NO_TREE, 0, 0, "asked for", *library_for(wanted, count))
+    edges, rods = np.concatenate([system.bars.nodes, system.pairs]), system.bars.rods
     if wanted in DIRECT_SOLVERS:
         return direct
-    if len(equations.slave):
-        return replace(direct, reason="equations couple dofs")
+    if len(equations.slave) or wanted == "BORDER":
+        most = np.inf if wanted == "BORDER" else SPARSE_START + SPARSE_NODE * len(system.labels)
+        plan = plan_of(edges, rods, free, equations, most)
+        if plan is None or count == 0:
+            return replace(direct, reason="equations couple dofs")
+        rows = int(plan.column.max(initial=-1)) + 1 + len(rods)
+        reason = f"lines and a border of {rows} unknowns"
+        return replace(direct, solver=BORDER, plan=plan, rows=rows, width=max(rows - 1, 0), reason=reason)
     if wanted == "CG" and may_iterate:
         return replace(direct, solver=CG)
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
@@ -290,7 +304,9 @@ def choose_solver(
         return replace(direct, reason="no dof is free")
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
-        return replace(direct, solver=BAND, equation=equation, width=width, reason=f"narrow band, half width {width}")
+        plan = plan_of(edges, rods, free, equations, np.inf, equation) or NO_PLAN
+        reason = f"narrow band, half width {width}"
+        return replace(direct, solver=BAND, plan=plan, rows=int(equation.max()) + 1, width=width, reason=reason)
     if may_iterate:
         return replace(direct, solver=CG, reason=f"half bandwidth {width}, symmetric, with inertia")
     return replace(direct, reason=f"half bandwidth {width} is too wide")

@@ -69,10 +69,19 @@ class Wind:
 @frozen
 class DragLaw:
     """``*DRAG LAW``: rows (speed, force per length), speed rising from (0, 0), which is the first; beyond the last its
-    slope goes on."""
+    slope goes on. By angle: rows (angle [degrees], C_D, C_L), angle rising by less than a turn, which it goes round."""
 
     name: str
-    rows: Rows
+    rows: tuple[tuple[float, ...], ...]
+    is_by_angle: bool = False
+
+    @property
+    def radians(self) -> Floats:
+        """(k, 3) rows, angles in radians; of a law by speed with a third column of zeros."""
+        rows = np.array(self.rows)
+        if self.is_by_angle:
+            return np.column_stack([np.radians(rows[:, 0]), rows[:, 1:]])
+        return np.column_stack([rows, np.zeros(len(rows))])
 
 
 @frozen
@@ -94,14 +103,14 @@ class MarineGrowth:
 
 @frozen
 class FluidLoad:
-    """``*DLOAD`` FDD, FDT, FI, PB (water), WDD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
+    """``*DLOAD`` FDD, FDT, FI, PB (water), WDD, FLD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
 
     target      element set or label
     magnitude   M, scaled by ``amplitude`` and ramps
     diameter    D
     coefficient Cd, Ct or C_M; the name of a drag law in its place
     follows     alpha_R: how much of the velocity of the bar counts
-    exponent    h of FDT
+    exponent    h of FDT;  angle  of the ice of FLD [degrees]
     added       C_A;  added_along: C_At, None: what is along the bar counts not at all
     streams     amplitudes of the current and of waves (A_c, A_w), of the wind (A_x, A_y)
     is_current  per current length, not per unstressed length
@@ -119,6 +128,7 @@ class FluidLoad:
     streams: tuple[str | None, str | None] = (None, None)
     amplitude: str | None = None
     is_current: bool = False
+    angle: float = 0.0
 
 
 @frozen

@@ -155,10 +155,23 @@ class Modes:
     generalized_mass: Floats
     shapes: Floats
 
+    @property
+    def by_name(self) -> dict[str, float]:
+        """Frequencies as columns of sweeps and numbers with error bars."""
+        return {
+            frequency_name(self.step, number): frequency
+            for number, frequency in zip(self.number.tolist(), self.frequency.tolist(), strict=True)
+        }
+
     def __repr__(self) -> str:
         found = ", ".join(f"{value:.6g}" for value in self.frequency[:MOST_SHOWN])
         more = ", ..." if len(self.frequency) > MOST_SHOWN else ""
         return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
+
+
+def frequency_name(step: int, number: int) -> str:
+    """Of a natural frequency of a step."""
+    return f"frequency_{step}_{number}"
 
 
 @frozen
@@ -308,7 +321,7 @@ class EarlierRun:
 class Requests:
     """What is asked of a run besides its model.
 
-    solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
+    solver      one of ``fem.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, BORDER, CG, DIRECT, SUPERLU, PARDISO
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
     earlier     the run whose state the first step begins with

@@ -20,8 +20,6 @@ from fem.runs.record import Requests, SilentSink, Sink
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import SHARP, Clock
 from fem.solve.loop import ErrorsTold, Run
-from fem.solve.newton.groups import Record
-from fem.solve.outcome import copy_of
 from fem.solve.refill import reach
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
@@ -142,10 +140,6 @@ class Driven(Run):
         step = self.last.state() if self.last is not None and begun else None
         number = len(self.model.steps) + 1 if self.last is None else self.last.number
         return {"start": self.checkpoints.start, "step": step, "number": number, "driven": self.driven()}
-
-    def copy_of_reached(self) -> tuple[Record, int] | None:
-        """The last increment, as it stays."""
-        return self.reached and (copy_of(self.reached[0], np.array([self.reached[1]])), 0)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Be where the state was taken, of this run."""

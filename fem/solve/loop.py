@@ -229,13 +229,18 @@ class Run(RunState):
         motion.v[:] = 0.0
         motion.a[:] = 0.0
 
+    def _begin(self, number: int, step: Step, procedure: str, count: int | None) -> None:
+        """A step without increments, with the elements that it has removed."""
+        now = self.progress.time
+        self.sink.begin(StepStart(number, step.name, procedure, now, 0.0, count))
+        for label, lost in self.fallen:
+            self.sink.event(Event(number, 0, now, label, "break", lost))
+
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
         from fem.solve.modes.find import find_modes
 
         motion, now = self.progress.motion, self.progress.time
-        self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
-        for label, lost in self.fallen:
-            self.sink.event(Event(number, 0, now, label, "break", lost))
+        self._begin(number, step, "FREQUENCY", None)
         modes, notice = find_modes(stage, motion, loading_at(stage, motion, now), procedure.modes, number, now)
         if notice:
             self.sink.notice(f"step {number}: {notice}")
@@ -245,15 +250,12 @@ class Run(RunState):
         from fem.solve.harmonic.responses import acting_in, responses
 
         motion, now = self.progress.motion, self.progress.time
-        system = replace(
-            self.system, model=replace(self.model, driven={})
-        )  # here curves are functions of the frequency
+        # here curves are functions of the frequency
+        system = replace(self.system, model=replace(self.model, driven={}))
         acting = acting_in(system, step, self.environment, motion.u, now)
         nodes, elements = harmonic_items(self.model, number - 1, self.requests.record_all)
         count = None if procedure.parted else len(procedure.frequencies())
-        self.sink.begin(StepStart(number, step.name, "STEADY STATE DYNAMICS", now, 0.0, count))
-        for label, lost in self.fallen:
-            self.sink.event(Event(number, 0, now, label, "break", lost))
+        self._begin(number, step, "STEADY STATE DYNAMICS", count)
 
         def say(text: str) -> None:
             self.sink.notice(f"step {number}: {text}")

@@ -45,7 +45,6 @@ REMARKS = {
     ),
 }
 """Flag of an increment -> what is said of it, once."""
-NONE = np.zeros(0, np.int64)
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 
@@ -163,34 +162,26 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
     return Acting(*of_elements, tuple(forces), springs.dofs, constants, labels, stage.scheme.secant, obstacle)
 
 
-def jump_remark(increment: int, iterations: int) -> str:
-    """A static increment that took suspiciously long."""
-    return (
-        f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
-        "(snap-through); smaller increments show where"
-    )
-
-
 def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
     """Static increments after ``increment`` that took suspiciously many solves, and what to say of the first."""
     many = increments[:, ROW.iterations] > MANY_ITERATIONS
     if not np.any(many):
         return []
     first = int(many.argmax())
-    return [(many, jump_remark(increment + 1 + first, int(increments[first, ROW.iterations])))]
+    text = (
+        f"increment {increment + 1 + first} took {int(increments[first, ROW.iterations])} iterations: the structure "
+        "may have jumped to another branch (snap-through); smaller increments show where"
+    )
+    return [(many, text)]
 
 
 def snapped(increments: Floats) -> Ints:
     """Rows of increments that are too long for a line that snaps taut in them."""
-    if not increments[:, ROW.flags].any():
-        return NONE
     return np.flatnonzero(increments[:, ROW.flags].astype(np.int64) & groups.SNAPPED)
 
 
 def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]:
     """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
-    if not others and not increments[:, ROW.flags].any():
-        return []
     flags = increments[:, ROW.flags].astype(np.int64)
     remarks = [((flags & flag) != 0, text) for flag, text in REMARKS.items()]
     return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]

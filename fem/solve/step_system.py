@@ -20,8 +20,8 @@ from fem.forces.families import Groups, acting, are_symmetric, have_kinks, in_st
 from fem.forces.protocol import BOOKS, Tangent
 from fem.linear.chain import JOINED, PINNED
 from fem.linear.choice import (
-    BAND,
     BICGSTAB,
+    BORDER,
     CG,
     CHAINS,
     EXTERNAL,
@@ -88,7 +88,7 @@ class StepSystem:
     def problem(self) -> Problem:
         choice, system = self.choice, self.system
         forces = self.bars, system.springs, system.families, system.is_passive
-        return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.equation)
+        return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.plan)
 
     def passage(self, chunk: Loading, motion: Motion, kept: Record) -> Passage:
         """What marches through a chunk of increments."""
@@ -175,7 +175,7 @@ def prepare(
     symmetric = not (scheme.secant or bars.constants[bar.VISCOUS].any()) and are_symmetric(system.families)
     if is_explicit:
         text = "central differences, lumped mass"
-        choice = Choice(NO_SOLVE, NO_TREE, NO_TREE.pair, 0, text, "", "")
+        choice = Choice(NO_SOLVE, NO_TREE, 0, 0, text, "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
@@ -215,7 +215,7 @@ def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     size, count = system.size, len(system.labels)
-    rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
+    is_checked = len(bars.rods) > 0 or choice.solver == BORDER
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
@@ -227,14 +227,15 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
             JOINED if len(choice.tree.pair) else 9,
         ),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
-        "band": (rows, 3 * choice.width + 1),
-        "unknowns": rows,
+        "band": (choice.rows, 3 * choice.width + 1),
+        "blocks": (choice.plan.blocks, 9),
+        "unknowns": choice.rows,
         "multiplier": len(bars.nodes),
         "tau": len(bars.nodes),
         "pinned": (count if len(bars.rods) else 0, PINNED),
-        "kept": (count if len(bars.rods) else 0, 9),
-        "whole": (3, size if len(bars.rods) else 0),
-        "pulls": (2, len(bars.nodes) if len(bars.rods) else 0),
+        "kept": (count if is_checked else 0, 9),
+        "whole": (3, size if is_checked else 0),
+        "pulls": (2, len(bars.nodes) if is_checked else 0),
     }
     arrays: dict[str, Any] = {name: room(shapes.get(name, size)) for name in Scratch._fields if name != "tangent"}
     return Scratch(**arrays, tangent=no_tangent(system, bars))

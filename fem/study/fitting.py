@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, product
 
 import numpy as np
@@ -19,9 +19,9 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.compiled.interpreted import work
 from fem.errors import FemError, NoConvergence
-from fem.model import Model
 from fem.runner import Prepared, verdict_of
 from fem.study.question import Answer, Job, Question
+from fem.study.trajectory import tightened
 from fem.study.workers import START_UP, Block, ProcessTeam, blocks, process_team, solve_block, spread
 
 FIRST_STEP, SMALLEST_STEP, LARGEST_STEP = 1e-3, 1e-6, 0.3
@@ -94,7 +94,7 @@ class Runs:
         for at, (point, record) in enumerate(product(points, records)):
             try:
                 model = self._deck.model({**self._own[record], **self.named(point)})
-                jobs.append(Job(at, tightened(model) if tighter else model, self._questions[record]))
+                jobs.append(Job(at, tightened(model, TIGHTER) if tighter else model, self._questions[record]))
             except FemError as error:
                 answers.append(Answer(at, verdict_of(error), self._questions[record].empty_row()))
         for answer in chain(answers, self._solved(jobs)):
@@ -126,16 +126,6 @@ class Runs:
             yield from solve_block(jobs[:1])
             self._seconds = time.perf_counter() - work.spent - began
             jobs = jobs[1:]
-
-
-def tightened(model: Model) -> Model:
-    """With a tighter residual criterion in all steps."""
-    steps = []
-    for step in model.steps:
-        limits = {name: getattr(step.controls, name) for name in ("residual_relative", "residual_absolute")}
-        less = {name: limit * TIGHTER for name, limit in limits.items() if limit is not None}
-        steps.append(replace(step, controls=replace(step.controls, **less)))
-    return replace(model, steps=tuple(steps))
 
 
 class Misfit:

@@ -15,14 +15,11 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.errors import CommandError, proposal
 from fem.model import Model, Perturbation
-from fem.runner import drive
-from fem.runs.record import Requests
-from fem.runs.run_record import Timing
 from fem.show.series import Series, number_of
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
 from fem.study.row import STATISTICS, Record
-from fem.study.tracks import SeriesSink, Track, places_of
+from fem.study.tracks import Track, tracked
 
 TIME = "time"
 Given: TypeAlias = "str | Path | Mapping[str, Any] | tuple[str | Path | Mapping[str, Any], Mapping[str, float]]"
@@ -171,9 +168,7 @@ class Observed(Question):
     def row(self, model: Model, point: int) -> Row:
         """Values row by row of the record; raises what ``fem.run`` raises."""
         series = tuple(dict.fromkeys(split(name)[0] for name in self.names))
-        sink = SeriesSink(model, series, places_of(model, series))
-        drive(model, Requests(record_all=True, fields=False), None, Timing(), None, sink)
-        track = sink.history()
+        track = tracked(model, series)
         found = np.column_stack([self.observed(name, track, series) for name in self.names])
         return tuple(found.ravel().tolist())
 

@@ -81,9 +81,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a job: how it ended, the row (``Question.columns``), the motion where it was wanted."""
+    """What came of a job: how it ended, the row (``Question.columns``), the motion where it was wanted, as the question
+    has it."""
 
     point: int
     verdict: str
     row: Row
-    history: History | None = None
+    history: Any = None

@@ -19,7 +19,7 @@ from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
 from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Requests, Rows, StepStart
+from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
 from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
@@ -208,7 +208,7 @@ class Layout(Question):
             for column in quantity.columns
             for what in quantity.swept
         ]
-        frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
+        frequencies = [frequency_name(*mode) for mode in self.modes]
         recorded = self.record.columns() if self.record else []
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
 
@@ -308,7 +308,7 @@ class RowSink(TotalsSink):
         super().__init__(model)
         self._layout, self._watch = layout, Watch(model, layout)
         self._recorder = Recorder(model, layout.record) if layout.record else None
-        self._frequencies: dict[tuple[int, int], float] = {}
+        self._frequencies: dict[str, float] = {}
 
     def begin(self, start: StepStart) -> None:
         super().begin(start)
@@ -324,8 +324,7 @@ class RowSink(TotalsSink):
                 self._recorder.add(rows)
 
     def modes(self, modes: Modes) -> None:
-        pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
-        self._frequencies |= {(modes.step, mode): frequency for mode, frequency in pairs}
+        self._frequencies |= modes.by_name
 
     def row(self) -> Row:
         """Values in the order of ``Layout.columns``; NaN where there is none."""
@@ -333,7 +332,8 @@ class RowSink(TotalsSink):
         is_begun = bool(totals.energies)
         energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
         energies.append(totals.largest_energy_error if is_begun else np.nan)
-        kept = [*self._watch.columns().tolist(), *(self._frequencies.get(mode, np.nan) for mode in self._layout.modes)]
+        frequencies = (self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes)
+        kept = [*self._watch.columns().tolist(), *frequencies]
         kept += self._recorder.columns().tolist() if self._recorder else []
         counts = [getattr(totals, name) for name in TOTALS]
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fem.errors import CommandError
-from fem.model import Dynamic, Model, Static
+from fem.model import Controls, Dynamic, Model, Static
 from fem.runs.record import Requests, Sink
 from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
@@ -59,6 +59,18 @@ def halved(model: Model) -> Model | None:
     if not has_equal_increments(model):
         return None
     return with_motion(model, replace(motion_of(model), dt=0.5 * motion_of(model).dt))
+
+
+def tightened(model: Model, factor: float) -> Model:
+    """The model with smaller residuals, and twice the iterations to get there."""
+
+    def tighter(controls: Controls) -> Controls:
+        names = ("residual_relative", "residual_absolute", "correction_relative")
+        given = {name: getattr(controls, name) for name in names}
+        smaller = {name: value * factor for name, value in given.items() if value is not None}
+        return replace(controls, **smaller, max_iterations=2 * controls.max_iterations)
+
+    return replace(model, steps=tuple(replace(step, controls=tighter(step.controls)) for step in model.steps))
 
 
 def has_equal_increments(model: Model) -> bool:

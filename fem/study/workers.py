@@ -339,17 +339,22 @@ def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iter
 
 
 def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
-    """Keep a team busy and give answers as they come; what was lost with a worker is tried again, point by point.
+    """Keep a team busy and give answers as they come, none as soon as all workers are busy; what was lost with a worker
+    is tried again, point by point.
 
     A point whose worker died twice, with nothing else to do, has that as its verdict. FemError: workers are lost one
     after the other.
     """
     ready = deque(islice(work, team.capacity))
     under_way = losses = 0
+    has_begun = False
     while ready or under_way:
         while ready and under_way < team.capacity:
             team.submit(ready.popleft())
             under_way += 1
+        if not has_begun:
+            has_begun = True
+            yield []
         ready.extend(islice(work, max(0, team.capacity - len(ready))))  # read while workers are busy
         for block, outcome in team.collect():
             under_way -= 1

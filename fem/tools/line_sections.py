@@ -258,10 +258,10 @@ def mass_lines(line: SagTension, row: Row, made: Section, string: tuple[float, f
     name, ice = line.section.name.upper(), row.initial.load.weight / line.gravity - line.section.mass
     lines = [f"*MATERIAL, NAME={name}", "** of the materials that carry load, unloading and loading again", "*ELASTIC"]
     lines += [rounded(made.stiffness), "*DENSITY", rounded(line.section.mass * made.stretch), "*DAMPING, BETA=0.002"]
-    lines += CABLE.replace("LINE", "WIRE", 1).replace("LINE", name).splitlines()
+    lines += CABLE.format(name="WIRE", material=name).splitlines()
     if len(made.lengths) > 1:
         lines += ["*MATERIAL, NAME=INSULATORS", "*ELASTIC", "100e6", "*DENSITY", rounded(string[1] / string[0])]
-        lines += CABLE.replace("LINE", "STRINGS", 1).replace("LINE", "INSULATORS").splitlines()
+        lines += CABLE.format(name="STRINGS", material="INSULATORS").splitlines()
     if ice > 1e-9:
         for number in range(1, len(made.lengths) + 1):
             lines += [f"*NONSTRUCTURAL MASS, ELSET=SPAN{number}, UNITS=MASS PER LENGTH, NAME=ICE{number}"]

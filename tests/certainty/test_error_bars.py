@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 import fem
 from fem import cli
 from fem.runs.read import open_results
+from fem.runs.record import Event
+from fem.runs.run_record import COMPLETED
 from fem.show.curves import displacements
 from fem.show.page import Grid
 from fem.show.report import accuracy
-from fem.study.certainty.error_bars import bars_from, grows_exponentially
+from fem.study.certainty.companions import Companions
+from fem.study.certainty.error_bars import bars_from, completed, grows_exponentially
 from fem.study.certainty.numbers import highest
 from fem.study.certainty.richardson import estimate
 from fem.study.question import Answer
+from fem.study.tracks import Track
 
 OSCILLATOR = """*PARAMETER
 dt = 0.05
@@ -118,11 +122,22 @@ def test_mesh_of_a_hanging_cable():
 def test_richardson_is_exact_for_one_term():
     """y(h) = y + C h^p: the error is C h^p, and is certain of itself."""
     for order in (1.0, 2.0):
-        runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** order]]) for n in (1, 1, 2, 4)]
-        found = estimate(runs[0], [*runs[1:], np.full((1, 1), np.nan), runs[0]], scale=np.array([5.0]))
-        assert found.error.item() == pytest.approx(3.0 * 0.1**order)
-        assert found.own.item() < 1e-12
-        assert found.order.item() == order
+        runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** order]]) for n in (1, 2, 4)]
+        for run in runs:  # whichever of the three it is
+            found = estimate(run, runs, *np.full((2, 1, 1), np.nan), scale=np.array([5.0]))
+            assert found.error.item() == pytest.approx(run.item() - 5.0)
+            assert found.own.item() < 1e-12
+            assert found.order.item() == order
+
+
+def test_two_runs_bound_a_smooth_error():
+    """Of second order: the estimate is exact, whichever two of three runs there are."""
+    runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** 2]]) for n in (1, 2, 4)]
+    none = np.full((1, 1), np.nan)
+    for three in ([none, *runs[1:]], [*runs[:2], none]):
+        found = estimate(runs[1], three, none, none, scale=np.array([5.0]))
+        assert found.error.item() == pytest.approx(3.0 * 0.05**2) and found.own.item() > found.error.item()
+        assert np.isnan(found.order.item())
 
 
 def test_exponential_growth_is_not_that_of_a_phase():
@@ -133,18 +148,16 @@ def test_exponential_growth_is_not_that_of_a_phase():
 
 def test_failed_companions_leave_the_run():
     """A companion that fails contributes up to then, and ``missing`` says from when on it does not."""
-    bars = fem.error_bars("inputs/sdnl100.inp", processes=1)
-    history = bars._histories["dt/2"]
-    cut = {each: getattr(history, each)[:40] for each in ("step", "increment", "time", "dt", "motion", "elements")}
-    cut |= {each: getattr(history, each)[:40] for each in ("energy", "energy_error")}
-    answers = {
-        "dt/2": Answer(1, "no convergence", (), replace(history, **cut)),
-        "dt/4": Answer(0, "no convergence", ()),
-    }
-    short = bars_from(bars.history, bars.companions, answers)
-    assert short.missing["dt/2"] == f"no convergence (from time {history.time[39]:.6g} on)"
-    assert short.missing["dt/4"] == "no convergence"
-    assert np.isnan(short.bar("U1_n2"))
+    companions = Companions(fem.read_deck("inputs/sdnl100.inp"))
+    history = fem.run("inputs/sdnl100.inp")
+    whole = companions.run(history, 1)
+    bars, half = bars_from(history, companions, whole), whole["dt/2"].history
+    cut = replace(half, **{each: getattr(half, each)[:40] for each in ("step", "time", "dt", "values")})
+    answers = {"dt/2": Answer(1, "no convergence", (), cut), "2 dt": Answer(0, "no convergence", ())}
+    short = bars_from(history, companions, answers)
+    assert short.missing["dt/2"] == f"no convergence (from time {half.time[39]:.6g} on)"
+    assert short.missing["2 dt"] == "no convergence" and short.lacks_increments
+    assert np.isnan(short.bar("U1_n2")) and np.isfinite(bars.bar("U1_n2"))
     assert short.bar("U1_n2@0.4186") > bars.bar("U1_n2@0.4186")
     assert short.value("U1_n2") == bars.value("U1_n2")
 
@@ -160,7 +173,7 @@ def test_command(tmp_path, capsys, monkeypatch):
     names = head.split(",")
     row = dict(zip(names, lines[30].split(","), strict=True))
     assert float(row["U1"]) == pytest.approx(-1.0745, abs=1e-4)
-    assert float(row["U1_err"]) == pytest.approx(0.0866, abs=0.001)
+    assert 0.0746 < float(row["U1_err"]) < 0.1
     plain = fem.run("inputs/sdnl100.inp", output=tmp_path / "plain")
     assert head.startswith((tmp_path / "plain" / "nodes.csv").read_text().partition("\n")[0] + ",U1_err")
     np.testing.assert_array_equal(fem.load(out).of_node(2), plain.of_node(2))
@@ -177,3 +190,44 @@ def test_no_bars_for_a_run_that_continues():
     model = replace(fem.read_deck("inputs/sdnl100.inp"), earlier=fem.model.EarlierState())
     with pytest.raises(fem.CommandError, match="continues another"):
         fem.error_bars(model)
+
+
+def test_rows_beside_an_impact_may_lie_on_its_other_side():
+    """Three runs have the impact just after a row, and extrapolate to the row itself: its bar covers the jump."""
+    model = oscillator()
+    companions = Companions(model, names=("V1_n1",))
+
+    def track(parts, impact):
+        time = np.linspace(0.0, 1.0, round(1.0 / (0.01 * parts)) + 1)
+        values = np.where(time < impact, -1.0, 1.0)[:, None]
+        step, events = np.ones(len(time), np.int64), (Event(1, 1, impact, 1, "impact"),)
+        return Track(model, ("V1_n1",), step, time, np.full(len(time), 0.01 * parts), values, (), events)
+
+    answers = {name: Answer(0, COMPLETED, (), track(parts, at)) for name, parts, at in OTHERS}
+    series = bars_from(track(1.0, 0.5003), companions, answers).series("V1_n1")
+    beside = np.abs(series["time"] - 0.5) < 1e-9
+    assert series["value"][beside].item() == -1.0 and 2.0 <= series["bar"][beside].item() < 2.5
+    assert series["bar"][~beside].max() < 1e-9
+
+
+OTHERS = (("2 dt", 2.0, 0.5012), ("dt/2", 0.5, 0.500075))
+
+
+def test_statistics_have_bars():
+    """Over a whole number of half periods of cos(2 t): mean 0, deviation 1/sqrt(2), damage of one range 2 by 2^3."""
+    text = (
+        OSCILLATOR.format(a=1, b=1, c=2, k=4.0, scheme="").replace("scheme = 0\n", "").replace(", 3.", f", {np.pi!r}")
+    )
+    bars = fem.error_bars(fem.parse_deck(text.replace("dt = 0.05", f"dt = {np.pi / 64.0!r}")), processes=1)
+    for name, truth in (("mean:U1_n1", 0.0), ("std:U1_n1", 0.5**0.5), ("damage:3:U1_n1", 8.0)):
+        assert abs(bars.value(name) - truth) <= bars.bar(name) < 0.02 * max(truth, 1.0), name
+    with pytest.raises(fem.CommandError, match="write damage:3:T_e12"):
+        bars.value("damage:steep:U1_n1")
+
+
+def test_longer_increments_that_fail_are_replaced():
+    companions = Companions(fem.read_deck("inputs/sdnl100.inp"))
+    history = fem.run("inputs/sdnl100.inp")
+    answers = companions.run(history, 1)
+    failed = {**answers, "2 dt": replace(answers["2 dt"], verdict="no convergence", history=None)}
+    assert completed(history, companions, failed, 1).levels == ["", "dt/2", "dt/4"]

@@ -16,13 +16,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fem.arrays import Floats
+from fem.assembly.equations import NOTHING
 from fem.compiled.interpreted import rehearsal
 from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
-from fem.linear.band import solve_in_band
+from fem.linear.border import solve_with_border
 from fem.linear.chain import JOINED, PINNED, Diagonal, LinearSystem, solve_unsymmetric_chain
 from fem.linear.choice import find_tree, narrow_order, number_band
 from fem.linear.krylov import solve_bicgstab
+from fem.linear.order import plan_of
 from fem.linear.tangent import multiply
 
 NOBODY = Diagonal(np.zeros(3), np.zeros(0), 0.0, 0.0)
@@ -139,11 +141,14 @@ def test_any_forest_of_bars_and_pairs_has_one_answer(given):
         labels=range(len(free) // 3), size=len(free), equations=(), pairs=tangent.pairs, bars=bars, gone_bars=[]
     )
     equation, width = number_band(system, free)
+    plan = plan_of(np.concatenate([bars.nodes, tangent.pairs]), bars.rods, free, NOTHING, np.inf, equation)
+    assert plan is not None
     rows, product = int(equation.max()) + 1, np.empty(len(free))
     with rehearsal():
         inverse, tau = np.zeros((len(tangent.block), 9)), np.zeros(len(tangent.ends))
         linear = LinearSystem(free.astype(float), tangent, tangent.block, right, inverse, np.zeros((0, 10)), du, tau)
-        assert solve_in_band(equation, bars, linear, np.zeros((rows, 3 * width + 1)), np.zeros(rows))
+        band, blocks = np.zeros((rows, 3 * width + 1)), np.zeros((plan.blocks, 9))
+        assert solve_with_border(plan, bars, linear, blocks, band, np.zeros(rows))
         assert du == pytest.approx(exact, abs=1e-9)
         multiply(tangent, tangent.block, free.astype(float), exact, product)
         assert product == pytest.approx(free * right, abs=1e-9 * max(1.0, np.abs(tangent.bar_tangent).max(initial=0.0)))

@@ -139,13 +139,13 @@ def solved(errors: list[float], enough: float, monkeypatch) -> tuple[bool, int]:
     monkeypatch.setattr(refine, "restore", lambda *_: None)
     monkeypatch.setattr(refine, "accumulate", lambda *_: None)
     monkeypatch.setattr(refine, "linear_system", lambda *_: None)
-    monkeypatch.setattr(refine, "solve_in_band", lambda *_: True)
+    monkeypatch.setattr(refine, "solve_with_border", lambda *_: True)
     monkeypatch.setattr(
         refine, "leave_rest", lambda *_: made.append(errors[min(len(made), len(errors) - 1)]) or made[-1]
     )
-    work = group(tau=np.zeros(0), tangent=0, block=0, residual=0, band=0, unknowns=0, du=0)
-    problem = group(solver=BAND, nodes=0, bars=0, tree=0, equation=0)
-    good = refine.solve_with_rods(False, enough, group(), problem, work)
+    work = group(tau=np.zeros(0), tangent=0, block=0, residual=0, band=0, blocks=0, unknowns=0, du=0)
+    problem = group(solver=BAND, nodes=0, bars=0, tree=0, plan=0, equations=0)
+    good = refine.solve_checked(False, enough, group(), problem, work)
     return bool(good), len(made)
 
 

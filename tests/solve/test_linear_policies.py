@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 
 import fem
 from fem.compiled.interpreted import rehearsal
-from fem.linear.band import solve_in_band
+from fem.linear.border import solve_with_border
 from fem.linear.chain import invert
 from fem.linear.choice import find_tree
 from fem.linear.factors import refine, solve_dense
@@ -134,7 +134,7 @@ def test_bands_need_pivots_above_round_off_of_their_largest_entry(apart, is_safe
     work.block[1] = [1.0, 1.0, 0.0, 1.0, 1.0 + apart, 0.0, 0.0, 0.0, 1.0]
     with rehearsal():
         linear = linear_system(stage.nodes, work)
-        is_solved = solve_in_band(stage.choice.equation, stage.bars, linear, work.band, work.unknowns)
+        is_solved = solve_with_border(stage.choice.plan, stage.bars, linear, work.blocks, work.band, work.unknowns)
     assert bool(is_solved) == is_safe
 
 

@@ -89,11 +89,11 @@ DECKS = {
 
 @pytest.mark.parametrize("deck", DECKS.values(), ids=DECKS)
 def test_chain_band_and_direct_agree(deck):
-    """Displacements to 1e-9 of the span, counts equal."""
+    """Displacements to 1e-9 of the span, counts equal; blocks do not pivot: but for 2 of 46, of a motion that rings."""
     reference = run_text(deck, solver="DIRECT")
-    for solver in ("CHAIN", "BAND"):
-        history = run_text(deck, solver=solver)
-        assert np.array_equal(history.iterations, reference.iterations), solver
+    for solver in ("CHAIN", "BAND", "BORDER"):
+        history, most = run_text(deck, solver=solver), 2 if solver == "BORDER" else 0
+        assert np.abs(history.iterations - reference.iterations).max() <= most, solver
         assert np.abs(history.u - reference.u).max() < 1e-9, solver
 
 
@@ -141,6 +141,60 @@ def forests(draw):
         "*CLOAD", f"{count}, 2, 20.", "*END STEP", "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+@st.composite
+def bordered(draw):
+    """Such trees, also with bars that close rings, whose nodes are tied by equations and rigid links."""
+    deck, rng = draw(forests()), np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    count = deck.split("*ELEMENT", 1)[0].count("\n") - 1
+    held = {line.split(",")[0] for line in deck.split("*BOUNDARY\n")[1].split("*STEP")[0].splitlines()}
+    loose = [k for k in range(1, count + 1) if str(k) not in held]
+    place = {int(line.split(",")[0]): line.split(",")[1:] for line in deck.split("*ELEMENT", 1)[0].splitlines()[1:]}
+    rings = {tuple(sorted(rng.choice(count, 2, replace=False) + 1)) for _ in range(draw(st.integers(0, 2)))}
+    rings = {(i, j) for i, j in rings if place[i] != place[j]}
+    bars = "".join(f"{e},{i},{j}\n" for e, (i, j) in enumerate(sorted(rings), start=50))
+    deck = deck.replace("*ELEMENT, TYPE=MASS", f"{bars}*ELEMENT, TYPE=MASS")
+    ties, slaves = "", rng.permutation(loose)[: draw(st.integers(0, 3))].tolist()
+    for slave in slaves:
+        others = [k for k in range(1, count + 1) if k not in slaves]
+        for axis in (1, 2, 3) if draw(st.booleans()) else (2,):
+            named = rng.choice(others, min(len(others), draw(st.integers(1, 3))), replace=False)
+            terms = "".join(f", {k}, {rng.integers(1, 4)}, {rng.normal():.3f}" for k in named)
+            ties += f"*EQUATION\n{1 + len(named)}\n{slave}, {axis}, 1.{terms}\n"
+    free = [k for k in loose if k not in slaves]
+    linked = rng.choice(free, 2, replace=False).tolist() if len(free) > 1 and draw(st.booleans()) else []
+    if linked and place[linked[0]] != place[linked[1]]:
+        ties += f"*MPC\nLINK, {linked[0]}, {linked[1]}\n"
+    return deck.replace("*BOUNDARY\n", f"{ties}*BOUNDARY\n")
+
+
+@settings(max_examples=60, deadline=None)
+@given(bordered(), st.booleans())
+def test_nodes_are_eliminated_up_to_equations_and_links_as_the_direct_solver_does(deck, is_static):
+    """Rings, equations, links: to 1e-9 of the size, counts equal, or the same error."""
+    if is_static:  # all nodes on springs to the ground
+        labels = [line.split(",")[0] for line in deck.split("*ELEMENT", 1)[0].splitlines()[1:]]
+        springs = "".join(
+            f"*ELEMENT, TYPE=SPRING1, ELSET=BED{axis}\n"
+            + "".join(f"{300 + 10 * int(label) + axis},{label}\n" for label in labels)
+            + f"*SPRING, ELSET=BED{axis}\n{axis}\n2000.\n"
+            for axis in (1, 2, 3)
+        )
+        deck = deck.replace("*BOUNDARY", f"{springs}*BOUNDARY", 1)
+        deck = deck.replace("*DYNAMIC, DIRECT\n0.01, 0.05", "*STATIC, DIRECT\n0.2, 1.")
+    made = []
+    for solver in ("DIRECT", "BORDER"):
+        try:
+            made.append(run_text(deck, solver=solver))
+        except (fem.NoConvergence, fem.ModelError) as error:
+            made.append(str(error))
+    reference, history = made
+    if isinstance(reference, str):
+        assert history == reference
+        return
+    assert np.array_equal(history.iterations, reference.iterations)
+    assert np.abs(history.u - reference.u).max() < 1e-9
 
 
 @settings(max_examples=40, deadline=None)
@@ -221,11 +275,15 @@ def test_every_deck_has_one_answer(path):
     reference = history_of(path, "SUPERLU")
     round_off = 1e-9 * np.ptp(reference.mesh.coordinates, axis=0).max()  # of what does not move
     size = max(float(np.abs(reference.u).max(initial=0.0)), round_off)
-    for solver in ("AUTO", "CHAIN", "BAND", "CG"):
+    for solver in ("AUTO", "CHAIN", "BAND", "BORDER", "CG"):
         history = history_of(path, solver)
         bound = 1e-9 if solver != "CG" else 1e-5 if np.array_equal(history.time, reference.time) else 1e-4
         assert np.abs(history.u - reference.u).max(initial=0.0) <= bound * size, solver
-        if solver != "CG" and not any("only to round-off" in notice for notice in reference.notices):
+        asked = [step.controls for step in reference.model.steps]
+        to_floor = any(each.residual_relative is None and each.residual_absolute is None for each in asked)
+        if to_floor and solver != "CG":  # counts are those of round-off
+            assert history.iterations.sum() == pytest.approx(reference.iterations.sum(), rel=0.05), solver
+        elif solver != "CG" and not any("only to round-off" in notice for notice in reference.notices):
             differing = history.iterations != reference.iterations
             assert np.count_nonzero(differing) <= 0.01 * len(differing), solver
             assert np.abs(history.iterations - reference.iterations).max(initial=0) <= 1, solver

@@ -5,6 +5,8 @@ Truth: event by event, DOP853 at 1e-12 (``references/two_ropes.py``, ``rope.py``
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.random import Generator
 
@@ -58,16 +60,38 @@ T
 *END STEP
 """
 STILL = {"z": 0.0, "alpha": 0.0, "omega": 1.0, "shake": 0.0, "sign": "*NO COMPRESSION", "held": ""}
+STILL |= dict.fromkeys(("v1", "v2", "v3"), 0.0) | {"gravity": 9.81}
 
 
-def _scheme(random: Generator) -> tuple[str, str, str]:
+def _deck(random: Generator, place: Any, dt: float, end: float, **numbers: Any) -> tuple[str, str]:
+    """Name of an integrator, and the deck of a mass that starts at a place. numbers: what is not as in ``STILL``."""
     name = str(random.choice(np.array(AMONG)))
     residual = ", RESI_GLOB_RELA=1e-9" if random.uniform() < 0.5 else ""
-    return name, SCHEMES[name].format(alpha=-0.1, rho=0.8), residual
+    card = SCHEMES[name].format(alpha=-0.1, rho=0.8)
+    x2, y2, z2 = place
+    given = {"x2": x2, "y2": y2, "z2": z2, "dt": dt, "end": end, "card": card, "residual": residual}
+    deck = DECK.format(**STILL | given | numbers)
+    return name, deck.replace("2, 1, 0\n2, 2, 0\n2, 3, 0\n", "2, 3, 0.\n")  # the others may be held
 
 
-def caught(random: Generator) -> Question:
-    """A mass falls, or is thrown, until its rope catches it; afterwards it swings, or bounces off."""
+class Fall(NamedTuple):
+    """A mass that falls, or is thrown, until its rope catches it at ``first``; period of its swing afterwards."""
+
+    length: float
+    mass: float
+    c: float
+    start: Any
+    model: two_ropes.Hung
+    swing: float
+    first: float
+
+    def deck(self, random: Generator, dt: float, end: float) -> tuple[str, str]:
+        v1, v2, v3 = self.start[3:]
+        rope = {"c": self.c, "length": self.length, "mass": self.mass}
+        return _deck(random, self.start[:3], dt, end, v1=v1, v2=v2, v3=v3, **rope)
+
+
+def fall(random: Generator) -> Fall:
     length, mass, c = rounded(random, 0.5, 10.0), rounded(random, 0.5, 90.0), float(random.choice([0.0, 0.0, 0.3, 0.7]))
     place = np.round(length * random.uniform(-0.55, 0.55, 3) * [1.0, 0.5, 1.0], 3)
     velocity = np.round(np.sqrt(9.81 * length) * random.uniform(-0.6, 0.6, 3) * [1.0, 0.5, 0.5], 2)
@@ -75,33 +99,38 @@ def caught(random: Generator) -> Question:
     swing = float(2.0 * np.pi * np.sqrt(length / 9.81))
     start = np.concatenate([place, velocity])
     first = two_ropes.motion(model, start, np.array([0.0, 2.0 * swing])).events[0].time
-    end = round(first + swing * random.uniform(0.15, 0.7), 3)
-    dt = increments(random, swing, end, 20.0, 400.0)
-    at = dt * max(int(0.8 * first / dt), 1)
-    exact = two_ropes.motion(model, start, np.array([0.0, at, end]))
-    name, card, residual = _scheme(random)
-    deck = DECK.format(
-        **STILL,
-        x2=place[0],
-        y2=place[1],
-        z2=place[2],
-        v1=velocity[0],
-        v2=velocity[1],
-        v3=velocity[2],
-        c=c,
-        length=length,
-        mass=mass,
-        gravity=9.81,
-        card=card,
-        dt=dt,
-        end=end,
-        residual=residual,
-    )
-    truths = {f"U{k + 1}_n2": exact.states[-1, k] - place[k] for k in (0, 2)}
-    truths |= {"V3_n2": exact.states[-1, 5], f"U3_n2@{at!r}": exact.states[1, 2] - place[2]}
+    return Fall(length, mass, c, start, model, swing, first)
+
+
+def caught(random: Generator) -> Question:
+    """A mass falls, or is thrown, until its rope catches it; afterwards it swings, or bounces off."""
+    its = fall(random)
+    end = round(its.first + its.swing * random.uniform(0.15, 0.7), 3)
+    dt = increments(random, its.swing, end, 20.0, 400.0)
+    at = dt * max(int(0.8 * its.first / dt), 1)
+    exact = two_ropes.motion(its.model, its.start, np.array([0.0, at, end]))
+    name, deck = its.deck(random, dt, end)
+    truths = {f"U{k + 1}_n2": exact.states[-1, k] - its.start[k] for k in (0, 2)}
+    truths |= {"V3_n2": exact.states[-1, 5], f"U3_n2@{at!r}": exact.states[1, 2] - its.start[2]}
     truths["event:1:impact_e1"] = exact.events[0].time
-    truths["dissipated"] = mass * sum(event.loss for event in exact.events)
-    return Question(f"{name}, T/{swing / dt:.0f}, c = {c:g}", deck, False, {k: float(v) for k, v in truths.items()})
+    truths["dissipated"] = its.mass * sum(event.loss for event in exact.events)
+    remark = f"{name}, T/{its.swing / dt:.0f}, c = {its.c:g}"
+    return Question(remark, deck, False, {k: float(v) for k, v in truths.items()})
+
+
+def beside(random: Generator) -> Question:
+    """Rows next to an impact, one of them so close that its instant decides on which side it is."""
+    its = fall(random)
+    before = max(round(its.first / its.swing * random.uniform(20.0, 200.0)), 4)
+    dt = float(its.first / before * (1.0 + random.choice([-1.0, 1.0]) * 10.0 ** random.uniform(-7.0, -2.5)))
+    rows = [dt * (before + k) for k in (-1, 0, 1)]
+    exact = two_ropes.motion(its.model, its.start, np.array([0.0, *rows]))
+    name, deck = its.deck(random, dt, dt * (before + 8))
+    truths = {f"V{axis}_n2@{at!r}": exact.states[k, 2 + axis] for k, at in enumerate(rows, 1) for axis in (1, 3)}
+    at, speed = rows[1], exact.states[2, 3:]
+    truths[f"kinetic@{at!r}"] = 0.5 * its.mass * float(speed @ speed)
+    remark = f"{name}, T/{its.swing / dt:.0f}, c = {its.c:g}, row {(at - its.first) / dt:.1e} dt after the impact"
+    return Question(remark, deck, False, {k: float(v) for k, v in truths.items()})
 
 
 def bouncing(random: Generator) -> Question:
@@ -114,26 +143,8 @@ def bouncing(random: Generator) -> Question:
     dt = increments(random, 1.0, end, 30.0, 400.0)
     t, v, _ = hits[1]
     s, radius, mass = end - t, 0.2, rounded(random, 0.2, 5.0)
-    name, card, residual = _scheme(random)
-    still = STILL | {"sign": "*NO TENSION", "held": "2, 1, 2", "omega": ball.omega, "shake": table}
-    deck = DECK.format(
-        **still,
-        x2=0.0,
-        y2=0.0,
-        z2=radius + height,
-        v1=0.0,
-        v2=0.0,
-        v3=0.0,
-        c=c,
-        length=radius,
-        mass=mass,
-        gravity=9.81,
-        card=card,
-        dt=dt,
-        end=end,
-        residual=residual,
-    )
-    deck = deck.replace("2, 1, 0\n2, 2, 0\n2, 3, 0\n", "2, 3, 0.\n")
+    moved = {"sign": "*NO TENSION", "held": "2, 1, 2", "omega": ball.omega, "shake": table}
+    name, deck = _deck(random, (0.0, 0.0, radius + height), dt, end, c=c, length=radius, mass=mass, **moved)
     place = ball.table(t)[0] + v * s - 0.5 * 9.81 * s * s
     truths = {
         "U3_n2": place - height,
@@ -159,32 +170,11 @@ def shaken(random: Generator) -> Question:
     at = dt * int(0.4 * end / dt)
     exact = rope.path(model, theta, np.array([0.0, at, end]))
     x, z = model.length * np.sin(theta), amplitude - model.length * np.cos(theta)
-    name, card, residual = _scheme(random)
-    moved = STILL | {"z": amplitude, "alpha": model.drag, "omega": model.omega, "shake": amplitude, "held": "2, 2"}
-    deck = DECK.format(
-        **moved,
-        x2=x,
-        y2=0.0,
-        z2=z,
-        v1=0.0,
-        v2=0.0,
-        v3=0.0,
-        c=c,
-        length=model.length,
-        mass=1.0,
-        gravity=9.8,
-        card=card,
-        dt=dt,
-        end=end,
-        residual=residual,
-    )
-    deck = deck.replace("2, 1, 0\n2, 2, 0\n2, 3, 0\n", "2, 3, 0.\n")
+    moved = {"z": amplitude, "alpha": model.drag, "omega": model.omega, "shake": amplitude, "held": "2, 2"}
+    moved |= {"c": c, "length": model.length, "mass": 1.0, "gravity": 9.8}
+    name, deck = _deck(random, (x, 0.0, z), dt, end, **moved)
     truths = {"U1_n2": exact.position[2, 0] - x, "U3_n2": exact.position[2, 1] - z}
     truths[f"U1_n2@{at!r}"] = exact.position[1, 0] - x
     truths |= {"event:1:impact_e1": hits[0]} if hits else {}
-    return Question(
-        f"{name}, T/{cycle / dt:.0f}, A = {amplitude:g}, c = {c:g}",
-        deck,
-        False,
-        {k: float(v) for k, v in truths.items()},
-    )
+    remark = f"{name}, T/{cycle / dt:.0f}, A = {amplitude:g}, c = {c:g}"
+    return Question(remark, deck, False, {k: float(v) for k, v in truths.items()})

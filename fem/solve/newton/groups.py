@@ -13,6 +13,7 @@ from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.linear.choice import Tree
+from fem.linear.order import Plan
 from fem.solve.schemes import Coefficients
 
 # Why march returned
@@ -175,7 +176,7 @@ class Problem(NamedTuple):
     is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
     equations     equations between dofs
     ropes     those that are watched (empty: none)
-    solver    which linear solver; its tree (chains), its equation (3n + m,) numbers of the rows of a band
+    solver    which linear solver; its tree (chains), its plan (bands, lines with a border)
     """
 
     nodes: Nodes
@@ -187,7 +188,7 @@ class Problem(NamedTuple):
     ropes: Ropes
     solver: int
     tree: Tree
-    equation: Ints
+    plan: Plan
 
 
 class Loading(NamedTuple):
@@ -248,7 +249,8 @@ class Scratch(NamedTuple):
 
     block (n, 9): the matrix within nodes, inertia included, the bars apart.
 
-    pinned, kept, whole, pulls: for rods alone (``linear/chain.py``, ``newton/refine.py``).
+    pinned: for rods alone (``linear/chain.py``); kept, whole, pulls: for answers that are checked
+    (``newton/refine.py``); blocks: for bands and borders (``linear/order.py``).
 
     mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
     """
@@ -275,6 +277,7 @@ class Scratch(NamedTuple):
     reaction: Floats
     band: Floats
     unknowns: Floats
+    blocks: Floats
     krylov: Floats
     kept: Floats
     whole: Floats

@@ -38,9 +38,9 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars, bar_point
 from fem.forces.laws import RIGID, TABLE
-from fem.linear.band import solve_in_band
+from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
-from fem.linear.choice import BAND, BICGSTAB, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
+from fem.linear.choice import BAND, BICGSTAB, BORDER, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
 from fem.linear.factors import ROUND_OFF
 from fem.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
@@ -74,7 +74,7 @@ from fem.solve.newton.iterate import (
     worst,
 )
 from fem.solve.newton.project import closing_phase, end_accelerations, move_accelerations, move_velocities
-from fem.solve.newton.refine import TOWARDS, solve_with_rods
+from fem.solve.newton.refine import TOWARDS, solve_checked
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 
 HUGE = 1e300
@@ -83,20 +83,20 @@ HUGE = 1e300
 
 @inner_kernel
 def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
-    """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted.
+    """One linear solve along chains, in a band or with a border; False: no safe pivot, or another solver is wanted.
 
     is_filled, diagonal  as ``solve_chain`` takes them; bands take filled blocks
-    enough               error up to which answers with rods are not refined
+    enough               error up to which answers that are checked are not refined
     """
     nodes, bars, tree, solver = problem.nodes, problem.bars, problem.tree, problem.solver
-    if bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND):
-        return solve_with_rods(is_filled, enough, diagonal, problem, work)
+    if solver == BORDER or (bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND)):
+        return solve_checked(is_filled, enough, diagonal, problem, work)
     if solver == CHAIN:
         return solve_chain(True, False, is_filled, tree, diagonal, linear_system(nodes, work))
     if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
     if solver == BAND:
-        return solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
+        return solve_with_border(problem.plan, bars, linear_system(nodes, work), work.blocks, work.band, work.unknowns)
     return False
 
 

@@ -1,4 +1,4 @@
-"""A linear solve with rods, checked by its own residual and refined until that is round-off.
+"""A linear solve with rods or a border, checked by its own residual and refined until that is round-off.
 
 Every answer du, tau of a compiled solver is put back into the equations it should satisfy,
 
@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem.arrays import Floats
+from fem.assembly.equations import Equations, condense
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.lanes.choose import common, where
-from fem.linear.band import solve_in_band
+from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
-from fem.linear.choice import BAND
+from fem.linear.choice import BAND, BORDER
 from fem.linear.factors import HELPS, NOTHING, POOR
 from fem.solve.newton.groups import Nodes, Problem, Scratch
 from fem.solve.newton.tangent import linear_system
@@ -34,7 +36,7 @@ RIGHT, FOUND, SIZE = 0, 1, 2
 
 
 @called_kernel
-def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
+def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
 
     enough  error at which an answer is taken as it is
@@ -44,15 +46,16 @@ def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem:
     before, error, is_solved = np.inf, np.inf, True
     for _ in range(MOST_SOLVES):
         open_again(is_filled, work)
-        if problem.solver == BAND:
-            is_solved = solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
+        if problem.solver in (BAND, BORDER):
+            linear = linear_system(nodes, work)
+            is_solved = solve_with_border(problem.plan, bars, linear, work.blocks, work.band, work.unknowns)
         else:
             is_solved = solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
         if not is_solved:
             break
         accumulate(1.0, work)
         before = error
-        error = leave_rest(is_filled, diagonal, nodes, bars, work)
+        error = leave_rest(is_filled, diagonal, nodes, bars, problem.equations, work)
         if error <= enough or not error < HELPS * before:
             break
     if is_solved and before < error:
@@ -105,10 +108,14 @@ def accumulate(sign: float, work: Scratch) -> None:
 
 
 @inner_kernel
-def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, work: Scratch) -> float:
+def leave_rest(
+    is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, equations: Equations, work: Scratch
+) -> float:
     """What the answer leaves into ``work.residual`` and the gaps; returns the largest part of an equation, or NaN."""
     rest_of_nodes(is_filled, diagonal, work)
     rest_of_bars(bars, work)
+    condense(equations, work.residual)
+    condense_sizes(equations, work.whole)
     largest = 0.0
     for dof in range(nodes.mask.shape[0]):
         largest = max(largest, nodes.mask[dof] * work.whole[SIZE, dof])
@@ -119,7 +126,19 @@ def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, wo
         is_worst = is_open & (its_size > 0.0) & (not its * size <= rest * its_size)
         rest, size = where(is_worst, its, rest), where(is_worst, its_size, size)
         work.residual[dof] = where(is_open, work.residual[dof], 0.0)
+    if bars.rods.shape[0] == 0:
+        return rest / size
     return rest_of_gaps(rest / size, longest_move(is_filled, diagonal, work), bars, work)
+
+
+@inner_kernel
+def condense_sizes(equations: Equations, whole: Floats) -> None:
+    """``condense`` of the sizes of the equations."""
+    for k in range(equations.slave.shape[0]):
+        size = whole[SIZE, equations.slave[k]]
+        for m in range(equations.start[k], equations.start[k + 1]):
+            whole[SIZE, equations.master[m]] += abs(equations.factor[m]) * size
+        whole[SIZE, equations.slave[k]] = 0.0
 
 
 @inner_kernel

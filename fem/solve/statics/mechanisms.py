@@ -174,7 +174,7 @@ def _dragged(stage: StepSystem) -> Flags:
     """(n,) nodes of bars that a stream pushes in statics."""
     found = np.zeros(len(stage.system.labels), np.bool_)
     for flow in () if stage.is_dynamic else stage.environment.flows:
-        for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD") else ():
+        for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD", "FLD") else ():
             found[stage.system.element_nodes[case.field[:, 0] != 0.0]] = True
     return found
 

@@ -1,8 +1,8 @@
-"""The companions of a run: the same deck with tighter criteria, with a half and a quarter of its increments, with
-twice the bars.
+"""The companions of a run: the same deck with other increments, with twice the bars, with a tighter criterion.
 
-All companions iterate to a residual a thousand times smaller, so that what differs between them is dt or the mesh
-alone; the run itself against the companion with its own increments shows what its criterion leaves.
+Each of them shows one thing against a run that differs in that alone, and is as coarse as it may be for that: effects
+of a mesh and of residuals are seen with increments of 2 dt and 4 dt, too. In all they cost two to three times the run.
+Of short runs one more companion has half of the shortest increment if the others do not show the order.
 """
 
 from __future__ import annotations
@@ -16,101 +16,99 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fem.arrays import Ints
 from fem.deck.refined import Refined, refined
 from fem.errors import NoConvergence
-from fem.model import Controls, Dynamic, Model, Static, Step
+from fem.model import Dynamic, Model, Static, Step
 from fem.runner import drive, verdict_of
-from fem.runs.history import History, HistorySink
+from fem.runs.history import History
 from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
-from fem.study.workers import DIED, Block, LostWorker, likely_seconds, on_this_machine, process_team
+from fem.study.tracks import SeriesSink, Track, every_name, places_of
+from fem.study.trajectory import tightened
+from fem.study.workers import Block, likely_seconds, on_this_machine, process_team, spread
 
-TIGHT, HALF, QUARTER, FINE = "residual", "dt/2", "dt/4", "mesh"
+TIGHT, QUARTER, HALF, DOUBLE, FOURFOLD, FINE = "residual", "dt/4", "dt/2", "2 dt", "4 dt", "mesh"
+RUN = ""
+"""The run itself."""
+FACTORS = {FOURFOLD: 4.0, DOUBLE: 2.0, RUN: 1.0, HALF: 0.5, QUARTER: 0.25}
+"""Increment of a companion over that of the run; its error due to dt follows from the last three that there are."""
 TIGHTER, LESS_TIGHT = 1e-3, 0.1
-"""Residuals of companions over that of the run; and where that cannot be reached."""
+"""Residuals of the tight companion over that of the run; and where that cannot be reached."""
 LOCAL_ORDER = 3
 """Of the error of one increment, by which automatic increments are chosen."""
-MOST_NUMBERS = 40_000_000
-"""Kept of a companion; beyond that only some of its rows are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Motion(Question):
-    """The motion of one model, iterated as far as it can be."""
+    """Some numbers of one model over time. tightness: factors of the residual, until one can be reached."""
 
     kind: ClassVar[str] = "error bars"
-    every: int = 1
+    names: tuple[str, ...] = ()
+    places: tuple[tuple[int, ...], ...] = ()
     solver: str = "AUTO"
+    tightness: tuple[float, ...] = (1.0,)
 
     def columns(self) -> list[str]:
         return []
 
-    def sink(self, model: Model) -> Any:
-        """What takes in the motion, and has its ``history()``."""
-        return HistorySink(model, self.every)
-
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, Any]:
         verdict, found = COMPLETED, None
-        for factor in (TIGHTER, LESS_TIGHT, 1.0):
-            sink = self.sink(model)
-            requests = Requests(self.solver, record_all=True, fields=False)
+        for factor in self.tightness:
+            sink = SeriesSink(model, self.names, self.places)
             try:
-                drive(tightened(model, factor), requests, None, Timing(), None, sink)
+                drive(tightened(model, factor), self.requests, None, Timing(), None, sink)
             except Exception as error:
-                verdict, found = verdict_of(error), sink.history()
+                verdict, found = verdict_of(error), sink.track()
                 if isinstance(error, NoConvergence):
                     continue
-            return verdict, (), sink.history()
+            return verdict, (), sink.track()
         return verdict, (), found
 
-
-def tightened(model: Model, factor: float) -> Model:
-    """The model with smaller residuals."""
-
-    def tighter(controls: Controls) -> Controls:
-        names = ("residual_relative", "residual_absolute", "correction_relative")
-        given = {name: getattr(controls, name) for name in names}
-        smaller = {name: value * factor for name, value in given.items() if value is not None}
-        return replace(controls, **smaller, max_iterations=2 * controls.max_iterations)
-
-    return replace(model, steps=tuple(replace(step, controls=tighter(step.controls)) for step in model.steps))
+    @property
+    def requests(self) -> Requests:
+        return Requests(self.solver, record_all=True, fields=False)
 
 
-def divided(model: Model, parts: int, dt: Mapping[int, float]) -> Model:
-    """The model with each increment in ``parts``. dt: step -> increment, of steps that leave it to the solver."""
-    return replace(
-        model, steps=tuple(divided_step(step, parts, dt.get(n, 0.0)) for n, step in enumerate(model.steps, 1))
-    )
+def stretched(model: Model, factor: float, dt: Mapping[int, float] | None = None) -> Model:
+    """The model with other increments. dt: step -> increment, of steps that leave it to the solver."""
+    dt = dt or {}
+    steps = (stretched_step(step, factor, dt.get(n, 0.0)) for n, step in enumerate(model.steps, 1))
+    return replace(model, steps=tuple(steps))
 
 
-def divided_step(step: Step, parts: int, dt: float) -> Step:
-    """Statics follow the same loads in the same increments, as no time passes, unless materials creep."""
+def stretched_step(step: Step, factor: float, dt: float) -> Step:
+    """Statics follow the same loads in the same increments, as no time passes, unless materials creep.
+
+    Longer increments may lose more energy than the run: they are not watched.
+    """
     procedure = step.procedure
     if not (isinstance(procedure, Dynamic) or (isinstance(procedure, Static) and procedure.creeps)):
         return step
     given = {"dt": procedure.dt or dt, "dt_min": procedure.dt_min, "dt_max": procedure.dt_max}
-    smaller: dict[str, Any] = {name: value / parts for name, value in given.items() if value is not None}
+    other: dict[str, Any] = {name: value * factor for name, value in given.items() if value is not None}
+    other["dt"] = min(other["dt"], procedure.period)
     error = step.controls.time_error
     if error and not getattr(procedure, "direct", False):
-        error /= parts**LOCAL_ORDER
-    controls = replace(step.controls, time_error=error)
-    most = step.max_increments and step.max_increments * int(parts**LOCAL_ORDER)
-    return replace(step, procedure=replace(procedure, **smaller), controls=controls, max_increments=most)
+        error *= factor**LOCAL_ORDER
+    drift = None if factor > 1.0 else step.controls.energy_drift
+    controls = replace(step.controls, time_error=error, energy_drift=drift)
+    most = step.max_increments and max(1, round(step.max_increments / min(1.0, factor**LOCAL_ORDER)))
+    return replace(step, procedure=replace(procedure, **other), controls=controls, max_increments=most)
 
 
 @dataclass(frozen=True, eq=False)
 class Companions:
-    """What is to be run beside a model, and why some is not.
+    """What is to be run beside a model.
 
-    missing  name of a companion -> why there is none
+    mesh   False: the mesh is the model
+    names  of the numbers that are kept of each; None: all
     """
 
     model: Model
     mesh: bool = True
-    every: int = 1
     solver: str = "AUTO"
+    names: tuple[str, ...] | None = None
 
     @cached_property
     def fine(self) -> Refined:
@@ -119,56 +117,74 @@ class Companions:
     @property
     def moves(self) -> bool:
         """Time passes in some step."""
-        return any(divided_step(step, 2, 1.0) is not step for step in self.model.steps)
+        return any(stretched_step(step, 0.5, 1.0) is not step for step in self.model.steps)
 
     @property
     def is_explicit(self) -> bool:
-        """The critical increment of half as long bars is half as long, too: theirs are halved."""
+        """Increments cannot be longer, and those of half as long bars have to be half as long; nothing iterates."""
         procedures = (step.procedure for step in self.model.steps)
         return any(isinstance(each, Dynamic) and each.integrator == "CENTRAL DIFFERENCE" for each in procedures)
 
     @property
-    def compared(self) -> tuple[str, ...]:
-        """Names, in the order of ``richardson.estimate``; with the last one that of twice the bars is compared."""
-        return TIGHT, HALF, QUARTER, FINE, HALF if self.is_explicit else TIGHT
+    def coarsest(self) -> str:
+        """The run beside which smaller residuals are seen, and a finer mesh where that is the only other one."""
+        if not self.moves:
+            return RUN
+        if self.is_explicit:
+            return HALF
+        return DOUBLE if FINE in self.missing else FOURFOLD
 
     @property
+    def beside_fine(self) -> str:
+        """The run beside which the finer mesh is seen."""
+        return DOUBLE if self.coarsest == FOURFOLD else self.coarsest
+
+    @cached_property
     def missing(self) -> dict[str, str]:
+        """Name of a companion -> why there is none."""
         found: dict[str, str] = {}
         if not self.moves:
-            found |= dict.fromkeys((HALF, QUARTER), "no time passes in any step")
+            found["dt"] = "no time passes in any step"
         if not self.mesh:
             found[FINE] = "the mesh is the model, as asked for"
         elif not len(self.fine.split):
             found[FINE] = "no bar is a piece of a line"
         return found
 
-    def models(self, plain: History | None) -> dict[str, Model]:
-        """Name -> model; plain: the run itself, where steps leave their increments to the solver."""
-        dt = increments_of(plain) if plain else {}
-        found = {TIGHT: self.model}
-        if HALF not in self.missing:
-            found |= {HALF: divided(self.model, 2, dt), QUARTER: divided(self.model, 4, dt)}
+    def jobs(self, dt: Mapping[int, float] | None) -> dict[str, Job]:
+        """Name -> job, those that take longest first. dt: as ``stretched`` has it."""
+        names = every_name(self.model) if self.names is None else self.names
+        chosen = {FOURFOLD: (DOUBLE, FOURFOLD), DOUBLE: (HALF, DOUBLE), HALF: (HALF,), RUN: ()}[self.coarsest]
+        jobs = {}
         if FINE not in self.missing:
-            found[FINE] = divided(self.fine.model, 2, dt) if self.is_explicit else self.fine.model
-        return found
+            places = places_of(self.model, names, self.fine)
+            model = stretched(self.fine.model, FACTORS[self.beside_fine], dt)
+            jobs[FINE] = Job(0, model, Motion(names, places, self.solver), True)
+        plain = Motion(names, places_of(self.model, names), self.solver)
+        for name in chosen:
+            jobs[name] = Job(0, stretched(self.model, FACTORS[name], dt), plain, True)
+        if not self.is_explicit:
+            tight = replace(plain, tightness=(TIGHTER, LESS_TIGHT, 1.0))
+            jobs[TIGHT] = Job(0, stretched(self.model, FACTORS[self.coarsest], dt), tight, True)
+        return {name: replace(job, point=place) for place, (name, job) in enumerate(jobs.items())}
 
-    def jobs(self, plain: History | None) -> list[Job]:
-        """Of all companions, those that take longest first."""
-        models = self.models(plain)
-        numbers = len(self.model.mesh.node_labels) * 12 + len(self.model.mesh.element_labels) * 4
-        size = numbers * sum(increments_in(step) for step in self.model.steps)
-        found = []
-        for name in sorted(models, key=LONGEST.index):
-            parts = {HALF: 2, QUARTER: 4}.get(name, 1) if size * 4 > MOST_NUMBERS else 1
-            found.append(Job(LONGEST.index(name), models[name], Motion(self.every * parts, self.solver), True))
-        return found
+    def finer(self, than: str, plain: History | Track) -> dict[str, Job]:
+        """The companion with half the increment of another one; none beyond a quarter of that of the run."""
+        levels = list(FACTORS)
+        names = every_name(self.model) if self.names is None else self.names
+        motion = Motion(names, places_of(self.model, names), self.solver)
+        chosen = levels[levels.index(than) + 1 :][:1]
+        dt = increments_of(plain)
+        return {name: Job(0, stretched(self.model, FACTORS[name], dt), motion, True) for name in chosen}
 
-    def run(self, plain: History, processes: int | None = None) -> dict[str, Answer]:
+    @property
+    def is_short(self) -> bool:
+        """A run whose companions follow it, as processes of their own would not be ready sooner."""
+        return likely_seconds(self.model) < LONG
+
+    def run(self, plain: History | Track, processes: int | None = None) -> dict[str, Answer]:
         """Name -> what came of it, of all companions; in processes side by side where that is sooner."""
-        jobs = self.jobs(plain)
-        answers = [each for some in on_this_machine(iter(jobs), len(jobs), processes) for each in some]
-        return {LONGEST[answer.point]: answer for answer in answers}
+        return answered(self.jobs(increments_of(plain)), processes)
 
     @contextmanager
     def beginning(self, processes: int | None = None) -> Iterator[Callable[[History], dict[str, Answer]]]:
@@ -177,53 +193,36 @@ class Companions:
         """
         count = processes or os.cpu_count() or 1
         left_open = any(isinstance(step.procedure, Dynamic) and not step.procedure.dt for step in self.model.steps)
-        if count < 2 or left_open or likely_seconds(self.model) < LONG:
+        jobs = self.jobs(None)
+        if count < 2 or left_open or not jobs or self.is_short:
             yield lambda history: self.run(history, processes)
             return
-        waiting = self.jobs(None)
-        with process_team(min(count, len(waiting))) as team:
-            under_way = 0
-            answers: list[Answer] = []
-
-            def submit() -> int:
-                free = min(team.capacity - under_way, len(waiting))
-                for _ in range(free):
-                    team.submit(Block((waiting.pop(0),)))
-                return free
+        with process_team(min(count, len(jobs))) as team:
+            answers = spread(team, (Block((job,)) for job in jobs.values()))
+            next(answers)  # they begin
 
             def collected(history: History) -> dict[str, Answer]:
-                nonlocal under_way
-                while under_way:
-                    for block, outcome in team.collect():
-                        under_way -= 1
-                        if isinstance(outcome, LostWorker):
-                            outcome = [Answer(job.point, DIED.format(why=outcome.why), ()) for job in block.jobs]
-                        answers.extend(outcome)
-                    under_way += submit()
-                return {LONGEST[answer.point]: answer for answer in answers}
+                return named(jobs, [each for some in answers for each in some])
 
-            under_way = submit()
             yield collected
 
 
-LONGEST = (QUARTER, HALF, FINE, TIGHT)
-"""By the time that they take."""
 LONG = 0.05
 """Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
 
 
-def increments_of(plain: History) -> dict[int, float]:
+def named(jobs: Mapping[str, Job], answers: list[Answer]) -> dict[str, Answer]:
+    names = list(jobs)
+    return {names[answer.point]: answer for answer in answers}
+
+
+def answered(jobs: Mapping[str, Job], processes: int | None) -> dict[str, Answer]:
+    """Name -> answer of some jobs that are numbered in their order."""
+    answers = on_this_machine(iter(jobs.values()), len(jobs), processes)
+    return named(jobs, [each for some in answers for each in some])
+
+
+def increments_of(plain: History | Track) -> dict[int, float]:
     """Step -> its largest increment."""
     steps = range(1, len(plain.model.steps) + 1)
     return {step: float(np.nan_to_num(plain.dt[plain.of_step(step)]).max(initial=0.0)) for step in steps}
-
-
-def increments_in(step: Step) -> float:
-    procedure = step.procedure
-    return procedure.period / procedure.dt if isinstance(procedure, Dynamic | Static) and procedure.dt else 1.0
-
-
-def halves_of(fine: Refined, name: str) -> Ints:
-    """(k, 2) elements of a companion that are the halves of each of the model."""
-    count = len(fine.halves)
-    return fine.halves if name == FINE else np.column_stack([np.arange(count)] * 2)

@@ -26,9 +26,11 @@ from fem.errors import CommandError, DeckError, NoConvergence
 from fem.files import write_new
 from fem.model import Model
 from fem.runner import verdict_of
-from fem.study.certainty.companions import FINE, divided, tightened
+from fem.study.certainty.companions import FINE, Companions, stretched
+from fem.study.certainty.error_bars import ErrorBars, wanted_bars
 from fem.study.certainty.switches import damped_model, slack_lines, switches, undamped
-from fem.study.certainty.wanted import WantedBars, checked, wanted_bars
+from fem.study.certainty.wanted import checked
+from fem.study.trajectory import tightened
 
 MOST_ROUNDS = 6
 PARTS = 1, 2, 4, 5, 8, 10, 16, 20, 32
@@ -96,7 +98,7 @@ def changed(model: Model, choice: Choice) -> Model:
         fine = refined(model)
         model = fine.model if not division else with_second_halves(fine.model, fine.halves)
     if choice.parts > 1:
-        model = divided(model, choice.parts, {})
+        model = stretched(model, 1.0 / choice.parts)
     return tightened(model, 0.1**choice.decades) if choice.decades else model
 
 
@@ -115,7 +117,7 @@ class Round:
 
     choice: Choice
     model: Model
-    bars: WantedBars | None
+    bars: ErrorBars | None
     verdict: str
     seconds: float
 
@@ -161,9 +163,8 @@ class Search:
         began = time.perf_counter()
         bars, verdict = None, ""
         try:
-            bars = wanted_bars(
-                model, tuple(dict.fromkeys(filter(None, self.names.values()))), self.solver, self.processes
-            )
+            names = tuple(dict.fromkeys(filter(None, self.names.values())))
+            bars = wanted_bars(Companions(model, True, self.solver, names), self.processes)
         except NoConvergence as error:
             verdict = verdict_of(error)
         last = Round(choice, model, bars, verdict, time.perf_counter() - began)
@@ -226,7 +227,7 @@ class Converged:
 
     text: str
     model: Model
-    bars: WantedBars
+    bars: ErrorBars
     choice: Choice
     search: Search
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -17,10 +17,11 @@ from fem.model.quantities import ENERGIES
 from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
-from fem.study.certainty.companions import FINE, Companions, halves_of
-from fem.study.certainty.numbers import Curves, Peaks, aligned, curves_of, event_times, frequencies_of, peaks_of
+from fem.study.certainty.companions import DOUBLE, FACTORS, FINE, FOURFOLD, RUN, TIGHT, Companions, answered
+from fem.study.certainty.numbers import Peaks, aligned, peaks_of, printed_names, scales, statistic
 from fem.study.certainty.richardson import Estimate, estimate
 from fem.study.question import Answer
+from fem.study.tracks import Track, track_of, tracked
 
 WINDOWS = 40
 """A run has so many windows, in each of which an order is observed; and these have so many rows at least."""
@@ -33,7 +34,11 @@ CHAOTIC = 1e3
 """Growth of what two increments make different, at a steady rate, that is chaos."""
 EXACT = 1e-9
 """Bar over the size of a number that is round-off."""
+HIDDEN = 0.02
+"""Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
 PARTS = ("dt", "mesh", "residual", "rows")
+IMPACT = "impact"
+"""Of events: velocities and forces jump."""
 NOT_CONVERGED, NOT_SEEN, CHAOS = "not converged: 30 % or more", "order not seen", "chaotic: bars on statistics only"
 
 
@@ -63,74 +68,124 @@ def error_bars(
     model = read_model(deck, parameters)
     if model.earlier is not None:
         raise CommandError("no error bars for a run that continues another one: the state it begins with has none")
-    return bars_of(run(model, solver=solver), Companions(model, mesh, solver=solver), processes)
+    history, companions = run(model, solver=solver), Companions(model, mesh, solver)
+    return completed(history, companions, companions.run(history, processes), processes)
 
 
-def bars_of(history: History, companions: Companions, processes: int | None = None) -> ErrorBars:
-    """Error bars of a run that has been made, by companions that are run now."""
-    return bars_from(history, companions, companions.run(history, processes))
+def wanted_bars(companions: Companions, processes: int | None = None) -> ErrorBars:
+    """Error bars of the numbers that companions are asked for alone, of runs too long to be kept.
+
+    Raises what ``fem.run`` raises for the model itself.
+    """
+    plain = tracked(companions.model, companions.names or (), companions.solver)
+    return completed(plain, companions, companions.run(plain, processes), processes)
 
 
-def bars_from(history: History, companions: Companions, answers: Mapping[str, Answer]) -> ErrorBars:
+def completed(
+    run: History | Track, companions: Companions, answers: Mapping[str, Answer], processes: int | None = None
+) -> ErrorBars:
+    """As ``bars_from``, with one more companion where the order is not seen yet, or longer increments fail."""
+    found = bars_from(run, companions, answers)
+    if not (companions.moves and (found.lacks_increments or (companions.is_short and found.hides_order))):
+        return found
+    return bars_from(run, companions, {**answers, **answered(companions.finer(found.levels[-1], run), processes)})
+
+
+def bars_from(run: History | Track, companions: Companions, answers: Mapping[str, Answer]) -> ErrorBars:
     """Error bars of a run, from what came of its companions."""
-    found = {
-        name: each.history
-        for name, each in answers.items()
-        if each.history is not None and (len(each.history) or each.history.modes)
-    }
-    missing = companions.missing
+    history = run if isinstance(run, History) else None
+    tracks = {RUN: track_of(run) if isinstance(run, History) else run}
+    missing = dict(companions.missing)
     for name, answer in answers.items():
+        track: Track | None = answer.history
+        if track is not None and (len(track.time) or track.modes):
+            tracks[name] = track
         if answer.verdict != COMPLETED:
-            reached = f" (from time {found[name].time[-1]:.6g} on)" if name in found and len(found[name]) else ""
+            reached = f" (from time {track.time[-1]:.6g} on)" if track is not None and len(track.time) else ""
             missing[name] = answer.verdict + reached
-    return ErrorBars(history, found, missing, companions)
+    return ErrorBars(tracks, missing, companions, history)
 
 
 class ErrorBars:
     """The numbers of a run with error bars.
 
     Names: ``U1_n2`` (at the end of the run), ``U1_n2@0.5`` (at an instant), ``max:T_e1``, ``min:U3_n2`` (over the run),
-    ``instant:max:T_e1``, ``mean:T_e1``, ``kinetic`` and other energies in the same ways, ``frequency_1_2`` (step,
-    mode), ``event:1:slack_e5`` (the first time).
+    ``instant:max:T_e1``, ``mean:T_e1``, ``std:T_e1``, ``damage:3:T_e1`` (Miner's sum of N = range^-3), ``kinetic`` and
+    other energies in the same ways, ``frequency_1_2`` (step, mode), ``event:1:slack_e5`` (the first time).
 
-    history   of the run itself
+    history   of the run itself; None: only the series that were asked for are known
     missing   name of a companion -> why its contribution is missing, or is missing from some time on
     """
 
     def __init__(
-        self, history: History, found: Mapping[str, History], missing: dict[str, str], companions: Companions
+        self, tracks: Mapping[str, Track], missing: dict[str, str], companions: Companions, history: History | None
     ) -> None:
-        self.history, self.missing, self.companions = history, missing, companions
-        fine = companions.fine if FINE in found else None
-        self._curves: Curves = curves_of(history)
-        self._others: dict[str, Curves] = {
-            name: curves_of(its, halves_of(fine, FINE) if name == FINE and fine else None, self._curves.names)
-            for name, its in found.items()
-        }
-        self._histories = {"": history, **found}
-        self._place = {name: place for place, name in enumerate(self._curves.names)}
+        self.history, self.missing, self.companions, self.tracks = history, missing, companions, dict(tracks)
+        self._run = tracks[RUN]
+        self._scale = scales(self._run.values, self._run.names, self._run.model.mesh)
+        self._printed = frozenset(self._run.names) if history is None else printed_names(history.model)
+        self._place = {name: place for place, name in enumerate(self._run.names)}
 
     def __repr__(self) -> str:
-        return f"ErrorBars of {self.history.model.source or 'a model'}: {len(self._curves.names)} numbers over time"
+        source, count = self._run.model.source or "a model", len(self._run.names)
+        return f"ErrorBars of {source}: {count} numbers over time, {len(self._run.time)} rows"
 
-    # Over time
+    def _estimated(
+        self, values: Mapping[str, Floats], scale: Floats, rows: Floats | None = None, window: int = 0
+    ) -> Estimate:
+        """Of numbers (k, c) of the run, from those of its companions by name."""
+        none = np.full_like(values[RUN], np.nan)
+        of = {name: values.get(name, none) for name in (*FACTORS, FINE, TIGHT)}
+        three = [none, none, *(values[name] for name in self.levels)][-3:]
+        mesh, residual = of[FINE] - of[self.companions.beside_fine], of[self.companions.coarsest] - of[TIGHT]
+        return estimate(of[RUN], three, mesh, residual, scale, rows, window)
+
+    @property
+    def levels(self) -> list[str]:
+        """Runs with other increments alone, the longest increments first."""
+        return [name for name in FACTORS if name in self.tracks]
+
+    @property
+    def lacks_increments(self) -> bool:
+        """A companion with longer increments has failed."""
+        return any(name in self.missing for name in (DOUBLE, FOURFOLD))
+
+    @property
+    def hides_order(self) -> bool:
+        """The order is not seen in more than ``HIDDEN`` of the numbers that are printed."""
+        found, columns = self.estimate, [place for name, place in self._place.items() if name in self._printed]
+        counts = found.dt[:, columns] > EXACT * self._scale[columns]
+        hidden = counts & np.isnan(found.order[:, columns])
+        return bool(np.count_nonzero(hidden) > HIDDEN * np.count_nonzero(counts))
 
     @cached_property
     def estimate(self) -> Estimate:
         """Of all numbers (columns) at all rows."""
-        curves = self._curves
-        window = max(LEAST_WINDOW, len(curves.time) // WINDOWS)
-        none = np.full_like(curves.values, np.nan)
-        there = {name: aligned(its, curves) for name, its in self._others.items()}
-        given = [there.get(name, none) for name in self.companions.compared]
-        return estimate(curves.values, given, scale=curves.scale, window=window)
+        run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
+        values = {name: run.values if name == RUN else aligned(its, run) for name, its in self.tracks.items()}
+        return self._estimated(values, self._scale, self._beside_impacts, window)
+
+    @property
+    def _beside_impacts(self) -> Floats:
+        """(k, c) jumps of numbers at impacts from which rows are no further than these may be: they may lie on the
+        other side."""
+        time, values = self._run.time, self._run.values
+        found = np.zeros_like(values)
+        for name, (at, its) in self._events.items():
+            if name.partition(":")[2].startswith(IMPACT) and len(time):
+                reach = float(np.nan_to_num(its.bar))
+                first, last = time.searchsorted([at - reach, at + reach], side="left")
+                last = max(last, int(time.searchsorted(at + reach, side="right")))
+                jump = np.abs(values[min(last, len(time) - 1)] - values[max(first - 1, 0)])
+                found[first:last] = np.fmax(found[first:last], jump)
+        return found
 
     @cached_property
     def is_chaotic(self) -> bool:
         """What two increments make different grows exponentially, by ``CHAOTIC`` or more."""
         rows = [n for name, n in self._place.items() if name.startswith("U")]
-        apart = np.abs(self.estimate.error[:, rows]) / self._curves.scale[rows].max(initial=1e-300)
-        return grows_exponentially(self._curves.time, np.fmax.reduce(apart, axis=1)) if rows else False
+        apart = np.abs(self.estimate.error[:, rows]) / self._scale[rows].max(initial=1e-300)
+        return grows_exponentially(self._run.time, np.fmax.reduce(apart, axis=1)) if rows else False
 
     @cached_property
     def horizon(self) -> float:
@@ -139,18 +194,18 @@ class ErrorBars:
         first = math.inf
         for start in ("U", "kinetic"):
             columns = [n for name, n in self._place.items() if name.startswith(start)]
-            values, bars = self._curves.values[:, columns], self.all_bars[:, columns]
+            values, bars = self._run.values[:, columns], self.all_bars[:, columns]
             size = np.fmax.accumulate(np.nan_to_num(np.abs(values)).max(axis=1, initial=0.0))
             unsure = np.nan_to_num(bars).max(axis=1, initial=0.0) > UNCONVERGED * size
-            begun = size > BEGUN * self._curves.scale[columns].max(initial=0.0)
-            first = min([first, *self._curves.time[unsure & begun][:1].tolist()])
+            begun = size > BEGUN * self._scale[columns].max(initial=0.0)
+            first = min([first, *self._run.time[unsure & begun][:1].tolist()])
         return first
 
     def series(self, name: str) -> Columns:
         """time, value, bar at all rows, and its parts. KeyError: no such number."""
         column, found = self._column(name), self.estimate
         parts = {part: getattr(found, part)[:, column] for part in PARTS}
-        return Columns(time=self._curves.time, value=self._curves.values[:, column], bar=found.bar[:, column], **parts)
+        return Columns(time=self._run.time, value=self._run.values[:, column], bar=found.bar[:, column], **parts)
 
     # Numbers
 
@@ -195,19 +250,19 @@ class ErrorBars:
         exact but for round-off is left out."""
         sizes = np.fmax.reduce(self.all_bars, axis=0)
         families: dict[str, list[int]] = {}
-        for name in self._curves.names:
-            if name in self._curves.printed and np.isfinite(sizes[self._place[name]]):
+        for name in self._run.names:
+            if name in self._printed and np.isfinite(sizes[self._place[name]]):
                 families.setdefault(name if name in ENERGIES else name.partition("_")[0], []).append(self._place[name])
         names = []
         for places in families.values():
             worst = places[int(np.argmax(sizes[places]))]
-            if sizes[worst] <= EXACT * self._curves.scale[worst]:
+            if sizes[worst] <= EXACT * self._scale[worst]:
                 continue
             row = int(np.nanargmax(self.all_bars[:, worst]))
-            names.append(f"{self._curves.names[worst]}@{float(self._curves.time[row])!r}")
+            names.append(f"{self._run.names[worst]}@{float(self._run.time[row])!r}")
             for kind, sign in (("max", 1.0), ("min", -1.0)):
                 largest = np.nan_to_num(sign * self._peaks[kind][""].row[places], nan=-np.inf)
-                names.append(f"{kind}:{self._curves.names[places[int(np.argmax(largest))]]}")
+                names.append(f"{kind}:{self._run.names[places[int(np.argmax(largest))]]}")
         rows = []
         for name in [*names, *self._frequencies]:
             parts = self.parts(name)
@@ -224,7 +279,7 @@ class ErrorBars:
         """(k, c) bars of all numbers at all rows; NaN: nothing is known."""
         found = self.estimate
         unknown = np.isnan(found.dt) & np.isnan(found.mesh) & np.isnan(found.residual)
-        return np.where(unknown | np.isnan(self._curves.values), np.nan, found.bar)
+        return np.where(unknown | np.isnan(self._run.values), np.nan, found.bar)
 
     def place(self, name: str) -> int:
         """Column of a number over time in ``all_bars``; -1: there is no such number."""
@@ -244,8 +299,8 @@ class ErrorBars:
             if which not in ("max", "min"):
                 raise unknown("extreme", which, ("max", "min"))
             return self._extreme(which, inner, True)
-        if kind == "mean":
-            return self._mean(rest)
+        if of_series := statistic(name):
+            return self._statistic(*of_series)
         if kind == "event" or name.startswith("frequency_"):
             table = self._frequencies if kind != "event" else self._events
             key = rest if kind == "event" else name
@@ -253,12 +308,12 @@ class ErrorBars:
                 raise unknown("number", name, [f"event:{each}" if kind == "event" else each for each in table])
             return table[key]
         inner, _, instant = name.partition("@")
-        row = len(self._curves.time) - 1 if not instant else self._row(float(instant), name)
+        row = len(self._run.time) - 1 if not instant else self._row(float(instant), name)
         column = self._column(inner)
-        return float(self._curves.values[row, column]), self.estimate.at(row, column)
+        return float(self._run.values[row, column]), self.estimate.at(row, column)
 
     def _row(self, time: float, name: str) -> int:
-        times = self._curves.time
+        times = self._run.time
         row = int(np.abs(times - time).argmin())
         step = np.diff(times).max(initial=0.0) or 1.0
         if abs(times[row] - time) > 1e-3 * step:
@@ -266,70 +321,56 @@ class ErrorBars:
         return len(times) - 1 - int(np.abs(times[::-1] - times[row]).argmin())
 
     def _extreme(self, kind: str, name: str, is_instant: bool) -> tuple[float, Estimate]:
-        column = self._column(name)
-        peaks = self._peaks[kind]
-        own = peaks[""]
+        column, own = self._column(name), self._peaks[kind][RUN]
         found = self._extremes[kind, is_instant].at(0, column)
         return float((own.instant if is_instant else own.row)[column]), found
 
     @cached_property
     def _peaks(self) -> dict[str, dict[str, Peaks]]:
-        every = {"": self._curves, **self._others}
         return {
-            kind: {name: peaks_of(curves, sign) for name, curves in every.items()}
+            kind: {name: peaks_of(its, sign) for name, its in self.tracks.items()}
             for kind, sign in (("max", 1.0), ("min", -1.0))
         }
 
     @cached_property
     def _extremes(self) -> dict[tuple[str, bool], Estimate]:
         found = {}
-        curves = self._curves
         for kind, peaks in self._peaks.items():
-            none = np.full_like(peaks[""].row, np.nan)
-            for is_instant in (False, True):
-                what = "peak_instant" if is_instant else "peak"
-                own = peaks[""]
-                given = [getattr(peaks[each], what) if each in peaks else none for each in self.companions.compared]
-                scale = np.full_like(none, np.ptp(curves.time)) if is_instant else curves.scale
+            own = peaks[RUN]
+            for is_instant, what in ((False, "peak"), (True, "peak_instant")):
+                values = {name: getattr(its, what)[None] for name, its in peaks.items()}
+                scale = np.full_like(own.row, np.ptp(self._run.time)) if is_instant else self._scale
                 rows = np.abs(own.instant - own.peak_instant) if is_instant else np.abs(own.row - own.peak)
-                made = estimate(getattr(own, what)[None], [each[None] for each in given], scale=scale, rows=rows[None])
-                found[kind, is_instant] = made
+                found[kind, is_instant] = self._estimated(values, scale, rows[None])
         return found
 
-    def _mean(self, name: str) -> tuple[float, Estimate]:
-        column = self._column(name)
-        every = {"": self._curves, **self._others}
-        means = {key: np.array([[mean_of(its, column)]]) for key, its in every.items()}
-        none = np.full((1, 1), np.nan)
-        given = [means.get(each, none) for each in self.companions.compared]
-        found = estimate(means[""], given, scale=self._curves.scale[[column]])
-        return float(means[""][0, 0]), found.at(0, 0)
+    def _statistic(self, series: str, of: Callable[[Floats, Floats], float]) -> tuple[float, Estimate]:
+        column = self._column(series)
+        values = {name: np.array([[of(its.time, its.values[:, column])]]) for name, its in self.tracks.items()}
+        value = float(values[RUN][0, 0])
+        return value, self._estimated(values, np.array([max(abs(value), TINY)])).at(0, 0)
 
     @cached_property
     def _frequencies(self) -> dict[str, tuple[float, Estimate]]:
-        return self._single({name: frequencies_of(its) for name, its in self._histories.items()}, is_modal=True)
+        """They do not depend on dt."""
+        tables = {name: its.frequencies for name, its in self.tracks.items()}
+        return self._single(tables | dict.fromkeys(self.levels, tables[RUN]))
 
     @cached_property
     def _events(self) -> dict[str, tuple[float, Estimate]]:
-        return self._single({name: event_times(its) for name, its in self._histories.items()}, is_modal=False)
+        return self._single({name: its.event_times for name, its in self.tracks.items()})
 
-    def _single(self, tables: dict[str, dict[str, float]], is_modal: bool) -> dict[str, tuple[float, Estimate]]:
-        """Numbers that a run has once, with their estimates. Frequencies do not depend on dt."""
-        found = {}
-        for name, value in tables[""].items():
-            given = [np.array([[tables.get(each, {}).get(name, np.nan)]]) for each in self.companions.compared]
-            if is_modal:
-                given[1] = given[2] = given[4] = given[0]
-            made = estimate(np.array([[value]]), given, scale=np.array([abs(value)]))
-            found[name] = value, made.at(0, 0)
-        return found
+    def _single(self, tables: Mapping[str, Mapping[str, float]]) -> dict[str, tuple[float, Estimate]]:
+        """Numbers that a run has once, with their estimates."""
+        names = list(tables[RUN])
+        values = {key: np.array([[its.get(name, np.nan) for name in names]]) for key, its in tables.items()}
+        if not names:
+            return {}
+        found = self._estimated(values, np.abs(values[RUN][0]))
+        return {name: (tables[RUN][name], found.at(0, place)) for place, name in enumerate(names)}
 
 
-def mean_of(curves: Curves, column: int) -> float:
-    """Over time, by the trapezoidal rule."""
-    length = np.ptp(curves.time)
-    values = curves.values[:, column]
-    return float(np.trapezoid(values, curves.time) / length) if length > 0.0 else float(values[-1])
+TINY = 1e-300
 
 
 def grows_exponentially(time: Floats, apart: Floats) -> bool:

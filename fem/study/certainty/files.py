@@ -22,7 +22,7 @@ from fem.runs.console import as_note, say
 from fem.runs.read import load
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.error_bars import ErrorBars, bars_from
+from fem.study.certainty.error_bars import ErrorBars, completed
 
 TABLES = {"nodes": "n", "elements": "e", "increments": ""}
 ERROR = "_err"
@@ -48,7 +48,7 @@ def run_with_bars(
     with companions.beginning() as answers:
         run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, **options)
         history = load(folder)
-        bars = bars_from(history, companions, answers(history))
+        bars = completed(history, companions, answers(history))
     write_bars(folder, bars)
     if plot:
         from fem.show.plot import write_plots
@@ -79,10 +79,10 @@ def with_errors(text: str, kind: str, bars: ErrorBars) -> str:
     names = head.split(",")
     kept = [n for n, name in enumerate(names) if not name.endswith(ERROR)]
     names, cells = [names[n] for n in kept], [line.split(",") for line in lines]
-    row_of = {
-        key: row
-        for row, key in enumerate(zip(bars.history.step.tolist(), bars.history.increment.tolist(), strict=True))
-    }
+    history = bars.history
+    assert history is not None
+    keys = zip(history.step.tolist(), history.increment.tolist(), strict=True)
+    row_of = {key: row for row, key in enumerate(keys)}
     rows = [row_of[int(c[0]), int(c[1])] for c in cells]
     errors, more = [], []
     for name in names:

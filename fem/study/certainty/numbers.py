@@ -1,82 +1,31 @@
-"""The numbers of a motion over time as columns of one array; their peaks; frequencies and event times by name."""
+"""The numbers of a run over time: their sizes, their differences from other runs, their peaks and their statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
-from fem.model import Mesh
-from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
-from fem.runs.history import BALANCED, History
+from fem.arrays import Flags, Floats, Ints
+from fem.errors import CommandError
+from fem.model import Mesh, Model
+from fem.model.quantities import ENERGIES
+from fem.runs.history import BALANCED
 from fem.runs.schedule import printed_in_step, union
+from fem.show.series import count_cycles, damage
+from fem.study.tracks import Track
 
-NODE_QUANTITIES = NODAL[:4]
-ELEMENT_QUANTITIES = ELEMENTAL[:4]
 AT_REST = 1e-6
 """Displacement over the extent of a model that is none."""
 SAME = 1e-6
 """Of an increment: instants that differ by less are one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curves:
-    """k rows, c numbers.
-
-    step (k,), time (k,)  rows;  values (k, c)
-    names    ``U1_n2``, ``T_e1``, ``kinetic``
-    printed  those that the deck prints
-    scale    (c,) largest magnitude, of each quantity, among its nodes or elements
-    """
-
-    step: Ints
-    time: Floats
-    values: Floats
-    names: tuple[str, ...]
-    printed: frozenset[str]
-    scale: Floats
-
-
-def curves_of(history: History, halves: Ints | None = None, names: tuple[str, ...] = ()) -> Curves:
-    """Of all nodes and elements. halves (m, 2): the elements, in a finer model, of each element: their means count;
-    names: those of the model, whose nodes are the first of the finer one."""
-    mesh = history.mesh
-    nodes = mesh.node_labels.tolist()
-    elements = mesh.element_labels.tolist()
-    values = history.elements[:, :, : len(ELEMENT_QUANTITIES)]
-    motion = history.motion[:, : len(NODE_QUANTITIES)]
-    if names:
-        nodes = nodes[: sum(name.startswith("U1_n") for name in names)]
-    if halves is not None:
-        values = values[:, halves].mean(axis=2)
-    k = len(history)
-    of_nodes = motion[:, :, : len(nodes)].transpose(0, 2, 1, 3).reshape(k, 3 * motion.shape[1] * len(nodes))
-    every = [
-        of_nodes,
-        values.reshape(k, values.shape[1] * values.shape[2]),
-        history.energy,
-        history.energy_error[:, None],
-    ]
-    printed: set[str] = set()
-    if not names:
-        columns = [column for quantity in NODE_QUANTITIES for column in quantity.columns]
-        of_elements = [quantity.name for quantity in ELEMENT_QUANTITIES]
-        names = (
-            *(f"{column}_n{label}" for label in nodes for column in columns),
-            *(f"{column}_e{label}" for label in elements for column in of_elements),
-            *ENERGIES,
-        )
-        printed = printed_names(history)
-    found = np.concatenate(every, axis=1)
-    return Curves(history.step, history.time, found, names, frozenset(printed), scales(found, names, mesh))
-
-
-def printed_names(history: History) -> set[str]:
+def printed_names(model: Model) -> frozenset[str]:
     """Displacements, velocities and reactions of nodes, tensions of elements, that some step prints; energies."""
-    model, mesh = history.model, history.mesh
-    steps = range(1, len(model.steps) + 1)
+    mesh, steps = model.mesh, range(1, len(model.steps) + 1)
     found = set(BALANCED)
     for kind, labels, wanted in (
         ("NODE", mesh.node_labels, ("U1", "U2", "U3", "RF1", "RF2", "RF3")),
@@ -85,7 +34,7 @@ def printed_names(history: History) -> set[str]:
         chosen = union([printed_in_step(model, step, f"{kind} PRINT") for step in steps])
         letter = kind[0].lower()
         found |= {f"{column}_{letter}{label}" for label in labels[chosen].tolist() for column in wanted}
-    return found
+    return frozenset(found)
 
 
 def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
@@ -101,28 +50,44 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     return np.array([most[its] for its in family])
 
 
-def aligned(curves: Curves, to: Curves) -> Floats:
-    """(k, c) values at the rows of another motion: at the same instants, or between rows by a cubic; NaN outside."""
-    found = np.full((len(to.time), curves.values.shape[1]), np.nan)
+def aligned(track: Track, to: Track) -> Floats:
+    """(k, c) values at the rows of another motion; NaN outside.
+
+    Where all these rows are its own they are read, else the differences at common instants follow a cubic between them,
+    which is more accurate than values that do; without such instants the values do.
+    """
+    found = np.full((len(to.time), track.values.shape[1]), np.nan)
     for step in np.unique(to.step).tolist():
-        rows, its = np.flatnonzero(to.step == step), np.flatnonzero(curves.step == step)
-        if len(its):
-            found[rows] = at_times(curves.time[its], curves.values[its], to.time[rows])
+        rows, its = np.flatnonzero(to.step == step), np.flatnonzero(track.step == step)
+        if not len(its):
+            continue
+        own, values, wanted = track.time[its], track.values[its], to.time[rows]
+        nearest, is_common = common(own, wanted)
+        if np.count_nonzero(is_common) >= 4 and not common(wanted, own)[1].all():
+            apart = values[is_common] - to.values[rows][nearest[is_common]]
+            found[rows] = to.values[rows] + at_times(own[is_common], apart, wanted)
+        else:
+            found[rows] = at_times(own, values, wanted)
     return found
 
 
-def at_times(time: Floats, values: Floats, wanted: Floats) -> Floats:
-    """(w, c) of values (k, c) at rising times (k,)."""
-    after = np.clip(time.searchsorted(wanted), 0, len(time) - 1)
+def common(time: Floats, others: Floats) -> tuple[Ints, Flags]:
+    """Of each of some instants (k,): the place of the nearest one among rising others, and whether it is the same."""
+    after = np.clip(others.searchsorted(time), 0, len(others) - 1)
     before = np.maximum(after - 1, 0)
-    nearest = np.where(np.abs(time[before] - wanted) < np.abs(time[after] - wanted), before, after)
-    step = np.where(after > before, time[after] - time[before], 1.0)
+    nearest = np.where(np.abs(others[before] - time) < np.abs(others[after] - time), before, after)
+    step = np.where(after > before, others[after] - others[before], 1.0)
+    return nearest, np.abs(others[nearest] - time) <= SAME * step
+
+
+def at_times(time: Floats, values: Floats, wanted: Floats) -> Floats:
+    """(w, c) of values (k, c) at rising times (k,): those of the same instant, or a cubic; NaN outside."""
+    nearest, is_common = common(wanted, time)
     found = values[nearest].astype(float)
-    off = np.abs(time[nearest] - wanted) > SAME * step
-    outside = off & ((wanted < time[0]) | (wanted > time[-1]))
-    between = off & ~outside
+    outside = ~is_common & ((wanted < time[0]) | (wanted > time[-1]))
+    between = ~is_common & ~outside
     if between.any() and len(time) >= 4:
-        first = np.clip(before[between] - 1, 0, len(time) - 4)
+        first = np.clip(time.searchsorted(wanted[between]) - 2, 0, len(time) - 4)
         points = time[first[:, None] + np.arange(4)]
         x = wanted[between]
         total = np.zeros((len(x), values.shape[1]))
@@ -147,15 +112,15 @@ class Peaks:
     peak_instant: Floats
 
 
-def peaks_of(curves: Curves, sign: float) -> Peaks:
+def peaks_of(track: Track, sign: float) -> Peaks:
     """sign: 1 for the largest, -1 for the least; of the rows in which a number is known."""
-    known = np.isfinite(curves.values)
+    known = np.isfinite(track.values)
     found = np.full((4, known.shape[1]), np.nan)
     patterns, which = np.unique(known, axis=1, return_inverse=True)
     for number, rows in enumerate(patterns.T):
         if rows.any():
             (columns,) = np.nonzero(which.reshape(-1) == number)
-            found[:, columns] = highest(curves.time[rows], sign * curves.values[np.ix_(rows, columns)])
+            found[:, columns] = highest(track.time[rows], sign * track.values[np.ix_(rows, columns)])
     return Peaks(sign * found[0], found[1], sign * found[2], found[3])
 
 
@@ -181,23 +146,34 @@ def highest(time: Floats, values: Floats) -> Floats:
     return np.array([row, instant, np.where(there, peak, row), np.where(there, peak_instant, instant)])
 
 
-def frequencies_of(history: History) -> dict[str, float]:
-    """Natural frequencies by their names in sweeps."""
-    return {
-        f"frequency_{modes.step}_{number}": frequency
-        for modes in history.modes
-        for number, frequency in zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
-    }
+def mean_of(time: Floats, values: Floats) -> float:
+    """Over time, by the trapezoidal rule."""
+    length = np.ptp(time)
+    return float(np.trapezoid(values, time) / length) if length > 0.0 else float(values[-1])
 
 
-def event_times(history: History) -> dict[str, float]:
-    """``1:slack_e5``: the time of the first event of this kind, of an element or a node."""
-    counts: dict[str, int] = {}
-    found = {}
-    for event in history.events:
-        if event.event == "cutback":
-            continue
-        name = f"{event.event}_e{event.element}" if event.element else f"{event.event}_n{event.node}"
-        counts[name] = counts.get(name, 0) + 1
-        found[f"{counts[name]}:{name}"] = event.time
-    return found
+def deviation_of(time: Floats, values: Floats) -> float:
+    return math.sqrt(mean_of(time, (values - mean_of(time, values)) ** 2))
+
+
+STATISTICS: dict[str, Callable[[Floats, Floats], float]] = {"mean": mean_of, "std": deviation_of}
+
+
+def statistic(name: str) -> tuple[str, Callable[[Floats, Floats], float]] | None:
+    """The series and the function of times and values that ``mean:T_e1``, ``std:T_e1`` or ``damage:3:T_e1`` names.
+
+    None: it is no such name. CommandError: the slope of a damage is not above zero.
+    """
+    kind, _, rest = name.partition(":")
+    if kind in STATISTICS:
+        return rest, STATISTICS[kind]
+    if kind != "damage":
+        return None
+    slope, _, series = rest.partition(":")
+    try:
+        m = float(slope)
+    except ValueError:
+        m = math.nan
+    if not (0.0 < m < math.inf and series):
+        raise CommandError(f"{name!r}: write damage:3:T_e12 for the slope 3 of the S-N curve N = K range^-3, K = 1")
+    return series, lambda time, values: damage(count_cycles(values), m, 1.0)

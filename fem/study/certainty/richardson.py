@@ -1,12 +1,12 @@
-"""Errors of numbers from the same number at dt, dt/2 and dt/4 (Richardson), with the order that they show.
+"""Errors of numbers from the same number in three runs, each with half the increment of the one before (Richardson).
 
-With d1 = y(dt) - y(dt/2) and d2 = y(dt/2) - y(dt/4) the order is p = log2 |d1/d2|, and what both pairs extrapolate to
+With y of the runs, d1 = y1 - y2 and d2 = y2 - y3, the order is p = log2 |d1/d2|, and what both pairs extrapolate to
 
-    x1 = y(dt/2) - d1/(2^p - 1),   x2 = y(dt/4) - d2/(2^p - 1)
+    x1 = y2 - d1/(2^p - 1),   x2 = y3 - d2/(2^p - 1)
 
 tells how far x2 can be trusted: where the error is C dt^p + D dt^q, x2 is |x1 - x2|/(2^q - 1) from the truth. The error
-is y(dt) - x2, with that as its own uncertainty. Numbers over time cross each other where no error is small: orders and
-uncertainties are those of the largest differences in some rows around.
+of a run, which is one of the three, is its y less x2, with that as its own uncertainty. Numbers over time cross each
+other where no error is small: orders and uncertainties are those of the largest differences in some rows around.
 Source: Roache, Verification and Validation in Computational Science and Engineering, 1998, ch. 5.
 """
 
@@ -26,13 +26,13 @@ LEAST, MOST = 0.7, 4.5
 ORDERS = (1.0, 2.0)
 """Of schemes: an order near one of them is that."""
 NEAR = 0.35
-SAFE, ROUGH, UNSEEN = 0.5, 2.0, 3.0
-"""Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the largest
-difference where no order is seen."""
+SAFE, ROUGH, UNSEEN, ALONE = 0.5, 1.0, 2.0, 3.0
+"""Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the last
+difference where no order is seen; over the only one where two runs are known."""
 MESH = 1.5
 """Error of a mesh over its distance from one with twice the bars: 4/3 at second order, 2 at first."""
-RESIDUAL = 1.2
-"""Error of a run over its distance from one with a residual a thousand times smaller."""
+RESIDUAL = 2.0
+"""Error of a residual over its effect with two or four times the increment, the largest in some rows around."""
 MARGIN = 1.15
 ROUND_OFF = 1e-12
 
@@ -43,7 +43,8 @@ class Estimate:
 
     error     value minus truth as far as dt goes, and
     own       the uncertainty of that
-    dt, mesh, residual, rows   contributions to the bar; rows: what the extreme of the motion is beyond the rows
+    dt, mesh, residual, rows   contributions to the bar; rows: what the extreme of the motion is beyond the rows, and
+              what is on the other side of an impact
     order     observed; NaN where none is
     scale     (c,) size of the number over the run
     """
@@ -84,41 +85,46 @@ def orders(first: Floats, second: Floats) -> Floats:
 
 
 def estimate(
-    run: Floats, others: Sequence[Floats], scale: Floats, rows: Floats | None = None, window: int = 0
+    run: Floats,
+    three: Sequence[Floats],
+    mesh: Floats,
+    residual: Floats,
+    scale: Floats,
+    rows: Floats | None = None,
+    window: int = 0,
 ) -> Estimate:
     """Of numbers (k, c) of a run.
 
-    others  of its companions, NaN where they have none: residuals near zero with dt, dt/2, dt/4, and twice the bars;
-            that with which the last one is compared
-    window  rows on either side of one that show its order
+    three     those of three runs, each with half the increment of the one before; the run is the second or third of
+              them. NaN where one has none
+    mesh      differences from twice the bars;  residual: from smaller residuals
+    window    rows on either side of one that show its order
     """
-    tight, half, quarter, fine, beside = others
-    residual = RESIDUAL * np.abs(run - tight)
-    tight = np.where(np.isfinite(tight), tight, run)
-    beside = np.where(np.isfinite(beside), beside, tight)
-    d1, d2 = tight - half, half - quarter
+    first, second, third = three
+    d1, d2 = first - second, second - third
     wide = around(d1, window), around(d2, window)
     order = orders(*wide)
     seen = np.isfinite(order)
     factor = 1.0 / (2.0 ** np.where(seen, np.minimum(order, ORDERS[-1]), 1.0) - 1.0)
-    x1, x2 = half - factor * d1, quarter - factor * d2
+    x1, x2 = second - factor * d1, third - factor * d2
     apart = around(x2 - x1, window)
     with np.errstate(divide="ignore", invalid="ignore"):
         rough = np.where(apart > 0.0, np.minimum(apart / (factor * wide[0]), 1.0), 0.0)
-    error = np.where(seen, tight - x2, tight - quarter)
-    own = np.where(seen, (SAFE + ROUGH * rough) * apart, UNSEEN * np.maximum(*wide))
-    alone = ~np.isfinite(d2) & np.isfinite(d1)  # no quarter
-    error, own = np.where(alone, d1 * 4.0 / 3.0, error), np.where(alone, UNSEEN * wide[0], own)
+    error = np.where(seen, run - x2, run - third)
+    own = np.where(seen, (SAFE + ROUGH * rough) * apart, UNSEEN * wide[1])
+    known = np.isfinite(d1), np.isfinite(d2)
+    for is_alone, last, d, its in ((~known[0], third, d2, wide[1]), (~known[1], second, d1, wide[0])):
+        error, own = np.where(is_alone, run - last + d / 3.0, error), np.where(is_alone, ALONE * its, own)
     if window:  # all runs begin with one state
-        own[0] = np.where((d1[0] == 0.0) & (d2[0] == 0.0), 0.0, own[0])
-    known = np.isfinite(d1)
+        own[0] = np.where((np.nan_to_num(d1[0]) == 0.0) & (np.nan_to_num(d2[0]) == 0.0), 0.0, own[0])
+    some = known[0] | known[1]
     return Estimate(
-        error=np.where(known, error, np.nan),
-        own=np.where(known, own, np.nan),
-        dt=np.where(known, np.abs(error) + own, np.nan),
-        mesh=MESH * np.abs(fine - beside),
-        residual=residual,
+        error=np.where(some, error, np.nan),
+        own=np.where(some, own, np.nan),
+        dt=np.where(some, np.abs(error) + own, np.nan),
+        mesh=MESH * np.abs(mesh),
+        residual=np.where(np.isfinite(residual), RESIDUAL * around(residual, window), np.nan),
         rows=np.zeros_like(run) if rows is None else rows,
-        order=np.where(seen & known, order, np.nan),
+        order=np.where(seen & known[0] & known[1], order, np.nan),
         scale=scale,
     )

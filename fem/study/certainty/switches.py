@@ -18,8 +18,9 @@ from fem.model import Dynamic, Model
 from fem.model.facts import natural_lengths
 from fem.model.notices import damps_waves
 from fem.runs.run_record import COMPLETED
-from fem.study.certainty.companions import Companions
-from fem.study.certainty.wanted import Series, WantedBars, followed
+from fem.study.certainty.companions import Companions, Motion, answered
+from fem.study.certainty.error_bars import bars_from
+from fem.study.question import Job
 from fem.study.tracks import places_of
 
 DAMPING = 0.3
@@ -105,9 +106,11 @@ def switches(model: Model, names: Mapping[str, str], solver: str = "AUTO", proce
     """
     models = {"as the deck has it": model, **variants(model)}
     series = tuple(dict.fromkeys(names.values()))
-    asked = {key: Series(1, solver, series, places_of(each, series)) for key, each in models.items()}
+    motion = Motion(series, places_of(model, series), solver)
+    jobs = {name: Job(place, each, motion, True) for place, (name, each) in enumerate(models.items())}
     values = np.full((len(models), len(names)), np.nan)
-    for row, (verdict, track) in enumerate(followed(models, asked, processes).values()):
-        if verdict == COMPLETED:
-            values[row] = [WantedBars({"": track}, series, {}, Companions(model)).value(name) for name in names]
+    for row, answer in enumerate(map(answered(jobs, processes).__getitem__, models)):
+        if answer.verdict == COMPLETED:
+            bars = bars_from(answer.history, Companions(model, names=series), {})
+            values[row] = [bars.value(name) for name in names]
     return Columns({"switch": np.array(list(models)), **dict(zip(names, values.T, strict=True))})

@@ -96,14 +96,14 @@ def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None
 
 @called_kernel
 def solve_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
-    """``solve_with_rods`` by the elimination of the chain, refined once where it is needed."""
+    """``solve_checked`` by the elimination of the chain, refined once where it is needed."""
     nodes, bars, is_solved, error = problem.nodes, problem.bars, True, np.inf
     keep(is_filled, work)
     for _ in range(2):
         open_again(is_filled, work)
         is_solved = solve_chain(False, False, is_filled, problem.tree, diagonal, linear_system(nodes, work))
         accumulate(1.0, work)
-        error = leave_rest(is_filled, diagonal, nodes, bars, work)
+        error = leave_rest(is_filled, diagonal, nodes, bars, problem.equations, work)
         if not some(not error <= enough):
             break
     restore(work)

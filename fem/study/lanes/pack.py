@@ -21,6 +21,7 @@ from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.linear.choice import Tree
+from fem.linear.order import Plan
 from fem.model import Dynamic, InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
@@ -216,8 +217,8 @@ def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: In
     constants: Any = pack([system.springs.constants for system in systems])
     springs = springs._replace(dofs=fixed(springs.dofs), constants=constants, table=None, pair=fixed(springs.pair))
     equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
-    tree, equation = Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation)
-    problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, equation)
+    tree, plan = Tree(*map(fixed, stage.choice.tree)), Plan(*map(fixed, stage.choice.plan))
+    problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, plan)
     limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, start)
     outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
     return Packs(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)

@@ -316,7 +316,7 @@ def of_block(b: int, problem: Problem) -> Problem:
     its = Bars(bars.nodes, bars.kinds, bars.blocks, constants, bars.table, off_mass, off_damping, bars.rods)
     ties = Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair)
     equations, ropes, tree = problem.equations, problem.ropes, problem.tree
-    return Problem(massive, its, ties, None, True, equations, ropes, problem.solver, tree, problem.equation)
+    return Problem(massive, its, ties, None, True, equations, ropes, problem.solver, tree, problem.plan)
 
 
 @inner_kernel
@@ -354,8 +354,9 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
             local(room.known_force), local(room.residual), local(room.shift), local(room.inertia),
             local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
             local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
-            local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
-            local(room.pulls), local(room.lagged), local(room.state), local(room.power), local(room.mass_before),
+            local(room.band), local(room.unknowns), local(room.blocks), local(room.krylov), local(room.kept),
+            local(room.whole), local(room.pulls), local(room.lagged), local(room.state), local(room.power),
+            local(room.mass_before),
         )  # fmt: skip
         kept = Record(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching

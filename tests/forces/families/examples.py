@@ -243,6 +243,17 @@ E, S
 """
 """A clamp, a joint of two sections, an end that slides; the second element runs the other way."""
 DAMPED = BENT.replace("60., 20.\n", "60., 20.\n*DAMPING, BETA=0.05\n", 1)
+GALLOPING = (
+    IMMERSED.replace(
+        "*BOUNDARY",
+        "*AQUA\n-5., -3., 3., 2.\n*WIND\n0.5, 2., 1.5, 1., 0.6, 0.8, 0.5\n"
+        "*DRAG LAW, NAME=ICE, BY=ANGLE\n-100., 1.4, -0.9\n100., 0.9, 0.8\n*BOUNDARY",
+    )
+).replace(
+    "*NODE PRINT",
+    "*DLOAD\n1, FLD, 1., 0.5, ICE, 0.9, 10.\n*DLOAD, LENGTH=CURRENT\n2, FLD, 1., 0.4, ICE\n*NODE PRINT",
+)  # fmt: skip
+"""Drag and lift over the angle of attack, in wind that grows with height; rows of the table are far from all angles."""
 
 TURNED = """*NODE
 1, 0, 0, 0
@@ -293,7 +304,7 @@ U, V, UR
 EXAMPLES: list[tuple[Family, str]] = [
     (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED), (SEABED, WRAPPED),
     (FLUID, WAVY), (REEVING, wound()), (REEVING, reeved()), (ROPE_LAWS, ROPES),
-    (BENDING, BENT), (BENDING_DAMPING, DAMPED), (MOMENTS, TURNED),
+    (BENDING, BENT), (BENDING_DAMPING, DAMPED), (MOMENTS, TURNED), (FLUID, GALLOPING),
 ]  # fmt: skip
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 

@@ -1,0 +1,156 @@
+"""Lines with a border: nodes are eliminated block by block, those of equations and rods left to a matrix that pivots.
+
+With X_i the inverse of the running block of node i, for every two neighbours j, k that are left (``order.py``)
+
+    K_jk -= K_ji X_i K_ik,    r_j -= K_ji X_i r_i,    and back: u_i = X_i (r_i - sum of K_ij u_j)
+
+until the border remains. There dependent dofs are written as sums of independent ones, multipliers are added, and what
+is left is solved with row exchanges. Nothing pivots inside: the answer is put back into the equations
+(``newton/refine.py``), and where it is poor a direct solver takes over. In narrow models, and statics, everything is
+border, and its matrix a band.
+"""
+
+from __future__ import annotations
+
+import math
+
+from fem.arrays import Floats
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
+from fem.forces.protocol import Tangent
+from fem.linear.band import eliminate_rows, largest_entry
+from fem.linear.chain import LinearSystem, invert, times
+from fem.linear.order import Plan
+
+
+@called_kernel
+def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
+    """du and tau of ``linear``, whose block is kept; False where a pivot is not safe.
+
+    numbers (blocks, 9), band and x (its rows: the equations of the border)  scratch
+    """
+    count, du, target = plan.own.shape[0], linear.du, 0
+    for dof in range(du.shape[0]):
+        du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
+    fill(plan, linear.tangent, linear.block, numbers)
+    for k in range(plan.sequence.shape[0]):
+        i = plan.sequence[k]
+        if not invert(False, numbers, i, 0.0, linear.free, numbers):
+            return False
+        x0, x1, x2 = times(0, i, numbers, du[3 * i], du[3 * i + 1], du[3 * i + 2])
+        du[3 * i], du[3 * i + 1], du[3 * i + 2] = x0, x1, x2
+        for m in range(plan.first[k], plan.first[k + 1]):
+            above, back = 3 * plan.near[m], count + 2 * m + 1
+            y0, y1, y2 = times(0, back, numbers, x0, x1, x2)
+            du[above] -= y0
+            du[above + 1] -= y1
+            du[above + 2] -= y2
+            for other in range(plan.first[k], plan.first[k + 1]):
+                edge, to = count + 2 * other, plan.target[target]
+                target += 1
+                for c in range(3):
+                    z0, z1, z2 = times(0, i, numbers, numbers[edge, c], numbers[edge, 3 + c], numbers[edge, 6 + c])
+                    y0, y1, y2 = times(0, back, numbers, z0, z1, z2)
+                    numbers[to, c] -= y0
+                    numbers[to, 3 + c] -= y1
+                    numbers[to, 6 + c] -= y2
+    if plan.border.shape[0] > 0 and not solve_border(plan, bars, linear, numbers, band, x):
+        return False
+    for k in range(plan.sequence.shape[0] - 1, -1, -1):
+        i, y0, y1, y2 = plan.sequence[k], 0.0, 0.0, 0.0
+        for m in range(plan.first[k], plan.first[k + 1]):
+            above = 3 * plan.near[m]
+            x0, x1, x2 = times(0, count + 2 * m, numbers, du[above], du[above + 1], du[above + 2])
+            y0, y1, y2 = y0 + x0, y1 + x1, y2 + x2
+        x0, x1, x2 = times(0, i, numbers, y0, y1, y2)
+        du[3 * i] -= x0
+        du[3 * i + 1] -= x1
+        du[3 * i + 2] -= x2
+    return True
+
+
+@inner_kernel
+def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> None:
+    """The matrix, without rods; ``block`` (n, 9) holds everything within nodes but the bars."""
+    off, cross, bar_tangent = tangent.off, tangent.cross, tangent.bar_tangent
+    for k in range(numbers.shape[0]):
+        for c in range(9):
+            numbers[k, c] = 0.0
+    for i in range(block.shape[0]):
+        for c in range(9):
+            numbers[plan.own[i], c] = block[i, c]
+    bars = tangent.ends.shape[0]
+    for e in range(bars):
+        first, second = plan.own[tangent.ends[e, 0]], plan.own[tangent.ends[e, 1]]
+        across, back = plan.between[e, 0], plan.between[e, 1]
+        alpha = bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < math.inf else 0.0
+        coupling = off[e] if off.shape[0] > 0 else 0.0
+        for a in range(3):
+            for c in range(3):
+                value = alpha * bar_tangent[P + a, e] * bar_tangent[Q + c, e]
+                if a == c:
+                    value += bar_tangent[GEOMETRIC, e]
+                numbers[first, 3 * a + c] += value
+                numbers[second, 3 * a + c] += value
+                if a == c:
+                    value -= coupling
+                numbers[across, 3 * a + c] -= value
+                numbers[back, 3 * a + c] -= value
+    for p in range(cross.shape[0]):
+        for c in range(9):
+            numbers[plan.between[bars + p, 0], c] += cross[p, c]
+            numbers[plan.between[bars + p, 1], c] += cross[p, 9 + c]
+
+
+@called_kernel
+def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
+    """du of the nodes of the border, and tau; False where what is left of the matrix is singular.
+
+    Multipliers are scaled to the size of the other entries.
+    """
+    start, column, factor, du, size = plan.start, plan.column, plan.factor, linear.du, 0.0
+    begin, width = numbers.shape[0] - 1 - plan.inner.shape[0], (band.shape[1] - 1) // 3
+    for i in range(band.shape[0]):
+        x[i] = 0.0
+        for j in range(band.shape[1]):
+            band[i, j] = 0.0
+    for k in range(plan.inner.shape[0]):
+        for a in range(3):
+            row = 3 * plan.inner[k, 0] + a
+            for c in range(3):
+                value, col = numbers[begin + k, 3 * a + c], 3 * plan.inner[k, 1] + c
+                if value == 0.0:
+                    continue
+                for s in range(start[row], start[row + 1]):
+                    for t in range(start[col], start[col + 1]):
+                        band[column[s], column[t] - column[s] + width] += factor[s] * factor[t] * value
+    if bars.rods.shape[0] > 0:
+        size = largest_entry(width, band)
+    size = size if size > 0.0 else 1.0
+    for r in range(bars.rods.shape[0]):
+        e, own = bars.rods[r], plan.multiplier[r]
+        scale = size * bars.constants[INV_LENGTH, e]
+        for m in range(2):
+            way, dof = scale if m == 1 else -scale, 3 * plan.rank[bars.nodes[e, m]]
+            if dof < 0:
+                continue
+            for a in range(3):
+                for s in range(start[dof + a], start[dof + a + 1]):
+                    to, part = column[s], way * factor[s]
+                    band[to, own - to + width] += part * linear.tangent.bar_tangent[P + a, e]
+                    band[own, to - own + width] += part * linear.tangent.bar_tangent[Q + a, e]
+        x[own] = -size * bars.constants[INV_LENGTH, e] * linear.tangent.bar_tangent[GAP, e]
+    for k in range(start.shape[0] - 1):
+        for s in range(start[k], start[k + 1]):
+            x[column[s]] += factor[s] * du[3 * plan.border[k // 3] + k % 3]
+    if not eliminate_rows(width, band, x):
+        return False
+    for k in range(start.shape[0] - 1):
+        value = 0.0
+        for s in range(start[k], start[k + 1]):
+            value += factor[s] * x[column[s]]
+        du[3 * plan.border[k // 3] + k % 3] = value
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        linear.tau[e] = size * bars.constants[INV_LENGTH, e] * x[plan.multiplier[r]]
+    return True
