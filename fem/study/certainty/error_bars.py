@@ -259,7 +259,7 @@ class ErrorBars:
             if sizes[worst] <= EXACT * self._scale[worst]:
                 continue
             row = int(np.nanargmax(self.all_bars[:, worst]))
-            names.append(f"{self._run.names[worst]}@{float(self._run.time[row])!r}")
+            names.append(f"{self._run.names[worst]}@{self._run.time[row]:.12g}")
             for kind, sign in (("max", 1.0), ("min", -1.0)):
                 largest = np.nan_to_num(sign * self._peaks[kind][""].row[places], nan=-np.inf)
                 names.append(f"{kind}:{self._run.names[places[int(np.argmax(largest))]]}")
