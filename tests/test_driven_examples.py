@@ -43,11 +43,20 @@ def test_example_prints_what_the_page_shows(
     assert numbers[0] == pytest.approx(numbers[1], rel=5e-3, abs=1e-8)
 
 
-def test_chain_led_by_the_program_is_the_chain_of_the_deck() -> None:
-    """Two turns of the circle: the largest force that the example prints is that of the deck's own motion."""
-    run = fem.run(ROOT / "inputs" / "bergdahl.inp", parameters={"turns": 2})
-    forces = np.linalg.norm(run.of_node(67, "RF")[run.of_step(2)], axis=1)
-    assert float(NUMBER.findall(PRINTED["tank_chain"])[0]) == pytest.approx(forces.max(), rel=5e-3)
+def test_chain_led_by_the_program_is_the_chain_of_the_deck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two turns of the circle, forces at the wheel. Where the chain snaps taut single ones depend on round-off."""
+    shutil.copytree(ROOT / "inputs", tmp_path / "inputs")
+    monkeypatch.chdir(tmp_path)
+    led = runpy.run_path(str(DOCS / "examples" / "tank_chain.py"))
+    forces = np.array(led["forces"])
+    run = fem.run(tmp_path / "inputs" / "bergdahl.inp", parameters={"turns": 2})
+    rows = run.of_step(2)
+    own = np.linalg.norm(run.of_node(67, "RF")[rows], axis=1)
+    at = led["INTERVAL"] * np.arange(1, len(forces) + 1)
+    apart = forces - np.interp(at, run.time[rows] - run.time[rows][0], own)
+    assert np.sqrt((apart**2).mean()) < 0.03 * own.max()
+    slack = (at > 0.5) & (at < 0.75)
+    assert forces[slack] == pytest.approx(forces[slack] - apart[slack], rel=5e-3)
 
 
 FLOATER: dict[str, Any] = runpy.run_path(str(DOCS / "examples" / "floater.py"))

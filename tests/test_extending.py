@@ -72,7 +72,7 @@ FORCE: dict[str, Any] = {
     "fem/forces/soil.py": SOIL,
     "fem/forces/families.py": {
         "from fem.forces.springs": "from fem.forces.soil import SOIL\nfrom fem.forces.springs",
-        "BENDING, BENDING_DAMPING]": "BENDING, BENDING_DAMPING, SOIL]",
+        "BENDING_DAMPING, MOMENTS]": "BENDING_DAMPING, MOMENTS, SOIL]",
     },
     "fem/model/__init__.py": {
         "@frozen\nclass Pulley": '''@frozen

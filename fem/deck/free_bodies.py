@@ -116,6 +116,8 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     tied = [label for label in nodes_named(draft, pinned) if label != node]
     arms = np.array([draft.nodes.at(label) - at for label in tied]).reshape(-1, 3)
     size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
+    if not np.isfinite(size):
+        raise Mistake(place, f"nodes are too far from the body of node {draft.as_written(node)} to compute with")
     corners = corners_of(second, size)
     if len(corners) == 2:
         axis = corners[0] / size

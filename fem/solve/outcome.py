@@ -98,13 +98,19 @@ def numbers_in(kept: Record) -> int:
     return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
+def is_finite(numbers: Floats) -> bool:
+    """Of all numbers (k,), and of the sum of their squares: False may be too strict."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(numbers.dot(numbers))
+
+
 def before_overflow(kept: Record, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with a number that overflowed, or is none.
 
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
     """
     whole = kept.increments.base if kept.increments.base is kept.values.base else None
-    if whole is not None and len(rows) == len(kept.increments) and math.isfinite(whole.dot(whole)):
+    if whole is not None and len(rows) == len(kept.increments) and is_finite(whole):
         return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):

@@ -108,7 +108,7 @@ class Newton(Marcher):
             return False
         stage.nodes = careful
         limits, stage.limits = stage.limits, stage.limits.copy()
-        stage.limits[LIMIT.iterations] *= MORE_ITERATIONS
+        stage.limits[LIMIT.iterations] *= MORE_ITERATIONS if step.system.model.corners else 1
         control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
         reason = step.try_out(control, chunk, kept, NO_ROPES, int(control[CONTROL.increment]) + 1)
         stage.nodes, stage.limits = nodes, limits

@@ -63,7 +63,7 @@ def error_bars(
 
     >>> bars = fem.error_bars("inputs/sdnl100.inp")
     >>> round(bars.value("U1_n2@1.2558"), 4), [round(each, 4) for each in bars.error("U1_n2@1.2558")]
-    (-1.0745, [-0.0749, 0.0004])
+    (-1.0745, [-0.0744, 0.0093])
     """
     model = read_model(deck, parameters)
     if model.earlier is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fem.forces.moments import MOMENTS
 from fem.runner import run_to_files
 from fem.runs import write as run_files
 from tests.forces.families.examples import EXAMPLES, acting
@@ -19,8 +20,8 @@ class Crash(Exception):
 @pytest.mark.parametrize(("family", "deck"), EXAMPLES, ids=lambda each: getattr(each, "name", ""))
 @pytest.mark.parametrize("integrator", ["TIME INTEGRATOR=NEWMARK", "EXPLICIT"])
 def test_a_run_that_was_stopped_ends_with_the_same_bytes(family, deck, integrator, tmp_path, monkeypatch):
-    if family is FINS and integrator == "EXPLICIT":
-        return  # which knows no mass that depends on direction
+    if family in (FINS, MOMENTS) and integrator == "EXPLICIT":
+        return  # which knows no mass that depends on direction, and none between nodes
     monkeypatch.chdir(tmp_path)
     procedure = f"*DYNAMIC, DIRECT, {integrator}\n0.01, 0.4\n*RESTART, WRITE, FREQUENCY=10"
     Path("deck.inp").write_text(deck.format(procedure=procedure))
