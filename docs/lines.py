@@ -36,7 +36,7 @@ PICTURES = {
     },
 }
 """Page -> its pictures, and which files of ``results`` they are."""
-COLOURS, WIDTH = 48, 1000
+COLOURS, WIDTH = 16, 800
 """Of a picture: enough for lines, and a fifth of the bytes."""
 
 
@@ -59,7 +59,7 @@ def main() -> None:
             for name, file in pictures.items():
                 with Image.open(Path(folder) / "results" / f"{file}.png") as picture:
                     small = picture.convert("RGB").resize((WIDTH, round(WIDTH * picture.height / picture.width)))
-                    small.quantize(COLOURS).save(DOCS / f"{page}_{name}.png", optimize=True)
+                    small.quantize(COLOURS, dither=Image.Dither.NONE).save(DOCS / f"{page}_{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ def kill_at_first_rows(monkeypatch: pytest.MonkeyPatch, victims: list[subprocess
 
     def add_and_kill(table: SweepTable, answers: Any) -> None:
         add(table, answers)
+        if not answers:  # all workers are busy now
+            return
         monkeypatch.setattr(SweepTable, "add", add)
         monkeypatch.setattr("fem.study.cluster.ANSWER_SECONDS", seconds)  # not before: the workers have to start
         for process in victims:
