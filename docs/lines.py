@@ -59,7 +59,9 @@ def main() -> None:
             for name, file in pictures.items():
                 with Image.open(Path(folder) / "results" / f"{file}.png") as picture:
                     small = picture.convert("RGB").resize((WIDTH, round(WIDTH * picture.height / picture.width)))
-                    small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(DOCS / f"{page}_{name}.png", optimize=True)
+                    small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+                        DOCS / f"{page}_{name}.png", optimize=True
+                    )
 
 
 if __name__ == "__main__":

@@ -96,13 +96,15 @@ def test_python_functions_give_the_answers_of_machine_code(name: str, monkeypatc
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "inputs").glob("*.inp")), ids=lambda path: path.stem)
 def test_every_deck_begins_in_python_as_in_machine_code(path: Path) -> None:
-    """Runs that ask for less than round-off, and are told so, count as it falls."""
+    """Runs that ask for less than round-off, and are told so, count as it falls; those that go on down to it, nearly."""
     model = shortened(read_model(path))
     expected = fem.run(model)
     with rehearsal():
         found = fem.run(model)
     if not any("only to round-off" in notice for notice in expected.notices):
-        assert found.iterations.tolist() == expected.iterations.tolist()
+        controls = [step.controls for step in model.steps]
+        ends_in_round_off = any(one.residual_relative is one.residual_absolute is None for one in controls)
+        assert np.abs(found.iterations - expected.iterations).max() <= int(ends_in_round_off)
     round_off = 1e-15 * np.ptp(model.mesh.coordinates, axis=0).max()
     assert np.abs(found.u - expected.u).max(initial=0.0) <= 1e-9 * np.abs(expected.u).max(initial=0.0) + round_off
     for mode, its in zip(found.modes, expected.modes, strict=True):
