@@ -59,9 +59,8 @@ def main() -> None:
             for name, file in pictures.items():
                 with Image.open(Path(folder) / "results" / f"{file}.png") as picture:
                     small = picture.convert("RGB").resize((WIDTH, round(WIDTH * picture.height / picture.width)))
-                    small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-                        DOCS / f"{page}_{name}.png", optimize=True
-                    )
+                    few = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+                    few.save(DOCS / f"{page}_{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def test_python_functions_give_the_answers_of_machine_code(name: str, monkeypatc
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "inputs").glob("*.inp")), ids=lambda path: path.stem)
 def test_every_deck_begins_in_python_as_in_machine_code(path: Path) -> None:
-    """Runs that ask for less than round-off, and are told so, count as it falls; those that go on down to it, nearly."""
+    """Runs that ask for less than round-off, and are told so, count as it falls; those that end in it, nearly."""
     model = shortened(read_model(path))
     expected = fem.run(model)
     with rehearsal():
