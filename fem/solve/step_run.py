@@ -92,8 +92,11 @@ class Newton(Marcher):
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Through a chunk; once more where statics finds no equilibrium by itself."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
-        careful = LOST if step.system.model.corners else (SINGULAR,)
-        while reason in careful and self._carefully(step, control, chunk, kept):
+        while (
+            reason in LOST
+            and (reason == SINGULAR or step.system.model.corners)
+            and self._carefully(step, control, chunk, kept)
+        ):
             reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
         if reason in LOST and self._laid(step, control, chunk, kept):
             return DONE if control[CONTROL.increment] == len(chunk.dt) else self.march(step, control, chunk, kept)
