@@ -105,6 +105,15 @@ class System:
         """(m,) unstressed lengths of the bars."""
         return np.asarray(1.0 / self.bars.constants[bar.INV_LENGTH])
 
+    @property
+    def initial_motion(self) -> tuple[Floats, Floats]:
+        """u and v (3n,) that the initial conditions of the model give."""
+        fields = {"DISPLACEMENT": np.zeros(self.size), "VELOCITY": np.zeros(self.size)}
+        for each in self.model.initial_conditions:
+            if each.kind in fields:
+                fields[each.kind][3 * self.nodes_of(each.target) + each.dof - 1] = each.value
+        return fields["DISPLACEMENT"], fields["VELOCITY"]
+
     def lengths_of(self, elements: Ints | Flags) -> Floats:
         """(q,) unstressed lengths of elements that have a bar."""
         lengths: Floats = self.length0[self.bar_index[elements]]

@@ -329,10 +329,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
 
 def first_states(group: RopeBars, model: Any, system: Any, state: int) -> Floats:
     """(s,) bars that have long been as they are at the start: displaced as given, relaxed, and loaded before."""
-    u = np.zeros(system.size)
-    for given in model.initial_conditions:
-        if given.kind == "DISPLACEMENT":
-            u[3 * system.nodes_of(given.target) + given.dof - 1] = given.value
+    u, _ = system.initial_motion
     past = np.zeros(len(system.family))
     for section in model.sections:
         law = model.materials[section.material].uniaxial

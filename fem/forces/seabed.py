@@ -145,19 +145,16 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Contacts:
 
 def first_anchors(nodes: Ints, numbers: Floats, model: Any, system: Any) -> Floats:
     """(c, 3) u of the anchors: where nodes are, or as given; behind those that slide, by the slip."""
-    field = {kind: np.zeros(system.size) for kind in ("DISPLACEMENT", "VELOCITY", "ANCHOR")}
-    held = np.zeros(system.size, np.bool_)
+    anchored = np.full(system.size, np.nan)
     for given in model.initial_conditions:
-        if given.kind in field:
-            dofs = 3 * system.nodes_of(given.target) + given.dof - 1
-            field[given.kind][dofs] = given.value
-            held[dofs] |= given.kind == "ANCHOR"
-    u, v, anchors = (each.reshape(-1, 3)[nodes] for each in field.values())
+        if given.kind == "ANCHOR":
+            anchored[3 * system.nodes_of(given.target) + given.dof - 1] = given.value
+    u, v, anchors = (each.reshape(-1, 3)[nodes] for each in (*system.initial_motion, anchored))
     depth, normal = seen(numbers, u)
     v = np.where(depth[:, None] > 0.0, v - (normal * v).sum(axis=1)[:, None] * normal, 0.0)
     speed = np.sqrt((v * v).sum(axis=1))[:, None]
     behind = u - numbers[:, SLIP, None] * np.divide(v, speed, out=np.zeros_like(v), where=speed > 0.0)
-    return np.where(held.reshape(-1, 3)[nodes], anchors, behind)
+    return np.asarray(np.where(np.isnan(anchors), behind, anchors))
 
 
 def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:

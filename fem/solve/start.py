@@ -15,13 +15,7 @@ from fem.model import Dynamic
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import (
-    ENERGY,
-    MEMORY,
-    Loading,
-    Motion,
-    Scratch,
-)
+from fem.solve.newton.groups import ENERGY, MEMORY, Loading, Motion, Scratch
 from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -39,20 +33,10 @@ NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
 
-def initial_motion(system: System) -> tuple[Floats, Floats]:
-    """u and v (3n,) that the initial conditions of the model give."""
-    u, v = groups.room(system.size), groups.room(system.size)
-    for condition in system.model.initial_conditions:
-        if condition.kind in ("DISPLACEMENT", "VELOCITY"):
-            field = u if condition.kind == "DISPLACEMENT" else v
-            field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    return u, v
-
-
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
-    u, v = initial_motion(system)
-    a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(5))
+    u, v, a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(7))
+    u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))

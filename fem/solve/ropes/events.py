@@ -72,7 +72,11 @@ class Events(Switched):
             self.step_run.stage = self.current
             if isinstance(error, Failed):
                 raise
-            raise self._given_up(self._no_pulls(error) if isinstance(error, NoPulls) else self._no_end()) from None
+            if isinstance(error, NoPulls):
+                raise self._given_up(self._no_pulls(error)) from None
+            names = self._names(self.holds > 0 if self.holds.any() else self.can_pull)
+            why = f"{names} go slack and taut, or have impacts, more than {MOST_EVENTS} times within one increment"
+            raise self._given_up(why) from None
         if self.has_shared:
             self._look_at_shared(end)
             self._note(kept, chunk)
@@ -219,12 +223,6 @@ class Events(Switched):
             0, int(row[ROW.iterations]), float(row[ROW.norm]), 0.0, int(row[ROW.flags]),
             float(row[ROW.error]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,
         )  # fmt: skip
-
-    # Trouble
-
-    def _no_end(self) -> str:
-        names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)
-        return f"{names} go slack and taut, or have impacts, more than {MOST_EVENTS} times within one increment"
 
 
 MOST_ROOTS = 1000

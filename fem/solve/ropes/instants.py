@@ -290,16 +290,8 @@ class Switched(Watched):
         count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
         never = np.full(count, -np.inf)
-        self.states = States(
-            self.taut,
-            self.taut.copy(),
-            self.ropes.allowance,
-            never,
-            np.zeros(count),
-            never.copy(),
-            never.copy(),
-            np.zeros(1),
-        )
+        times = never, np.zeros(count), never.copy(), never.copy()
+        self.states = States(self.taut, self.taut.copy(), self.ropes.allowance, *times, np.zeros(1))
         self.holds: Ints = np.zeros(count, np.int64)
         self.let_go: Flags = np.zeros(count, np.bool_)
         self.stuck: Flags = np.zeros(count, np.bool_)

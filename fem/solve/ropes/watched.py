@@ -75,9 +75,10 @@ class Watched:
             name = self.stages.first.system.name_bar(int(self.ropes.bars[r]))
             if self.stages.first.system.node_at_plane(int(self.ropes.bars[r])):
                 raise ModelError(f"{name} is {strain[r] * self.length[r]:.6g} below it at the start of the step")
+            what = "rope" if self.sense[r] > 0.0 else "stop"
             distance = self.length[r] * np.sqrt(max(0.0, 1.0 + 2.0 * self.sense[r] * strain[r]))
             raise ModelError(
-                f"{name} is a {self._what(r)} of length {self.length[r]:.9g}, but its nodes are {distance:.9g} apart "
+                f"{name} is a {what} of length {self.length[r]:.9g}, but its nodes are {distance:.9g} apart "
                 "at the start of the step"
             )
 
@@ -126,9 +127,6 @@ class Watched:
         """(r,) what the gaps of all ropes would change by in dt at the rates of now (a gap is quadratic in u)."""
         bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
         return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
-
-    def _what(self, r: int) -> str:
-        return "rope" if self.sense[r] > 0.0 else "stop"
 
     def _names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""

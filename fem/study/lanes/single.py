@@ -27,13 +27,7 @@ from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, DONE, ROW, Motion, Record
 from fem.solve.newton.march import march
 from fem.solve.rods import consistent_velocities
-from fem.solve.start import (
-    evaluate_start,
-    first_motion,
-    initial_acceleration,
-    open_energies,
-    small_or_sparse_mass,
-)
+from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
 from fem.solve.step_system import StepSystem, loading, record
 from fem.study.lanes.pack import Sample
 
