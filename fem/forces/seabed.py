@@ -88,10 +88,8 @@ def depth_of(c: int, u: Floats, group: Contacts) -> float:
 @inner_kernel
 def normal_of(c: int, secant: bool, trial: Trial, group: Contacts) -> tuple[float, float, float, float, float]:
     """Unit normal n at u1, or where secant of the increment, and two numbers, bend and size.
-
     size n is minus the (discrete) gradient of the depth, n1 the normal at u1:
-    dn/du1 = bend (P - n n^T),  d(size n)/du1 = bend size (P - size n n1^T); of planes bend = 0.
-    """
+    dn/du1 = bend (P - n n^T),  d(size n)/du1 = bend size (P - size n n1^T); of planes bend = 0."""
     numbers = group.numbers
     if numbers[c, RADIUS] == 0.0:
         return numbers[c, NORMAL], numbers[c, NORMAL + 1], numbers[c, NORMAL + 2], 0.0, 1.0
@@ -176,9 +174,7 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
 
 def stiffest(group: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
-
-    What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu.
-    """
+    What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu."""
     numbers = group.numbers.copy()
     depth, _ = seen(numbers, u.reshape(-1, 3)[group.nodes])
     closer = np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)

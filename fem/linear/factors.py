@@ -154,9 +154,7 @@ def is_installed(package: str) -> bool:
 
 def library_for(wanted: str, equations: int) -> tuple[str, str]:
     """The library of a direct solver (``wanted`` names it, or not), and a remark for the record.
-
-    CommandError where the library asked for is not installed.
-    """
+    CommandError where the library asked for is not installed."""
     has_pardiso = is_installed("pypardiso")
     if wanted == PARDISO and not has_pardiso:
         raise CommandError(f"--solver pardiso: {lacks('pypardiso', 'direct')}")

@@ -343,10 +343,8 @@ def _finished(net: Network, state: _State, scale: float, solves: int) -> Rest:
 
 def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
     """The last digits, with lengths themselves in place of cones: spare lengths keep theirs as numbers of their own.
-
     (w(T) + spare - |d|) = 0, T spare = target: that is none at last where members are taut, so that they obey their
-    law, and next to nothing where they are slack, which keeps these in line.
-    """
+    law, and next to nothing where they are slack, which keeps these in line."""
     size = float(net.members.length.mean())
     places, pull = state.places, np.concatenate([state.pull[:, 0], state.push])
     least = CLOSED * scale * size

@@ -48,9 +48,7 @@ class Bottom(NamedTuple):
 
 def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     """The line from (0, 0) to (span, rise) above a bottom. LineError: an end lies below it, or there is no equilibrium.
-
-    On a soft bottom resting nodes have sunk by their weight across it over its stiffness.
-    """
+    On a soft bottom resting nodes have sunk by their weight across it over its stiffness."""
     near = TOUCHING * float(line.length.sum())
     ends = bottom.height(np.array([[0.0, 0.0], [span, rise]]))
     for height, name in zip(ends.tolist(), ("first", "last"), strict=True):
@@ -117,9 +115,7 @@ def _settled(line: Line, shape: Shape, bottom: Bottom) -> Shape:
 
 def _still_slack(line: Line, slack: Flags, vectors: Floats, bottom: Bottom) -> Floats:
     """Runs of slack bars between nodes that have sunk unlike: what they lie shorter is shared anew, so that none pulls.
-
-    Where a run has not as much to share, it stays as it is.
-    """
+    Where a run has not as much to share, it stays as it is."""
     along = np.array([math.cos(bottom.slope), math.sin(bottom.slope)])
     across = vectors @ np.array([-along[1], along[0]])
     turns = np.flatnonzero(np.diff(np.concatenate([[False], slack, [False]])))

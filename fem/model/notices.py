@@ -30,9 +30,7 @@ FOLLOW = "automatic increments (without DIRECT, with the default TIME ERROR) res
 
 def damps_waves(procedure: Dynamic) -> bool:
     """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4.
-
-    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO.
-    """
+    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO."""
     return procedure.integrator == "BACKWARD EULER" or (
         (procedure.integrator == "GENERALIZED ALPHA" and procedure.rho <= 0.5)
         or (procedure.integrator == "HHT" and procedure.alpha <= -1.0 / 3.0)
@@ -92,9 +90,7 @@ def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
 
 def coarse_swing(model: Model, procedure: Procedure) -> str:
     """That equal increments do not show even the slowest swing, 2 pi sqrt(L/g); nothing where they do.
-
-    L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node.
-    """
+    L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node."""
     weights = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
     if not (isinstance(procedure, Dynamic) and procedure.direct and any(weights)):
         return ""
@@ -120,9 +116,7 @@ LISTED = 5
 
 def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
     """Of the deck alone, for each step: its number, where winches stand before it and at its start, both (elements, 2).
-
-    NaN where an earlier run, whose state the first step begins with, may have left them.
-    """
+    NaN where an earlier run, whose state the first step begins with, may have left them."""
     stands = np.full((len(model.mesh.element_labels), 2), 0.0 if model.earlier is None else np.nan)
     follows: dict[tuple[int, int], tuple[float, Follow]] = {}
     begin = 0.0
@@ -149,9 +143,7 @@ def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
 
 def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str:
     """What a step makes of winches that begin elsewhere than where they stand; nothing where none does.
-
-    stands, start  (elements, 2) changes of natural length before the step and at its start
-    """
+    stands, start  (elements, 2) changes of natural length before the step and at its start"""
     stiffness = of_sections(model, lambda section, material: section.area * (material.young or 0.0))
     length = natural_lengths(model.mesh, model.rest_lengths)
     length = np.where(length > 0.0, length, 1.0)  # elements without one have no winch

@@ -285,9 +285,7 @@ class Jonswap:
 
     def components(self, water: Water) -> Floats:
         """(c, 5) as ``COMPONENTS``: one in each of ``count`` bins of equal width, with the energy of the bin.
-
-        Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width.
-        """
+        Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width."""
         edges = 2.0 * np.pi / self.period * np.linspace(self.low, self.high, self.count + 1)
         chance = split_mix(self.seed, 2 * self.count)
         omega = edges[:-1] + chance[: self.count] * np.diff(edges)
@@ -366,10 +364,8 @@ def water_at(
     stream: Floats | float = 1.0,
 ) -> tuple[Floats, Floats, Floats]:
     """Elevation (...) of the surface, velocity and acceleration (..., 3) of the water at places (..., p, 3).
-
     time (...): total time; stream (...): factor of the current, which is part of the velocity, without amplitudes of
-    loads. Above the surface nothing moves.
-    """
+    loads. Above the surface nothing moves."""
     depth, side = water.level - water.seabed, 1.0 if up == 2 else -1.0
     x, y, z = places[..., 0], side * places[..., 3 - up], places[..., up] - water.level
     sea, how, now = components_of(waves, water), stretching_of(waves), np.asarray(time, float)[..., None]

@@ -202,10 +202,8 @@ def squares_of(stage: StepSystem) -> Floats:
 
 def passing_times(stage: StepSystem) -> Floats:
     """(m,) what a wave needs through each bar that can snap; inf for the others.
-
     Those can snap that carry less in compression than in tension, and have a modulus and masses to pull at.
-    sqrt(2)/omega: within a chain, whose nodes have the mass of a bar each, that is L0/c.
-    """
+    sqrt(2)/omega: within a chain, whose nodes have the mass of a bar each, that is L0/c."""
     kinds, constants = stage.bars.kinds[:, 1], stage.bars.constants
     elastic = (kinds != RIGID) & (kinds != TABLE) & (constants[bar.MINUS] < constants[bar.PLUS])
     times = np.full(len(kinds), np.inf)

@@ -54,9 +54,7 @@ ELEMENT_SECONDS = 5e-6
 
 def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None:
     """ModelError where a step has more increments than any run gets through, or shorter ones than time can tell apart.
-
-    end: total time at its end
-    """
+    end: total time at its end"""
     if not procedure.period <= MOST_INCREMENTS * procedure.dt:
         raise ModelError(
             f"step {number} would have more than {MOST_INCREMENTS:g} increments: its period is {procedure.period:g}, "

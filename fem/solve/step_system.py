@@ -300,9 +300,7 @@ class Patience:
 
     def judge(self, stage: StepSystem, motion: Motion, increments: Floats) -> None:
         """Conjugate gradients that need many iterations cost more than solves with a factor that is kept.
-
-        increments (k, ``ROW``) just taken
-        """
+        increments (k, ``ROW``) just taken"""
         memory = motion.memory
         if memory[MEMORY.spent] > 0.0:
             count, spent = float(increments[:, ROW.iterations].sum()), float(memory[MEMORY.spent])

@@ -106,9 +106,7 @@ def judge(
     scheme: Coefficients, limits: Floats, dt: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> tuple[int, float]:
     """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
-
-    The level is the error over the allowed one over dt^p; its memory goes on where the increment stands.
-    """
+    The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
     memory, passes = motion.memory, motion.memory[MEMORY.passes]
     size = max(memory[MEMORY.size], limits[LIMIT.least_size])
     for dof in range(work.u.shape[0]):
@@ -148,9 +146,7 @@ def judge(
 @called_kernel
 def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -> float:
     """Largest change of a tension in the increment, of bars that may go slack, over the largest internal force so far.
-
-    thermal (m,) strain at its end
-    """
+    thermal (m,) strain at its end"""
     largest, most = motion.memory[MEMORY.pull], 0.0
     for dof in range(motion.force.shape[0]):
         largest = max(largest, abs(motion.force[dof]))
@@ -167,9 +163,7 @@ def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -
 @inner_kernel
 def take_direction(e: int, place: Floats, u0: Floats, u1: Floats, bars: Bars, numbers: Floats) -> bool:
     """Let bar e resist along its direction at the start of the increment; False where it turns by more than MOST_TURN.
-
-    A tension that jumps acts along the direction of the end, and how that turns would not show across it.
-    """
+    A tension that jumps acts along the direction of the end, and how that turns would not show across it."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     product, square0, square1 = 0.0, 0.0, 0.0
     for c in range(3):

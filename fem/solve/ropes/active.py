@@ -113,9 +113,7 @@ class ActiveSet(Watched):
 
     def _changed(self, taut: Flags, wrong: Flags, pushed: Flags, pull: Floats, now: float) -> Flags:
         """The set without the ropes that push, and with those that are too long.
-
-        Others that are at their length take the places of those that go, unless they have pushed in this increment.
-        """
+        Others that are at their length take the places of those that go, unless they have pushed in this increment."""
         motion = self.step_run.progress.motion
         stays, rows = taut & ~wrong, self._rows(motion, now)
         pull = np.where(stays, np.maximum(pull, 0.0), 0.0)
@@ -226,10 +224,8 @@ class ActiveSet(Watched):
 
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:
     """taut (r,) with the ropes ``entering`` added; where they depend on others these give way, or they stay out.
-
     rows (r + q, n)  gradients of the ropes, then of the rods, over the independent dofs
-    pull (r,)        of the ropes now, changed; None: nothing gives way
-    """
+    pull (r,)        of the ropes now, changed; None: nothing gives way"""
     taut, count = taut.copy(), len(taut)
     rods = np.arange(count, len(rows))
     basis = np.linalg.qr(rows[np.concatenate([np.flatnonzero(taut), rods])].T)[0]

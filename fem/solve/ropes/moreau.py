@@ -120,9 +120,7 @@ def close_with_losses(k: int, iterations: int, strain: float, lost: float, throu
 
 def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: float) -> tuple[float, float]:
     """Stored energy of the positions that ``move`` (3n,) has corrected, and what that put in, also against drag.
-
-    strain: stored energy before
-    """
+    strain: stored energy before"""
     chunk, motion, work = through.loading, through.motion, through.work
     thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
     ends = stored_energy(float(chunk.time[k]), float(chunk.time[k + 1]), thermal, stage.problem, motion, work)

@@ -165,9 +165,7 @@ NUMBERS = ("constants", "off_mass", "off_damping")
 
 def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
     """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
-
-    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
-    """
+    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to."""
     known = parts[0].ndim if known is None else known
     if all(part is parts[0] for part in parts):
         packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
