@@ -82,20 +82,10 @@ def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
         ground = np.minimum(bottom.stiffness, ground)
     inside = np.arange(1, count - 1)
     load = np.column_stack([np.zeros((count, 2)), -line.weight])
-    held = np.isin(np.arange(count), (0, count - 1))
-    rest = relax(
-        Network(
-            np.insert(straight, 1, 0.0, axis=1),
-            load,
-            np.column_stack([np.arange(count - 1), np.arange(1, count)]),
-            line,
-            inside,
-            np.tile(normal, (count - 2, 1)),
-            -bottom.height(straight[1:-1]),
-            ground[1:-1],
-            free_nodes(held),
-        )
-    )
+    places, ends = np.insert(straight, 1, 0.0, axis=1), np.column_stack([np.arange(count - 1), np.arange(1, count)])
+    contacts = inside, np.tile(normal, (count - 2, 1)), -bottom.height(straight[1:-1]), ground[1:-1]
+    freedom = free_nodes(np.isin(np.arange(count), (0, count - 1)))
+    rest = relax(Network(places, load, ends, line, *contacts, freedom))
     pushed = np.zeros(count)
     pushed[1:-1] = rest.push / normal[2]
     return Shape(

@@ -66,15 +66,10 @@ class Checkpoints:
     """
 
     def __init__(
-        self,
-        every: int = 0,
-        at_ends: bool = False,
-        before: State = None,
-        earlier: State = None,
+        self, every: int = 0, at_ends: bool = False, before: State = None, earlier: State = None,
         guard: Guard | None = None,
-    ) -> None:
-        self.every, self.at_ends, self.before, self.guard = every, at_ends, before, guard
-        self.earlier = earlier
+    ) -> None:  # fmt: skip
+        self.every, self.at_ends, self.before, self.earlier, self.guard = every, at_ends, before, earlier, guard
         self.start: dict[str, Any] = {}
         self._kept = self._seen = time.monotonic()
 
