@@ -73,13 +73,7 @@ def measure(
         s1 = math.sqrt(1.0 + 2.0 * green1)
         slope1 = 1.0 / s1
         slope = 2.0 / (s0 + s1)
-        return (
-            2.0 * green0 / (1.0 + s0),
-            2.0 * green1 / (1.0 + s1),
-            slope1,
-            slope,
-            -0.5 * slope * slope * slope1,
-        )
+        return 2.0 * green0 / (1.0 + s0), 2.0 * green1 / (1.0 + s1), slope1, slope, -0.5 * slope * slope * slope1
     if kind == LOG:
         stretch0 = 1.0 + 2.0 * green0
         phi, phi_slope = log_ratio(2.0 * (green1 - green0) / stretch0)
@@ -91,13 +85,7 @@ def measure(
             2.0 * phi_slope / (stretch0 * stretch0),
         )
     if kind == LINEAR:
-        return (
-            base_constant + base_slope * green0,
-            base_constant + base_slope * green1,
-            base_slope,
-            base_slope,
-            0.0,
-        )
+        return base_constant + base_slope * green0, base_constant + base_slope * green1, base_slope, base_slope, 0.0
     return green0, green1, 1.0, 1.0, 0.0
 
 

@@ -407,16 +407,9 @@ def answer_of(
     if group.numbers[k, FRICTION] == 0.0:
         return free_rope(k, one, other, have1 + have2, control, group)
     is_second = control.leg == 1
-    answer = with_friction(
-        k,
-        other if is_second else one,
-        one if is_second else other,
-        have2 if is_second else have1,
-        have1 if is_second else have2,
-        phi,
-        control,
-        group,
-    )
+    if is_second:
+        one, other, have1, have2 = other, one, have2, have1
+    answer = with_friction(k, one, other, have1, have2, phi, control, group)
     return exchanged(answer) if is_second else answer
 
 

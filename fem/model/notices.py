@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.errors import listed
 from fem.model import Model
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
@@ -155,15 +156,14 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
     worst = int(force.argmax())
     end = int(np.abs(change[worst]).argmax())
     names = model.mesh.element_names[jumping]
-    listed = ", ".join(map(str, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
     moved = change[worst, end]
     effect = "makes" if moved < 0.0 else "removes"
     remedy = "let its AMPLITUDE begin at the value before (it counts from the start of the run), or remove it"
     if not step.winds:
         remedy = "remove AMPLITUDE=STEP from *STEP: the winch then runs evenly over the step"
     return (
-        f"*WINCH changes the length of element {listed} abruptly at the start of the step: by {moved:.6g} of element "
-        f"{model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, to "
+        f"*WINCH changes the length of element {listed(names, LISTED)} abruptly at the start of the step: by "
+        f"{moved:.6g} of element {model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, to "
         f"{start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
         f"Unless that is intended, {remedy}"
     )
@@ -204,10 +204,9 @@ def floating_text(model: Model) -> str:
     found, lift = floating_cables(model)
     if not len(found):
         return ""
-    names = ", ".join(map(str, model.mesh.element_names[found[:MOST_FLOATING]]))
-    more = f" and {len(found) - MOST_FLOATING} more" if len(found) > MOST_FLOATING else ""
+    names = listed(model.mesh.element_names[found], MOST_FLOATING)
     return (
-        f"elements {names}{more} are cables lighter than water that reach its surface: without stiffness in bending "
+        f"elements {names} are cables lighter than water that reach its surface: without stiffness in bending "
         "and compression they have no position of rest there; replace each float by a *SPRING to the ground (SPRING1, "
         f"vertical) of k = rho g A = {lift.max():.5g} and the load -(weight + k z) (*CLOAD) on the node below it, at "
         "the height z above still water"

@@ -7,7 +7,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.system import System
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.linear.factors import refine, solve_dense, symmetric_factor
@@ -313,9 +313,8 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool, has_rods
     is_late: they move there in the first increment;  has_rods: which bring their nodes along"""
     if not dofs:
         return ""
-    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
-    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
+    names = listed([system.name_dof(dof) for dof in dofs], 3)
+    return f"the prescribed displacement of {names} differs from the state at the start of the step: " + (
         "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only to "
         "first order: give it an AMPLITUDE"
         if is_late

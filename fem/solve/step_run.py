@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import of_modes
 from fem.compiled.interpreted import work
-from fem.errors import ModelError, NoConvergence, OutOfIncrements
+from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
@@ -38,8 +38,6 @@ MEASURED = 0.5
 """Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
 MORE_ITERATIONS = 4
 """As many as the given limit, where corrections are small on purpose: 94 were needed at most for 100 hanging bodies."""
-MOST_NAMED = 6
-"""Nodes that a notice names."""
 
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet
@@ -445,9 +443,8 @@ class StepRun(StepState):
             self.sink.event(Event(self.number, now.increment, now.time, label, "break", lost))
         alone = np.intersect1d(system.idle.nonzero()[0], system.model.mesh.legs[0])
         if len(alone):
-            names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
-            more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
-            self.notify(f"nodes that have lost all their elements are kept in place: {names}{more}")
+            names = listed(system.labels[alone])
+            self.notify(f"nodes that have lost all their elements are kept in place: {names}")
 
     def rebuild(self) -> None:
         """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""

@@ -221,15 +221,9 @@ def gather_blocks(problem: Problem, work: Scratch) -> None:
 
 @kernel
 def largest_square(
-    scheme: Coefficients,
-    dt: float,
-    time: float,
-    thermal: Floats,
-    inverse: Floats,
-    problem: Problem,
-    motion: Motion,
+    scheme: Coefficients, dt: float, time: float, thermal: Floats, inverse: Floats, problem: Problem, motion: Motion,
     work: Scratch,
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # fmt: skip
     """Bound of omega^2 of K + 4/dt C' at ``motion``, and the node that sets it. Overwrites the trial velocity.
     inverse (3n,)  of the mass that moves with each free dof, 0 at others"""
     bars = problem.bars

@@ -43,20 +43,9 @@ from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
 from fem.forces.laws import LINEAR, RIGID, TABLE
+from fem.solve.newton import groups
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
-from fem.solve.newton.groups import (
-    CLOSE,
-    FILTER,
-    LIMIT,
-    MEMORY,
-    RINGS,
-    TOO_LONG,
-    UNRESOLVED,
-    Loading,
-    Motion,
-    Problem,
-    Scratch,
-)
+from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion, Problem, Scratch
 from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
@@ -124,7 +113,7 @@ def judge(
         if passes <= 1.0:
             memory[MEMORY.fraction] = error
         memory[MEMORY.passes] += 1.0
-        return FILTER, 0.0
+        return groups.FILTER, 0.0
     memory[MEMORY.passes] = 0.0
     if limits[LIMIT.tension_change] > 0.0:
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
@@ -132,15 +121,15 @@ def judge(
         level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
-        return TOO_LONG, 0.0
+        return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.size], memory[MEMORY.last_dt] = size, dt
     if error > 1.0:
-        return CLOSE, UNRESOLVED
+        return groups.CLOSE, groups.UNRESOLVED
     if passes > 1.0 and memory[MEMORY.fraction] > 1.0:
         memory[MEMORY.left] = 1.0
-        return CLOSE, RINGS
-    return CLOSE, 0.0
+        return groups.CLOSE, groups.RINGS
+    return groups.CLOSE, 0.0
 
 
 @called_kernel

@@ -31,7 +31,7 @@ from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
 from fem.solve.rods import SAME_LENGTH, dense, over_independent
 from fem.solve.rope_states import positions
 from fem.solve.ropes.complementarity import DEPENDENT
-from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
+from fem.solve.ropes.watched import Failed, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
 from fem.solve.step_system import NO_ROPES, loading_at
@@ -212,7 +212,7 @@ class ActiveSet(Watched):
     def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:
         """No set of the ropes tried fits: note which ropes change for ever, and let the increment be cut back."""
         which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"
-        names = ", ".join(self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[wrong][:NAMED])
+        names = ", ".join(self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[wrong][:6])
         self.trouble = (
             f"step {self.step_run.number} stopped at t = {now:.9g}: {which} of taut ropes is in equilibrium; {names} "
             "would push when taut and be too long when slack. Smaller increments, or a damped "

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.runs.record import Event
 from fem.solve.newton import groups
@@ -31,8 +31,6 @@ class Failed(Exception):
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 Read = TypeVar("Read")
-NAMED = 6
-"""Ropes that a message names."""
 
 
 class Watched:
@@ -130,9 +128,7 @@ class Watched:
 
     def _names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""
-        names = [self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]]
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"{', '.join(names[:NAMED])}{more}"
+        return listed([self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]])
 
     def _given_up(self, why: str) -> Failed:
         """Note why there is no way on from the beginning of the increment, and let it be cut back."""

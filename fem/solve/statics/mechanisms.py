@@ -16,7 +16,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
 from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
 from fem.model import Step
@@ -162,8 +162,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     if not names:
         return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
-    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {shown}"
+    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {listed(names)}"
 
 
 def _dragged(stage: StepSystem) -> Flags:
