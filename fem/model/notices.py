@@ -164,8 +164,8 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
     return (
         f"*WINCH changes the length of element {listed(names, LISTED)} abruptly at the start of the step: by "
         f"{moved:.6g} of element {model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, "
-        f"to {start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
-        f"Unless that is intended, {remedy}"
+        f"to {start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything "
+        f"moves. Unless that is intended, {remedy}"
     )
 
 
