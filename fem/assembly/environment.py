@@ -233,8 +233,7 @@ def _winches(system: System, before: Environment, step: Step, span: Span) -> tup
 def winches_at(system: System, environment: Environment, time: float) -> Floats:
     """(elements, 2) changes of natural length that winches have given at an instant of the step."""
     given = [(case.field, case.curve) for case in environment.winches]
-    both: Floats = combined(given, np.array([time]), (len(system.family), 2))[0]
-    return both
+    return np.asarray(combined(given, np.array([time]), (len(system.family), 2))[0])
 
 
 def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:

@@ -116,20 +116,17 @@ class System:
 
     def lengths_of(self, elements: Ints | Flags) -> Floats:
         """(q,) unstressed lengths of elements that have a bar."""
-        lengths: Floats = self.length0[self.bar_index[elements]]
-        return lengths
+        return np.asarray(self.length0[self.bar_index[elements]])
 
     @property
     def gone_bars(self) -> Ints:
         """Indices of the bars among the elements that are gone."""
-        bars: Ints = self.bar_index[self.gone & (self.bar_index >= 0)]
-        return bars
+        return np.asarray(self.bar_index[self.gone & (self.bar_index >= 0)])
 
     @property
     def given_bars(self) -> Ints:
         """Indices of the bars whose force a family gives."""
-        bars: Ints = self.bar_index[(self.family[:, 0] >= FIRST) & (self.bar_index >= 0)]
-        return bars
+        return np.asarray(self.bar_index[(self.family[:, 0] >= FIRST) & (self.bar_index >= 0)])
 
     @property
     def idle(self) -> Flags:
