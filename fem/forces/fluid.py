@@ -44,15 +44,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces import waves
 from fem.forces.curves import Curves, distinct, gathered, largest, value_at, with_zero
-from fem.forces.galloping import Iced, by_direction, by_speed, dot, iced, scaled
-from fem.forces.protocol import SPENT, Family, Tangent, Trial
+from fem.forces.galloping import Iced, by_direction, by_speed, iced
+from fem.forces.protocol import SPENT, Family, Tangent, Trial, blend, dot
 from fem.forces.waves import Gusts, Moment, Sea, Streams, flows, foresee, moment, sea_of, velocity, wetted, with_gusts
 
-Vector = tuple[float, float, float]
 # Entries of rows: the bar, its medium, curves of the magnitude and of both amplitudes of the stream, rows of the drag
 # law and their number, 1 where forces are per current length
 BAR, MEDIUM, MAGNITUDE, STREAM, SECOND, LAW, COUNT, IS_CURRENT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -328,8 +327,8 @@ def add_iced(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
     rate = group.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
     for g in range(2):
         xi = bar.middle + (2 * g - 1) * GAUSS * bar.wet
-        point = iced(t, scaled(1.0 - xi, bar.vi, xi, bar.vj), side, angle, factor, up, group.laws, first, count)
-        stream = scaled(1.0 - xi, bar.ui, xi, bar.uj)
+        point = iced(t, blend(1.0 - xi, bar.vi, xi, bar.vj), side, angle, factor, up, group.laws, first, count)
+        stream = blend(1.0 - xi, bar.ui, xi, bar.uj)
         trial.power[SPENT] += size * dot(point.q, stream)
         for a in range(3):
             push(3 * bar.i + a, -(1.0 - xi) * size * point.q[a], force, flow)
