@@ -320,7 +320,7 @@ def damage(
     ranges, means, counts = cycles.T
     if goodman is not None:
         if (largest := float(means.max(initial=0.0))) >= goodman:
-            raise CommandError(f"the mean of a cycle, {largest:.6g}, reaches the strength {goodman:g} of Goodman's line")
+            raise CommandError(f"the mean of a cycle, {largest:.6g}, reaches {goodman:g} of Goodman's line")
         ranges = ranges / (1.0 - means.clip(0.0) / goodman)
     return float(counts @ (ranges / (strength or 1.0)) ** slope / constant)
 

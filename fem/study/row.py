@@ -40,7 +40,8 @@ class Record:
     step      only this step, counted from 1; None: all steps
     start     total time from which values count
     slope, constant  m and K of the S-N curve N = K range^-m; None: no damage
-    strength  of a T-N curve N = K (range/strength)^-m;  goodman: strength by which means are corrected; None: they are not
+    strength  of a T-N curve N = K (range/strength)^-m
+    goodman   strength by which means are corrected; None: they are not
 
     CommandError: an unknown name, or only one of slope and constant.
 

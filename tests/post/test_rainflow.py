@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from fem.errors import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fem.errors import CommandError
 from fem.show.series import count_cycles, damage, gathered, turning_points
 
 HISTORIES = st.lists(st.integers(-9, 9), min_size=1, max_size=60).map(lambda values: np.array(values, float))
@@ -75,5 +74,5 @@ def test_a_t_n_curve_does_not_depend_on_the_unit_of_force(values: np.ndarray, sl
 
 
 def test_a_mean_that_breaks_by_itself_has_no_cycles_to_failure() -> None:
-    with pytest.raises(CommandError, match="the mean of a cycle, 5, reaches the strength 5 of Goodman's line"):
+    with pytest.raises(CommandError, match="the mean of a cycle, 5, reaches 5 of Goodman's line"):
         damage(np.array([[1.0, 5.0, 1.0]]), 3.0, 1.0, None, 5.0)
