@@ -53,6 +53,7 @@ _WHERE = {
     "line": "fem.tools.spans",
     "sag_tension": "fem.tools.sagging",
     "line_section": "fem.tools.line_sections",
+    "clamp_stress": "fem.tools.vibration",
     "plot": "fem.show.plot",
     "animate": "fem.show.animate",
     "report": "fem.show.report",
