@@ -25,7 +25,6 @@ from fem.show.scenery import (
     planes_of,
     upright,
     with_scenery,
-    with_scenery,
 )
 from fem.show.shapes import shapes, tension
 from tests.pictures.runs import SIDEWAYS, chain
