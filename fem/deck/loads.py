@@ -24,25 +24,16 @@ from fem.model.facts import natural_lengths
 from fem.model.mesh import BARS, BEAMS, REEVED
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
-    "ENCASTRE": (1, 2, 3),
+    "ENCASTRE": (1, 2, 3, 4, 5, 6),
     "PINNED": (1, 2, 3),
-    "XSYMM": (1,),
-    "YSYMM": (2,),
-    "ZSYMM": (3,),
-    "XASYMM": (2, 3),
-    "YASYMM": (1, 3),
-    "ZASYMM": (1, 2),
+    "XSYMM": (1, 5, 6),
+    "YSYMM": (2, 4, 6),
+    "ZSYMM": (3, 4, 5),
+    "XASYMM": (2, 3, 4),
+    "YASYMM": (1, 3, 5),
+    "ZASYMM": (1, 2, 6),
 }
-TURNED = {
-    "ENCASTRE": (4, 5, 6),
-    "XSYMM": (5, 6),
-    "YSYMM": (4, 6),
-    "ZSYMM": (4, 5),
-    "XASYMM": (4,),
-    "YASYMM": (5,),
-    "ZASYMM": (6,),
-}
-"""Rotations that the same words hold, of lines that bend."""
+"""Dofs that words hold; rotations are those of lines that bend."""
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
@@ -107,8 +98,9 @@ def supports(
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
         name, part = word.text.upper(), draft if draft.step is None else draft.step
-        part.turned += [(model.Boundary(target, dof), row.place) for dof in TURNED.get(name, ())]
-        return [(model.Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[name]]
+        part.turned += [(model.Boundary(target, dof), row.place) for dof in SHORTHANDS[name] if dof > 3]
+        held = [model.Boundary(target, dof, 0.0, amplitude, kind, late) for dof in SHORTHANDS[name] if dof <= 3]
+        return [(entry, row.place) for entry in held]
     row.end(4, "nodes, first dof, last dof, value")
     other = row.field(2)
     first, last = dof_of(word), dof_of(other if other.text else word)
