@@ -42,6 +42,7 @@ _NAMES = {
     "fem.tools.spans": "line",
     "fem.tools.sagging": "sag_tension",
     "fem.tools.line_sections": "line_section",
+    "fem.tools.vibration": "clamp_stress",
     "fem.show.plot": "plot",
     "fem.show.animate": "animate",
     "fem.show.report": "report",

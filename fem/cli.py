@@ -334,7 +334,9 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
 
 
 def line_command(options: argparse.Namespace) -> int:
-    """``fem line``: a deck of a span or of a row of sag and tension, or the tables of these and a figure."""
+    """``fem line``: a deck of a span or of a row of sag and tension, the tables of these and a figure, or stresses."""
+    if options.bending_amplitude is not None:
+        return late("fem.tools.vibration:tell_clamp_stress", is_told=True)(options)
     if options.sag_tension is None:
         return writes("fem.tools.spans:line_as_asked")(options)
     if options.row is not None:

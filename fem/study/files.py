@@ -78,12 +78,12 @@ def write_extremes(
 
 def write_sweep(options: Namespace) -> int:
     """``fem sweep``: the table, with ``--record`` the figure of extremes, statistics over seeds."""
-    window = options.step, options.start, options.slope, options.constant
+    curve = options.slope, options.constant, options.strength, options.goodman
     if options.record is None:
-        if window != (None, float("-inf"), None, None) or options.occurrences:
+        if (options.step, options.start, *curve, options.occurrences) != (None, float("-inf"), *5 * (None,)):
             raise CommandError("--step, --from, --slope, --constant and --occurrences need --record")
         return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
-    record = Record(options.record, *window)
+    record = Record(options.record, options.step, options.start, *curve)
     if options.occurrences:
         if record.slope is None:
             raise CommandError("--occurrences also needs --slope m and --constant K of N = K range^-m")

@@ -582,6 +582,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
     text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
     command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
+    text = (
+        "with --section and --tension: write no deck, but print the stress at a clamp at this amplitude of vibration,"
+    )
+    text += " from top to bottom, 89 mm from the clamp (Poffenberger and Swart) [mm]"
+    command.add_argument("--bending-amplitude", metavar="Y", type=positive, help=text)
     section = command.add_argument_group("with --sag-tension: the deck of a row")
     text = "name of a row: write the deck of spans, suspension strings and dead ends whose static state it is"
     section.add_argument("--row", metavar="NAME", help=text)
