@@ -51,7 +51,7 @@ DISTRICTS: dict[str, tuple[Any, ...]] = {
     "CSA MEDIUM B": ("C", -20.0, 0.0125, 300.0, 0.0, 900.0),
 }
 """Temperature, ice [m], wind [Pa], K [N/m], density of ice. NESC C2, tables 250-1 and 251-1, as reprinted by Douglass &
-Thrash (see ``fem/lines/conductors.py``); CSA C22.3 No. 1, deterministic loads, of which no reprint was found to compare."""
+Thrash (see ``fem/lines/conductors.py``); CSA C22.3 No. 1, deterministic loads (no reprint was found to compare)."""
 ACTING = ("temperature", "ice", "wind", "k", "ice density")
 """What a district gives, in its order."""
 STATES = ("initial", "final")

@@ -117,9 +117,9 @@ def test_the_limit_cycle_is_that_of_one_mode():
 
 
 def test_two_spans_over_a_string_grow_against_each_other_by_den_hartogs_rate():
-    """The up-down mode of the linear problem: its frequency, and rho U D/(4 M) int(-(C_D + C_L') z^2 - 2 C_D y^2) over its
-    shapes, M its modal mass. Reached: 0.1 % and 1.5 %; the mode across has nearly the same frequency, so that what grows
-    is between this mode and a vertical motion, whose rate is 1.7 % more."""
+    """The up-down mode of the linear problem: its frequency; and rho U D/(4 M) int(-(C_D + C_L') z^2 - 2 C_D y^2), over
+    its shapes, M its modal mass. Reached: 0.1 % and 1.5 %. The mode across has nearly the same frequency, so that what
+    grows is between this mode and a vertical motion, whose rate is 1.7 % more."""
     history = fem.run(fem.read_deck(INPUTS / "galloping_spans.inp", parameters={"push": 5.0, "time": 33.0}))
     modes, nodes = history.modes[0], slice(0, 41)
     number = int(np.argmax([shape[10, 2] * -shape[30, 2] for shape in modes.shapes]))
