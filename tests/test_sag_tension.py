@@ -232,11 +232,25 @@ def test_the_command_writes_tables_and_the_figure(tmp_path, capsys, monkeypatch)
     lines = Path("sag_tension_stringing.csv").read_text().splitlines()
     assert len(lines) == 6 and lines[3].startswith("60.0,")
     assert Path("sag_tension.png").read_bytes().startswith(b"\x89PNG")
-    assert main(words.split()) == 0  # the same again
+    assert main([*words.split(), "--report", "page.html"]) == 0  # the same again, with a page
+    page = Path("page.html").read_text()
+    for text in (
+        "Sag and tension of drake",
+        "NESC heavy",
+        "ten years of creep",
+        "<svg",
+        "Alcoa chart 1-537",
+        rows[0][7][:5],
+    ):
+        assert text in page
+    Path("page.html").write_text("mine")
+    assert main([*words.split(), "--report", "page.html"]) == 2
+    assert "page.html" in capsys.readouterr().err
     for wrong, message in (
         ("--section drake --sag-tension cases.csv --spans 700ft --depth 9", "--sag-tension does not accept --depth"),
         ("--section drake --sag-tension cases.csv --spans 700yd", "is not a positive number"),
         ("--section drake --sag 9 --last 9,0,0 --spans 700", "--spans belongs to --sag-tension"),
+        ("--section drake --sag 9 --last 9,0,0 --report a.html", "--report belongs to --sag-tension"),
         ("--sag-tension cases.csv --spans 700ft", "--sag-tension needs --section NAME"),
         ("--section drake --sag 9", "--last X,Y,Z must give the end of the line"),
     ):

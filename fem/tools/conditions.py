@@ -87,8 +87,8 @@ def celsius(value: float, unit: str) -> float:
     return (value - FREEZING_F) * 5.0 / 9.0 if unit == "F" else value
 
 
-def shown(value: float, kind: str, units: Mapping[str, str]) -> float:
-    """A number in SI (temperatures in C) in other units."""
+def shown(value: Any, kind: str, units: Mapping[str, str]) -> Any:
+    """A number in SI (temperatures in C), or an array, in other units."""
     if units[kind] == "F":
         return value * 1.8 + FREEZING_F
     return value / UNITS[kind][units[kind]]
