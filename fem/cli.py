@@ -342,18 +342,21 @@ def line_command(options: argparse.Namespace) -> int:
     if options.row is not None:
         return writes("fem.tools.line_sections:line_section_as_asked")(options)
     from fem.runs.console import say
-    from fem.show.sags import save_sags
+    from fem.show.sags import save_page, save_sags
     from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension
 
-    kept = ("sag_tension", "output", "force", "run", "stringing")
+    kept = ("sag_tension", "output", "force", "run", "stringing", "report")
     given = {name: value for name, value in values_of(options).items() if value is not None and name not in kept}
     line = sag_tension_as_asked(options.sag_tension, **given)
     path = options.output or Path("sag_tension.csv")
-    for text in told_lines(line):
+    told = told_lines(line)
+    for text in told:
         say(text)
     for written in write_sag_tension(line, path, options.stringing or (), options.force):
         say(str(written))
     say(str(save_sags(line, path.with_suffix(".png"), options.force)))
+    if options.report is not None:
+        say(str(save_page(line, told[:2], options.report, options.force)))
     return 0
 
 

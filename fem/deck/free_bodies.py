@@ -129,7 +129,7 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
             own = [EquationTerm(point, dof, w, card.place) for point, w in zip(points, row, strict=True) if w]
             draft.equations.append((EquationTerm(label, dof, -1.0, card.place), *own))
     draft.notice(
-        f"the body of node {draft.as_written(node)} is free: nodes {points[0]} to {points[-1]}, which keep their "
+        f"the body of node {draft.as_written(node)} is free: {len(points)} nodes of its own, which keep their "
         "distances, carry its rotary inertia"
     )
     return Free(card, node, tuple(tied), tuple(points), corners)

@@ -163,6 +163,8 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
     kind = label.text.upper()
     if kind not in LABELS:
         hint = f"{listing(LABELS, 'and')} are; a force q per length is BX, BY or BZ with q/A"
+        if kind in ("P1", "P2"):
+            hint = f"it is a force per length in Abaqus, a pressure in CalculiX, along a local axis of a beam; {hint}"
         raise Mistake(label.place, f"load {shown(label.text)} is not supported", hint)
     if kind in FIELDS:
         return fluid_load(row, kind, amplitude, is_current, draft)
