@@ -274,7 +274,8 @@ class Model:
 
     def gusts_at(self, nodes: Ints) -> Floats:
         """(p, k, 3) turbulence of the wind at nodes (p,), over one of its durations."""
-        return gusts_at(self.wind, self.mesh.up, self.mesh.coordinates[nodes])
+        level = self.water.level if self.water else 0.0
+        return gusts_at(self.wind, self.mesh.up, self.mesh.coordinates[nodes], level)
 
     @property
     def pinned(self) -> Ints:

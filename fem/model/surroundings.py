@@ -83,6 +83,14 @@ class DragLaw:
             return np.column_stack([np.radians(rows[:, 0]), rows[:, 1:]])
         return np.column_stack([rows, np.zeros(len(rows))])
 
+    def at(self, degrees: float) -> tuple[float, float]:
+        """By angle: C_D, and dC_L/dalpha per radian to the right of the angle."""
+        turn = 2.0 * np.pi
+        angle, drag, lift = np.vstack([self.radians, self.radians[0] + [turn, 0.0, 0.0]]).T
+        here = angle[0] + (np.radians(degrees) - angle[0]) % turn
+        k = min(int(np.searchsorted(angle, here, side="right")), len(angle) - 1) - 1
+        return float(np.interp(here, angle, drag)), float((lift[k + 1] - lift[k]) / (angle[k + 1] - angle[k]))
+
 
 @frozen
 class MarineGrowth:

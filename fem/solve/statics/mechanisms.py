@@ -50,8 +50,8 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
     if fraction < MECHANISM:
         raise ModelError(
             f"the model is a mechanism: {stage.system.name_dof(dof)} can move without resistance at the start of step "
-            f"{number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
-            "STARTING TENSION"
+            f"{number}; support it, add a bar or a spring, or give straight cables *NO COMPRESSION, an "
+            "initial stress or a STARTING TENSION"
         )
 
 
@@ -149,8 +149,8 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
             pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
-            if pull > NO_LOAD * loads and step.nlgeom and may_be_laid(stage):
-                continue  # cables find their place: ``laying.py``
+            if pull > NO_LOAD * loads and step.nlgeom and (may_be_laid(stage) or careful_nodes(stage) is not None):
+                continue  # cables and bodies find their place: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())
@@ -249,7 +249,8 @@ def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     cure = "support it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
     if step.nlgeom:
         cure += (
-            " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"
+            " (*INITIAL CONDITIONS, TYPE=STRESS); for a straight cable, STARTING TENSION= in *SOLID SECTION, or *NO "
+            "COMPRESSION in its material: the place where it hangs is found then"
         )
     return f"{name} is loaded but nothing resists there; {cure}"
 
