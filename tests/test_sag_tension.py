@@ -92,6 +92,20 @@ def test_districts_are_their_numbers():
     assert csa.final.h == pytest.approx(own.final.h, rel=1e-12)
 
 
+METRIC = {"HEAVY": (-20, 12.5, 190), "MEDIUM": (-10, 6.5, 190), "LIGHT": (-1, 0, 430)}
+"""C, mm, Pa: the metric values that table 250-1 of NESC prints beside its own, rounded."""
+
+
+@pytest.mark.parametrize("name", METRIC)
+def test_districts_of_nesc_are_those_of_its_metric_values(name):
+    """Rounding: 2.5 degrees, 0.25 mm, 2 Pa."""
+    celsius, ice, wind = METRIC[name]
+    cases = [{"district": f"NESC {name}"}, {"temperature [C]": 15, "tension limit [kN]": 25}]
+    found = fem.sag_tension(cases, section="drake", spans=[200]).rows[0].condition
+    assert found.temperature == pytest.approx(celsius, abs=2.5)
+    assert found.ice == pytest.approx(1e-3 * ice, abs=2.5e-4) and found.wind == pytest.approx(wind, abs=2.0)
+
+
 def test_the_governing_limit_is_kept_exactly_and_all_others_too():
     cases = [
         {"name": "storm", "temperature [C]": -5, "ice [mm]": 20, "wind [Pa]": 300, "tension limit [% RTS]": 60},
@@ -154,6 +168,7 @@ def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
         ({"temperature [C]": 15, "sag limit [m]": 0}, "a number above 0, got 0"),
         ({"ice [mm]": 5}, "condition 1: no temperature"),
         ({"district": "NESC arctic"}, "there is no district NESC arctic"),
+        ({"district": "EN 50341"}, "EN 50341 has no loads of its own; its loads are those of a map or of a national"),
         ({"district": "NESC heavy", "ice [in]": 1}, "NESC heavy has its own ice: leave those cells empty"),
         ({"temperature [C]": 15, "state": "later"}, "state 'later' is not one of initial, final"),
         ({"temperature [C]": 15, "creep": "maybe"}, "creep 'maybe' is not yes or no"),
@@ -217,11 +232,25 @@ def test_the_command_writes_tables_and_the_figure(tmp_path, capsys, monkeypatch)
     lines = Path("sag_tension_stringing.csv").read_text().splitlines()
     assert len(lines) == 6 and lines[3].startswith("60.0,")
     assert Path("sag_tension.png").read_bytes().startswith(b"\x89PNG")
-    assert main(words.split()) == 0  # the same again
+    assert main([*words.split(), "--report", "page.html"]) == 0  # the same again, with a page
+    page = Path("page.html").read_text()
+    for text in (
+        "Sag and tension of drake",
+        "NESC heavy",
+        "ten years of creep",
+        "<svg",
+        "Alcoa chart 1-537",
+        rows[0][7][:5],
+    ):
+        assert text in page
+    Path("page.html").write_text("mine")
+    assert main([*words.split(), "--report", "page.html"]) == 2
+    assert "page.html" in capsys.readouterr().err
     for wrong, message in (
         ("--section drake --sag-tension cases.csv --spans 700ft --depth 9", "--sag-tension does not accept --depth"),
         ("--section drake --sag-tension cases.csv --spans 700yd", "is not a positive number"),
         ("--section drake --sag 9 --last 9,0,0 --spans 700", "--spans belongs to --sag-tension"),
+        ("--section drake --sag 9 --last 9,0,0 --report a.html", "--report belongs to --sag-tension"),
         ("--sag-tension cases.csv --spans 700ft", "--sag-tension needs --section NAME"),
         ("--section drake --sag 9", "--last X,Y,Z must give the end of the line"),
     ):

@@ -92,12 +92,6 @@ def at_rest(model: Model) -> list[InitialCondition]:
     return [each for each in model.initial_conditions if each.kind not in ("DISPLACEMENT", "VELOCITY")]
 
 
-def has_same_loads(one: Model, other: Model) -> bool:
-    """Loads, temperatures and whether bars are linear are the same in the only step of both."""
-    step, its = one.steps[0], other.steps[0]
-    return is_alike(step, its, OF_LOADS) and is_alike(one, other, ("amplitudes",))
-
-
 def sample(model: Model, known: Sample | None = None) -> Sample:
     """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
     if known is None or not is_alike(model.mesh, known.model.mesh, OF_ITEMS) or at_rest(model) != at_rest(known.model):
@@ -108,15 +102,16 @@ def sample(model: Model, known: Sample | None = None) -> Sample:
     time, dt = (known.time, known.dt) if is_timed else instants(model)
     is_built = is_alike(model, known.model, OF_SYSTEM)
     is_started = is_alike(model, known.model, ("initial_conditions",))
+    follows_alike = is_alike(model, known.model, ("amplitudes",))
     if not is_built:
         refuse_earlier(model)
         system = assemble(model)
-    elif not (is_started and is_alike(model, known.model, ("amplitudes",))):
+    elif not (is_started and follows_alike):
         system = replace(system, model=model)
     u, v = (known.u, known.v) if is_started else system.initial_motion
     held = known.supports.supported
     is_held_there = is_started or all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
-    stays = is_held_there and (is_started or step.nlgeom) and has_same_loads(model, known.model)
+    stays = is_held_there and (is_started or step.nlgeom) and follows_alike and is_alike(step, before, OF_LOADS)
     if not (stays and (is_timed or not (step.ramps or len(known.thermal) > 1))):
         return filled(model, system, None, time, dt)
     initial = known.initial
