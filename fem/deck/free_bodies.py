@@ -68,7 +68,7 @@ def release(draft: Draft) -> None:
             name = body.corners
             if name is None:
                 free.append(let_free(draft, card, found[0], body.pinned, entry, place))
-                name = f"CORNERS {found[0]}"
+                name = f"CORNERS {draft.as_written(found[0])}"
                 draft.node_sets.add(name, np.array(free[-1].corners))
             draft.free_bodies.append((replace(body, node=found[0], corners=name), card))
     draft.bodies[:] = kept
@@ -78,8 +78,7 @@ def release(draft: Draft) -> None:
         )
     by_node = {each.node: each for each in free}
     turn_by_moments(draft)
-    hold_rotations(draft, by_node)
-    begin(draft, by_node)
+    begin(draft, by_node, hold_rotations(draft, by_node))
 
 
 def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, Entry, Place]]:
@@ -153,11 +152,14 @@ def turn_by_moments(draft: Draft) -> None:
         step.moments[:] = kept
 
 
-def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
-    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two."""
-    if not bodies:
-        return
+def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int, Place]]:
+    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two.
+
+    Returns which are fixed, by node, and where that is said.
+    """
     fixed: dict[int, dict[int, Place]] = {}
+    if not bodies:
+        return fixed
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
         kept = []
@@ -183,6 +185,7 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
         keep_direction(draft, bodies[node], turns, [axis for axis in range(3) if axis != turns], place)
         if len(held) == 3:
             keep_direction(draft, bodies[node], 0, [2], place)
+    return fixed
 
 
 def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place: Place) -> None:
@@ -196,8 +199,11 @@ def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place:
         )
 
 
-def begin(draft: Draft, bodies: dict[int, Free]) -> None:
-    """Initial displacements and velocities of a body go to its points and to all nodes tied to it."""
+def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Place]]) -> None:
+    """Initial displacements and velocities of a body go to its points and to all nodes tied to it.
+
+    fixed  rotations, by node, and where that is said
+    """
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:
@@ -206,6 +212,10 @@ def begin(draft: Draft, bodies: dict[int, Free]) -> None:
         own = [node for node in named if node in bodies]
         for node in own:
             starts.setdefault((condition.kind, node), np.zeros(6))[condition.dof - 1] = condition.value
+            if condition.value and condition.dof in fixed.get(node, {}):
+                what = f"rotation {condition.dof} of node {draft.as_written(node)} is fixed at "
+                what += str(fixed[node][condition.dof])
+                draft.report(Mistake(place, what, "a fixed rotation begins at 0 and stays there"))
         if condition.dof <= 3:
             kept.append((condition, place))
         elif len(own) < len(named):
