@@ -185,6 +185,10 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int,
         keep_direction(draft, bodies[node], turns, [axis for axis in range(3) if axis != turns], place)
         if len(held) == 3:
             keep_direction(draft, bodies[node], 0, [2], place)
+        asked = (each.target for step in draft.steps for each in step.outputs if "RM" in each.variables)
+        if any(target is None or node in nodes_named(draft, target) for target in asked):
+            what = f"RM of node {draft.as_written(node)} is not known: its fixed rotations are those of a free body"
+            draft.report(Mistake(place, what, "ask for RM of a set of nodes without this one"))
     return fixed
 
 
