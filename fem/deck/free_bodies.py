@@ -162,16 +162,22 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int,
         return fixed
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
-        kept = []
+        kept, repeated = [], set[tuple[int, int]]()
         for entry, place in part.boundaries:
             named = nodes_named(draft, entry.target) if entry.dof in ROTATIONS else []
             for node in bodies.keys() & set(named):
-                if part is not draft:
+                if part is not draft and (entry.value or entry.dof not in fixed.get(node, {})):
                     draft.report(Mistake(place, WHEN))
-                fixed.setdefault(node, {})[entry.dof] = place
+                fixed.setdefault(node, {}).setdefault(entry.dof, place)
+                repeated.add((node, entry.dof))
             if not named or not bodies.keys() >= set(named):
                 kept.append((entry, place))
         part.boundaries[:] = kept
+        if isinstance(part, StepDraft) and "BOUNDARY" in part.replaced:
+            for node, _ in sorted({(node, dof) for node, dofs in fixed.items() for dof in dofs} - repeated)[:1]:
+                what = f"OP=NEW releases rotations of the free body of node {draft.as_written(node)}"
+                what += ", which is not supported"
+                draft.report(Mistake(part.changed["BOUNDARY"], what, "repeat its dofs 4 to 6"))
     for node, places in fixed.items():
         held, place = sorted(dof - 4 for dof in places), min(places.values(), key=lambda each: each.order)
         if len(held) == 1 or len(bodies[node].corners) == 2:
