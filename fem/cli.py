@@ -215,7 +215,7 @@ def add_comparison(commands: Any) -> None:
 def add_studies(commands: Any) -> None:
     from fem.study.command import add_commands
 
-    add_commands(commands)
+    add_commands(commands, late)
 
 
 def add_others(commands: Any) -> None:
@@ -295,18 +295,13 @@ def run_command(options: argparse.Namespace) -> int:
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
     given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
-    tell_of_compiler(options)
-    at("fem.study.certainty.files:run_with_bars" if given.pop("error_bars") else "fem.runner:run_to_files")(**given)
-    return 0
-
-
-def tell_of_compiler(options: argparse.Namespace) -> None:
-    """A first run says what it begins with, and why."""
-    if not getattr(options, "quiet", False):
+    if not options.quiet:  # a first run says what it begins with, and why
         from fem.compiled.interpreted import work
         from fem.runs.console import as_note, say
 
         work.notify = lambda text: say(as_note(text))
+    at("fem.study.certainty.files:run_with_bars" if given.pop("error_bars") else "fem.runner:run_to_files")(**given)
+    return 0
 
 
 def check_command(options: argparse.Namespace) -> int:
@@ -371,15 +366,17 @@ def at(place: str) -> Callable[..., Any]:
     return found
 
 
-def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], int]:
-    """A command: the function at a place, imported when it is carried out. ``is_told``: it is given ``say``, too."""
+def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out, which is given the options by name.
+
+    is_told  and ``say``;  is_whole: the options as they are, instead
+    """
 
     def command(options: argparse.Namespace) -> int:
         from fem.runs.console import say
 
-        if place.startswith("fem.study."):
-            tell_of_compiler(options)
-        found = at(place)(**values_of(options) | ({"say": say} if is_told else {}))
+        given = values_of(options) | ({"say": say} if is_told else {})
+        found = at(place)(options) if is_whole else at(place)(**given)
         return found if isinstance(found, int) else 0
 
     return command
