@@ -83,9 +83,7 @@ def note_loads(
     factors: Floats | None = None,
 ) -> None:  # fmt: skip
     """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes.
-
-    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known
-    """
+    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known"""
     for number, case in enumerate(environment.nodal):
         of_case = evaluate(case.curve, time) if factors is None else factors[:, number]
         if factor is not None and isinstance(case.curve, Ramp):
@@ -106,9 +104,7 @@ def is_finite(numbers: Floats) -> bool:
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with a number that overflowed, or is none.
-
-    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
-    """
+    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here."""
     whole = kept.increments.base if kept.increments.base is kept.values.base else None
     if whole is not None and len(rows) == len(kept.increments) and is_finite(whole):
         return rows

@@ -40,9 +40,7 @@ RIGHT, FOUND, SIZE = 0, 1, 2
 @called_kernel
 def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
-
-    enough  error at which an answer is taken as it is, if it is not ``NEGLIGIBLE``
-    """
+    enough  error at which an answer is taken as it is, if it is not ``NEGLIGIBLE``"""
     nodes, bars, tree, enough = problem.nodes, problem.bars, problem.tree, max(enough, NEGLIGIBLE)
     keep(is_filled, work)
     before, error, is_solved = np.inf, np.inf, True

@@ -45,9 +45,7 @@ def march_singly(
     stage: StepSystem, samples: Sequence[Sample], probes: Ints, elements: Ints
 ) -> tuple[Record, Flags, Ints]:
     """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves.
-
-    stage: of the first model of this shape, whose working room all of them use.
-    """
+    stage: of the first model of this shape, whose working room all of them use."""
     empty = record(stage, len(samples[0].dt) + 1, probes, elements)
     parts = {name: np.zeros((len(samples), *getattr(empty, name).shape, 1)) for name in NUMBERS}
     motion, good = start.first_motion(stage.system), np.zeros(len(samples), np.bool_)
@@ -91,9 +89,7 @@ def clear(*arrays: Any) -> None:
 
 def march_one(stage: StepSystem, one: Sample, motion: Motion, room: Record) -> bool:
     """As a run of its own opens its step and goes through all increments, rows 1, 2, ...; whether it came to the end.
-
-    motion: room
-    """
+    motion: room"""
     procedure, held = one.model.steps[0].procedure, np.flatnonzero(one.supports.supported)
     assert isinstance(procedure, Dynamic)
     clear(*motion)
