@@ -51,10 +51,10 @@ def assert_is(line, published, tension, sag):
 
 
 def test_table_14_5():
-    """Tolerances: reached are 0.13 % and 0.03 ft, where the wires are slack at last, else 0.02 % and 0.01 ft."""
+    """Tolerances: reached are 0.13 % and 0.026 ft, where the wires are slack at last, else 0.02 % and 0.01 ft."""
     loaded = {"temperature [F]": 0, **HEAVY}, {"temperature [F]": 32, "ice [in]": 0.5}
     line = fem.sag_tension(rows_of(*loaded, f60={AT: 6300, "creep": "yes"}), section="drake", spans=[700 * FOOT])
-    assert_is(line, TABLE_14_5, 4e-3, 0.035)
+    assert_is(line, TABLE_14_5, 4e-3, 0.03)
     assert line.is_creep_larger and line.governing == "initial average tension limit at condition 6"
     weights = [row.initial.load.resultant / 14.593903 for row in line.rows[:3]]
     assert weights == pytest.approx([2.509, 2.094, 1.094], abs=1e-3)
