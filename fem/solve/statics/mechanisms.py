@@ -145,7 +145,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
             pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
-            if pull > NO_LOAD * loads and step.nlgeom and (may_be_laid(stage) or careful_nodes(stage) is not None):
+            if pull > NO_LOAD * loads and step.nlgeom and (stage.system.model.corners or may_be_laid(stage)):
                 continue  # cables and bodies find their place: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
