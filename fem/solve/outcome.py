@@ -98,10 +98,10 @@ def numbers_in(kept: Record) -> int:
     return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
-def is_finite(numbers: Floats) -> bool:
-    """Of all numbers (k,), and of the sum of their squares: False may be too strict."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(numbers.dot(numbers))
+def is_finite(kept: Record) -> bool:
+    """Of all its numbers, and of the sum of their squares: False may be too strict."""
+    whole = kept.increments.base if kept.increments.base is kept.values.base else None
+    return whole is not None and math.isfinite(np.vdot(whole, whole))  # which warns of nothing
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
@@ -109,8 +109,7 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
 
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
     """
-    whole = kept.increments.base if kept.increments.base is kept.values.base else None
-    if whole is not None and len(rows) == len(kept.increments) and is_finite(whole):
+    if len(rows) == len(kept.increments) and is_finite(kept):
         return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):
