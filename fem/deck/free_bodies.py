@@ -15,15 +15,7 @@ from fem.arrays import Floats
 from fem.deck.cards import Card
 from fem.deck.draft import Draft, EquationTerm, StepDraft
 from fem.deck.source import Mistake, Place, listing
-from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia, SteadyState
-from fem.model.free_bodies import (
-    NoBody,
-    corners_of,
-    gradients,
-    rotation_of,
-    second_moments,
-    weights,
-)
+from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia, SteadyState, free_bodies
 
 Entry = TypeVar("Entry", RotaryInertia, PointMass)
 DOFS = (1, 2, 3)
@@ -76,7 +68,7 @@ def release(draft: Draft) -> None:
             name = body.corners
             if name is None:
                 free.append(let_free(draft, card, found[0], body.pinned, entry, place))
-                name = f"CORNERS {found[0]}"
+                name = f"CORNERS {draft.as_written(found[0])}"
                 draft.node_sets.add(name, np.array(free[-1].corners))
             draft.free_bodies.append((replace(body, node=found[0], corners=name), card))
     draft.bodies[:] = kept
@@ -86,8 +78,7 @@ def release(draft: Draft) -> None:
         )
     by_node = {each.node: each for each in free}
     turn_by_moments(draft)
-    hold_rotations(draft, by_node)
-    begin(draft, by_node)
+    begin(draft, by_node, hold_rotations(draft, by_node))
 
 
 def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, Entry, Place]]:
@@ -109,8 +100,8 @@ def nodes_named(draft: Draft, target: str | int) -> list[int]:
 def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryInertia, place: Place) -> Free:
     """Points, links and equations of one body. Raises Mistake."""
     try:
-        second = second_moments(entry.moments)
-    except NoBody as error:
+        second = free_bodies.second_moments(entry.moments)
+    except free_bodies.NoBody as error:
         raise Mistake(place, str(error)) from None
     at = draft.nodes.at(node)
     tied = [label for label in nodes_named(draft, pinned) if label != node]
@@ -118,7 +109,7 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
     if not np.isfinite(size):
         raise Mistake(place, f"nodes are too far from the body of node {draft.as_written(node)} to compute with")
-    corners = corners_of(second, size)
+    corners = free_bodies.corners_of(second, size)
     if len(corners) == 2:
         axis = corners[0] / size
         off = np.linalg.norm(arms - np.outer(arms @ axis, axis), axis=1) > SAME_LINE * size
@@ -130,7 +121,9 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     draft.report(*draft.nodes.add(labels, at + corners, lambda _: card.place))
     points = labels.tolist()
     draft.links += [(i, j, card.place) for k, i in enumerate(points) for j in points[k + 1 :]]
-    for label, row in zip([node, *tied], weights(corners, np.vstack([np.zeros(3), arms])).tolist(), strict=True):
+    for label, row in zip(
+        [node, *tied], free_bodies.weights(corners, np.vstack([np.zeros(3), arms])).tolist(), strict=True
+    ):
         for dof in DOFS:
             own = [EquationTerm(point, dof, w, card.place) for point, w in zip(points, row, strict=True) if w]
             draft.equations.append((EquationTerm(label, dof, -1.0, card.place), *own))
@@ -159,23 +152,32 @@ def turn_by_moments(draft: Draft) -> None:
         step.moments[:] = kept
 
 
-def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
-    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two."""
-    if not bodies:
-        return
+def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int, Place]]:
+    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two.
+
+    Returns which are fixed, by node, and where that is said.
+    """
     fixed: dict[int, dict[int, Place]] = {}
+    if not bodies:
+        return fixed
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
-        kept = []
+        kept, repeated = [], set[tuple[int, int]]()
         for entry, place in part.boundaries:
             named = nodes_named(draft, entry.target) if entry.dof in ROTATIONS else []
             for node in bodies.keys() & set(named):
-                if part is not draft:
+                if part is not draft and (entry.value or entry.dof not in fixed.get(node, {})):
                     draft.report(Mistake(place, WHEN))
-                fixed.setdefault(node, {})[entry.dof] = place
+                fixed.setdefault(node, {}).setdefault(entry.dof, place)
+                repeated.add((node, entry.dof))
             if not named or not bodies.keys() >= set(named):
                 kept.append((entry, place))
         part.boundaries[:] = kept
+        if isinstance(part, StepDraft) and "BOUNDARY" in part.replaced:
+            for node, _ in sorted({(node, dof) for node, dofs in fixed.items() for dof in dofs} - repeated)[:1]:
+                what = f"OP=NEW releases rotations of the free body of node {draft.as_written(node)}"
+                what += ", which is not supported"
+                draft.report(Mistake(part.changed["BOUNDARY"], what, "repeat its dofs 4 to 6"))
     for node, places in fixed.items():
         held, place = sorted(dof - 4 for dof in places), min(places.values(), key=lambda each: each.order)
         if len(held) == 1 or len(bodies[node].corners) == 2:
@@ -189,11 +191,16 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
         keep_direction(draft, bodies[node], turns, [axis for axis in range(3) if axis != turns], place)
         if len(held) == 3:
             keep_direction(draft, bodies[node], 0, [2], place)
+        asked = (each.target for step in draft.steps for each in step.outputs if "RM" in each.variables)
+        if any(target is None or node in nodes_named(draft, target) for target in asked):
+            what = f"RM of node {draft.as_written(node)} is not known: its fixed rotations are those of a free body"
+            draft.report(Mistake(place, what, "ask for RM of a set of nodes without this one"))
+    return fixed
 
 
 def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place: Place) -> None:
     """A vector of the body that starts along an axis has no components along others."""
-    slope = gradients(body.arms)[:, axis]
+    slope = free_bodies.gradients(body.arms)[:, axis]
     taken = {(terms[0].target, terms[0].dof) for terms in draft.equations}
     for other in along:
         order = sorted(range(len(slope)), key=lambda j: (((body.corners[j], other + 1) in taken), -abs(slope[j])))
@@ -202,8 +209,11 @@ def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place:
         )
 
 
-def begin(draft: Draft, bodies: dict[int, Free]) -> None:
-    """Initial displacements and velocities of a body go to its points and to all nodes tied to it."""
+def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Place]]) -> None:
+    """Initial displacements and velocities of a body go to its points and to all nodes tied to it.
+
+    fixed  rotations, by node, and where that is said
+    """
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:
@@ -212,13 +222,17 @@ def begin(draft: Draft, bodies: dict[int, Free]) -> None:
         own = [node for node in named if node in bodies]
         for node in own:
             starts.setdefault((condition.kind, node), np.zeros(6))[condition.dof - 1] = condition.value
+            if condition.value and condition.dof in fixed.get(node, {}):
+                what = f"rotation {condition.dof} of node {draft.as_written(node)} is fixed at "
+                what += str(fixed[node][condition.dof])
+                draft.report(Mistake(place, what, "a fixed rotation begins at 0 and stays there"))
         if condition.dof <= 3:
             kept.append((condition, place))
         elif len(own) < len(named):
             draft.report(Mistake(place, "rotations 4-6 are those of reference nodes of free bodies"))
     for node, body in bodies.items():
         u, v = (starts.get((kind, node), np.zeros(6)) for kind in ("DISPLACEMENT", "VELOCITY"))
-        turned = rotation_of(u[3:])
+        turned = free_bodies.rotation_of(u[3:])
         others = [*zip(body.corners, body.arms, strict=True)]
         others += [(label, draft.nodes.at(label) - draft.nodes.at(node)) for label in body.tied]
         for label, arm in others if u.any() or v.any() else ():

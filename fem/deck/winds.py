@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import takewhile
 
 import numpy as np
 
@@ -34,7 +34,6 @@ OF_GUSTS = Parameters(
     CUTOFF=Value("cutoff", POSITIVE_NUMBER, is_ours=True),
     RAMP=Value("ramp", AMOUNT, default=0.0, is_ours=True),
 )
-OF_VELOCITIES = Parameters(PLACES=Value("count", Whole(1, 10_000), default=1, is_ours=True))
 VELOCITY = "VELOCITY"
 STRAIGHT = 1e-6
 """Of the way from the first place to the last: by so much others may be off it."""
@@ -49,16 +48,16 @@ GUSTS = Line(
 )
 
 
-@keyword("model", takes=(*OF_GUSTS, *OF_VELOCITIES), plus=(*OF_GUSTS, *OF_VELOCITIES))
+@keyword("model", takes=tuple(OF_GUSTS), plus=tuple(OF_GUSTS))
 def wind(card: Card, draft: Draft) -> None:
     """``WIND``, with TYPE then ``GUSTS``, or with TYPE=VELOCITY places and ``time, u, v, w`` at each of them."""
     once(card, draft.wind)
-    is_gusty, measured = any(map(card.has, (*OF_GUSTS, "PLACES"))), None
+    is_gusty, measured = any(map(card.has, OF_GUSTS)), None
     if is_gusty and card.word("TYPE", (*SPECTRA, VELOCITY), SPECTRA[0]) == VELOCITY:
         row, measured = measured_wind(card, draft)
-        is_gusty, more = False, []
-    elif card.file or card.has("PLACES"):
-        raise card.mistake("*WIND has PLACES= and a table with TYPE=VELOCITY only")
+        is_gusty = False
+    elif card.file:
+        raise card.mistake(f"*WIND takes a file with TYPE={VELOCITY} only")
     else:
         row, *more = draft.rows(card) if is_gusty else [draft.single_row(card, WIND.text)]
     given = WIND.read(row, draft)
@@ -73,45 +72,40 @@ def wind(card: Card, draft: Draft) -> None:
 
 def measured_wind(card: Card, draft: Draft) -> tuple[Row, Velocities]:
     """The line of the wind, and a table over time at the places that follow it; a file has the table alone."""
-    for name in OF_GUSTS:
-        if card.has(name) and name not in ("TYPE", "RAMP"):
+    for name in ("SEED", "DURATION", "CUTOFF"):
+        if card.has(name):
             raise Mistake(card.field(name).place, f"{name} is for the spectra of *WIND, not for TYPE={VELOCITY}")
-    given = OF_VELOCITIES.read(card, draft) | {"ramp": card.amount("RAMP")}
-    lines, table = parted(card, given["count"])
-    places = np.zeros((given["count"], 3))
-    for at, row in enumerate(lines[1:]):
-        row.end(3, "x, y, z of a place")
-        places[at] = [row.number(axis, "xyz"[axis]) for axis in range(3)]
-    dt, velocities = velocities_of(table, given.pop("count"))
-    found = Velocities(velocities, places, dt, **given)
+    row, lines, table = parted(card)
+    places = np.array([[line.number(at, "xyz"[at]) for at in range(3)] for line in lines] or [[0.0] * 3])
+    found = Velocities(*velocities_of(table, len(places)), places, card.amount("RAMP"))
     way = places[-1] - places[0]
     off = np.abs(places - places[0] - found.along[:, None] * way).max()
-    if len(lines) > 1 and not ((np.diff(found.along) > 0.0).all() and off <= STRAIGHT * float(np.linalg.norm(way))):
+    if not ((np.diff(found.along) > 0.0).all() and off <= STRAIGHT * float(np.linalg.norm(way))):
         hint = "the wind is linear from one to the next: a mast, or stations along a line"
         raise Mistake(lines[1].place, "places must follow each other on a straight line", hint)
-    count = velocities.shape[1]
+    count = found.velocities.shape[1]
     draft.notice(f"*WIND, TYPE={VELOCITY}: {count} samples; the wind repeats itself after {found.duration:.6g}")
-    return lines[0], found
+    return row, found
 
 
-def parted(card: Card, places: int) -> tuple[list[Row], Columns]:
-    """The line of the wind and those of places; the table."""
-    own = [piece for piece in card.pieces if not card.file or piece.source is card.place.source]
-    tables = [piece for piece in card.pieces if piece not in own]
-    wanted = 1 + places * (places > 1)
-    found = list(islice(lines_in(tuple(own)), wanted + 1))
-    if len(found) < wanted or (card.file and len(found) > wanted):
-        more = f", then x, y, z of {places} places (PLACES=)" if places > 1 else "; PLACES= says how many places follow"
-        raise card.mistake(f"*WIND, TYPE={VELOCITY} needs a line {WIND.text}{more}")
-    if not card.file:
-        start = found[wanted - 1][1] + 1
-        tables = [piece._replace(start=max(piece.start, start)) for piece in own if piece.stop > start]
-    rows = [read_row(source, line, card.values, card.instances) for source, line in found[:wanted]]
-    return rows, columns_of(replace(card, pieces=tuple(tables)))
+def parted(card: Card) -> tuple[Row, list[Row], Columns]:
+    """The line of the wind; those of places, three numbers each, none: everywhere; the table."""
+    own = tuple(piece for piece in card.pieces if not card.file or piece.source is card.place.source)
+    rows = (read_row(source, line, card.values, card.instances) for source, line in lines_in(own))
+    if (first := next(rows, None)) is None:
+        raise card.mistake(f"*WIND, TYPE={VELOCITY} needs a line {WIND.text}")
+    lines = list(takewhile(lambda row: len(row) == 3 and row.field(0).is_number(), rows))
+    source, line, _ = (lines or [first])[-1].place
+    at = next(at for at, each in enumerate(own) if each.source is source and each.start <= line < each.stop)
+    rest = (own[at]._replace(start=line + 1), *own[at + 1 :])
+    if card.file and any(lines_in(rest)):
+        raise card.mistake(f"*WIND, TYPE={VELOCITY} has lines x, y, z of places beside its file, and no others")
+    tables = tuple(piece for piece in card.pieces if piece not in own) if card.file else rest
+    return first, lines, columns_of(replace(card, pieces=tables))
 
 
-def velocities_of(table: Columns, count: int) -> tuple[float, Floats]:
-    """Interval and (count, k, 3) velocities of a table; columns v and w may be missing, which are 0."""
+def velocities_of(table: Columns, count: int) -> tuple[Floats, float]:
+    """(count, k, 3) velocities of a table, and its interval; columns v and w may be missing, which are 0."""
     names = [f"{what}{place if count > 1 else ''}" for place in range(1, count + 1) for what in "uvw"]
     columns = table.assigned({"time": ("TIME", "T"), **{name: (name.upper(),) for name in names}})
     if not columns:
@@ -125,7 +119,7 @@ def velocities_of(table: Columns, count: int) -> tuple[float, Floats]:
     if len(time) < 4 or time[0] != 0.0:
         raise table.mistake(f"a record of wind has at least 4 samples from time 0 on, got {len(time)} from {time[0]:g}")
     values = [table.numbers(columns[name], name) if name in columns else [0.0] * len(time) for name in names]
-    return interval(time, table.place(0, 0)), np.array(values).reshape(count, 3, -1).swapaxes(1, 2).copy()
+    return np.array(values).reshape(count, 3, -1).swapaxes(1, 2).copy(), interval(time, table.place(0, 0))
 
 
 def gusts_of(card: Card, rows: Sequence[Row], speed: float, draft: Draft) -> Gusts:
@@ -159,9 +153,8 @@ def written_wind(wind: Wind) -> list[str]:
     if not isinstance(gusts, Velocities):
         head = keyword_line("WIND", **(OF_GUSTS.written(gusts) if gusts else {}))
         return [head, WIND.written(wind), *([GUSTS.written(gusts)] if gusts else [])]
-    count, size, _ = gusts.velocities.shape
-    of_places = {"PLACES": str(count)} if count > 1 else {}
-    head = keyword_line("WIND", TYPE=VELOCITY, RAMP=number(gusts.ramp), **of_places)
-    rows = np.column_stack([gusts.dt * np.arange(size), gusts.velocities.swapaxes(0, 1).reshape(size, -1)])
-    numbers = [*(gusts.places.tolist() if count > 1 else []), *rows.tolist()]
-    return [head, WIND.written(wind), *(", ".join(map(number, row)) for row in numbers)]
+    size = gusts.velocities.shape[1]
+    head = keyword_line("WIND", TYPE=VELOCITY, RAMP=number(gusts.ramp))
+    rows = np.column_stack([gusts.dt * np.arange(size), gusts.velocities.swapaxes(0, 1).reshape(size, -1)]).tolist()
+    places = gusts.places.tolist() if len(gusts.places) > 1 else []
+    return [head, WIND.written(wind), *(", ".join(map(number, row)) for row in (*places, *rows))]

@@ -166,9 +166,7 @@ class Failure:
 
 def part(card: str, otherwise: Any = ()) -> Any:
     """A field of ``Model`` that cards of one kind fill, and what it is without them.
-
-    A run that continues from another one refuses a model in which it has changed, by the name of the card.
-    """
+    A run that continues from another one refuses a model in which it has changed, by the name of the card."""
     if isinstance(otherwise, dict):
         return field(default_factory=dict, metadata={"card": card})
     return field(default=otherwise, metadata={"card": card})

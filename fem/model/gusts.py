@@ -139,8 +139,8 @@ class Velocities:
     places (q, 3) on a straight line, (1, 3): everywhere; ramp: time in which it takes the place of the mean wind."""
 
     velocities: Floats
-    places: Floats
     dt: float
+    places: Floats
     ramp: float = 0.0
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -83,9 +82,7 @@ def note_loads(
     factors: Floats | None = None,
 ) -> None:  # fmt: skip
     """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes.
-
-    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known
-    """
+    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known"""
     for number, case in enumerate(environment.nodal):
         of_case = evaluate(case.curve, time) if factors is None else factors[:, number]
         if factor is not None and isinstance(case.curve, Ramp):
@@ -99,16 +96,14 @@ def numbers_in(kept: Record) -> int:
 
 
 def is_finite(kept: Record) -> bool:
-    """Of all its numbers, and of the sum of their squares: False may be too strict."""
+    """Of all its numbers, where they lie in one block."""
     whole = kept.increments.base if kept.increments.base is kept.values.base else None
-    return whole is not None and math.isfinite(np.vdot(whole, whole))  # which warns of nothing
+    return whole is not None and bool(np.count_nonzero(np.isfinite(whole)) == whole.size)
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with a number that overflowed, or is none.
-
-    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
-    """
+    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here."""
     if len(rows) == len(kept.increments) and is_finite(kept):
         return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1

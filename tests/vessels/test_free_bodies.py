@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
+import fem
 from fem.deck import parse_deck, read_deck, write_deck
 from fem.model.free_bodies import (
     NoBody,
@@ -186,6 +187,113 @@ U, UR
         assert np.linalg.norm(at(table, 1, "UR")) == pytest.approx(exact.y[0, -1], abs=5 * dt)
         errors.append(abs(at(table, 3, "U")[2] + math.sin(exact.y[0, -1])))
     assert 3.3 < errors[0] / errors[1] < 4.7
+
+
+SPAR = """*NODE
+1, 0., 0., -60.
+2, 0., 0., -80.
+{last}, 0., 0., 10.
+*NGEN, NSET=SPAR
+2, {last}
+*NSET, NSET=BODY
+1
+*ELEMENT, TYPE=T3D2, ELSET=HULL
+2, 2, 3
+*ELGEN, ELSET=HULL
+2, {bars}
+*ELEMENT, TYPE=MASS, ELSET=MASS
+1000, 1
+*MASS, ELSET=MASS
+{mass}
+*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA
+1001, 1
+*ROTARY INERTIA, ELSET=INERTIA
+3.E9, 3.E9, 3.E7
+*RIGID BODY, REF NODE=1, TIE NSET=SPAR
+*MATERIAL, NAME=MEMBER
+*ELASTIC
+1.
+*SOLID SECTION, ELSET=HULL, MATERIAL=MEMBER
+1.
+*AQUA
+-200., 0., 9.80665, 1025.
+*INITIAL CONDITIONS, TYPE=DISPLACEMENT
+1, 5, 0.01
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+{dt}, 120.
+*DLOAD
+MASS, GRAV, 9.80665, 0., 0., -1.
+HULL, PB, 1., 8.
+HULL, FI, 1., 8., 2., 1.
+*NODE PRINT, NSET=BODY
+UR
+*END STEP
+"""
+
+
+def test_a_spar_pitches_with_its_natural_period():
+    """A spar of draught T = 80 m, diameter 8 m, its centre 60 m below the water, without moorings: about the centre
+
+        I + A55 - A15^2/(m + A11) times the acceleration = - rho g V GM times the angle,    GM = GB = 20 m,
+
+    where A are integrals of rho pi d^2/4 and powers of the height. A line has no breadth: BM = d^2/(16 T) = 0.05 m of a
+    cylinder is not in it. Half the bars and increments: a fourth of the error; extrapolated 1e-5 is left.
+    """
+    density, area, draught, centre = 1025.0, math.pi / 4.0 * 8.0**2, 80.0, -60.0
+    mass, low, high = density * area * draught, -draught - centre, -centre
+    first, second = (density * area * (high**n - low**n) / n for n in (2, 3))
+    inertia = 3e9 + second - first**2 / (2.0 * mass)
+    exact = 2.0 * math.pi * math.sqrt(inertia / (mass * 9.80665 * (-draught / 2.0 - centre)))
+    errors = []
+    for bars, dt in ((9, 0.5), (18, 0.25)):
+        table = run_text(SPAR.format(last=2 + bars, bars=bars, mass=mass, dt=dt))
+        time, angle = table.time, table.of_node(1, "UR")[:, 1]
+        at = np.flatnonzero(angle[:-1] * angle[1:] < 0.0)
+        crossing = time[at] + dt * angle[at] / (angle[at] - angle[at + 1])
+        errors.append(2.0 * (crossing[-1] - crossing[0]) / (len(crossing) - 1) / exact - 1.0)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
+    assert (4.0 * errors[1] - errors[0]) / 3.0 == pytest.approx(0.0, abs=3e-5)
+
+
+def test_modes_of_a_body_that_little_holds():
+    """Free, all six are 0. A line that pushes makes some unstable (written as negative); turning about it stays 0."""
+    head = DECK[: DECK.index("*STEP")].format(inertia="2, 3, 4", more="{more}")
+    modes = "*STEP, NLGEOM\n*FREQUENCY\n6\n*END STEP\n"
+    found = fem.run(parse_deck(head.format(more="") + modes)).modes[0]
+    assert found.omega == pytest.approx(np.zeros(6), abs=1e-6)
+    line = """*NODE
+3, 0.7, -0.3, 3.9
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+3, 2, 3
+*MATERIAL, NAME=LINE
+*ELASTIC
+1E4
+*SOLID SECTION, ELSET=LINE, MATERIAL=LINE
+1
+*BOUNDARY
+3, 1, 3
+*INITIAL CONDITIONS, TYPE=DISPLACEMENT
+1, 3, 0.01
+"""
+    found = fem.run(parse_deck(head.format(more=line) + modes)).modes[0]
+    assert (found.omega[:2] < 0.0).all() and np.abs(found.omega).min() == pytest.approx(0.0, abs=1e-6)
+    fewer = fem.run(parse_deck(head.format(more=line) + modes.replace("6", "4"))).modes[0]
+    assert fewer.omega == pytest.approx(found.omega[:4], abs=1e-6)
+
+
+def test_a_body_of_a_part_moves_as_any_other():
+    """Node, sets, mass and inertia in the part; the body names them with the instance."""
+    head, rest = DECK[: DECK.index("*RIGID")], DECK[DECK.index("*RIGID") :]
+    start, end = (
+        "*PART, NAME=P\n",
+        "*END PART\n*ASSEMBLY, NAME=A\n*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*END ASSEMBLY\n",
+    )
+    rest = rest.replace("REF NODE=1, TIE NSET=TIED", "REF NODE=I.1, TIE NSET=I.TIED")
+    given = {"inertia": "2, 3, 4", "loads": "", "scheme": "ENERGY MOMENTUM", "dt": 0.02, "time": 0.2}
+    inside = run_text((start + head + end + rest).format(more=SPINS.replace("\n1, ", "\nI.1, "), **given))
+    assert np.array_equal(inside.of_node(2), run_text(DECK.format(more=SPINS, **given)).of_node(2))
+    assert np.abs(inside.of_node(2)[-1]).max() > 0.1
 
 
 def test_two_fixed_rotations_leave_an_axis():

@@ -52,9 +52,7 @@ class Found(NamedTuple):
 
 def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -> Found:
     """The ``wanted`` lowest modes about a state. Massless directions have no mode.
-
-    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static.
-    """
+    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static."""
     still = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
     evaluate_start(stage, still, instant)
     pencil = pencil_of(stage)
@@ -224,7 +222,8 @@ def _missing(pencil: Pencil, rungs: Floats, sought: int, below_all: int) -> int:
     if sought == 0 or np.all(rungs[:sought] == 0.0):  # nothing lies below the first shift, so nothing below zero
         return 0
     gaps = np.diff(rungs[sought - 1 :])
-    fraction = gaps / np.abs(rungs[sought:])
+    sizes = np.maximum(np.abs(rungs[sought:]), np.abs(rungs[sought - 1 : -1]))
+    fraction = np.divide(gaps, sizes, out=np.zeros(len(gaps)), where=sizes > 0.0)  # several may be 0 above one below
     widest = int(fraction.argmax()) if len(gaps) else 0
     last, top = len(rungs), rungs[-1] + APART * abs(rungs[-1])
     if len(gaps) and fraction[widest] > APART:

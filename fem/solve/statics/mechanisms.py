@@ -16,7 +16,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
 from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
 from fem.model import Step
@@ -85,9 +85,7 @@ def instability_notice(stage: StepSystem) -> str:
 
 def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     """The dof that moves most in the softest mode of the tangent, and that mode's stiffness relative to the largest.
-
-    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism.
-    """
+    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
@@ -121,9 +119,7 @@ NO_LOAD = 1e-12
 
 def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
-
-    The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded.
-    """
+    The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded."""
     _refuse_loads_on_nothing(stage)
     free = (stage.nodes.dof_kind == 1).reshape(-1, 3)
     free.flat[np.concatenate([stage.equations.slave, stage.equations.master])] = False  # stiff from elsewhere, perhaps
@@ -166,8 +162,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     if not names:
         return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
-    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {shown}"
+    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {listed(names)}"
 
 
 def _dragged(stage: StepSystem) -> Flags:
@@ -182,9 +177,7 @@ def _dragged(stage: StepSystem) -> Flags:
 def careful_nodes(stage: StepSystem) -> Nodes | None:
     """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution,
     and so are free bodies, which may turn where nothing holds them (one on a line, about this line).
-
-    None where there are none of these, or caution is taken already.
-    """
+    None where there are none of these, or caution is taken already."""
     bars = stage.bars.constants
     may = [*stage.bars.nodes[bars[PLUS] != bars[MINUS]].ravel(), *stage.system.model.corners]
     if len(may) == 0 or len(stage.nodes.caution):

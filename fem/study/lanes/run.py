@@ -107,9 +107,7 @@ def march_samples(
     stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
     """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
-
-    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded.
-    """
+    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded."""
     count = len(samples[0].dt)
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
     everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
@@ -139,13 +137,9 @@ def march_samples(
         else:
             return
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
-        yield start, rows, done & finite_lanes(rows)[: len(part)], solves.astype(np.int64)
-
-
-def finite_lanes(rows: Rows) -> Flags:
-    """(lanes,) whose energies and stresses never overflowed; the others are left to runs of their own."""
-    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
-    return np.asarray(finite.ravel())
+        # those whose energies or stresses overflowed are left to runs of their own
+        finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
+        yield start, rows, done & finite.ravel()[: len(part)], solves.astype(np.int64)
 
 
 def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem | None]:

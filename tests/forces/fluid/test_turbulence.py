@@ -113,7 +113,7 @@ CSV = """time, u1, v1, u2, v2, w2
 MAST = "0., 0., 10.\n0., 0., 30."
 
 
-def measured(tmp_path, table=CSV, places=MAST, head="TYPE=VELOCITY, INPUT=wind.csv, PLACES=2", scheme=""):
+def measured(tmp_path, table=CSV, places=MAST, head="TYPE=VELOCITY, INPUT=wind.csv", scheme=""):
     """The deck with a wind from a file, u of which is along x, as the line of the wind says."""
     text = DECK.format(ramp=0, scheme=scheme).replace("TYPE=KAIMAL, SEED=3, DURATION=20, CUTOFF=1, RAMP=0", head)
     (tmp_path / "wind.csv").write_text(table)
@@ -163,12 +163,12 @@ def test_the_force_of_a_wind_from_a_file_is_that_of_its_samples(tmp_path):
         ({"table": CSV.replace("u1, v1, u2", "v1, w1, u2")}, "the table has no column u1"),
         ({"table": CSV.replace("22, 1, 1", "22, one, 1")}, "wind.csv:3:"),
         ({"table": CSV.partition("\n")[2]}, "expected time and u, v, w of 2 places, got 6 entries"),
-        ({"places": "0., 0., 10."}, "then x, y, z of 2 places (PLACES=)"),
+        ({"places": "0., 0., 10."}, "a column 'u1', which means nothing here"),
         ({"places": "0., 0., 10.\n0., 0., 10."}, "places must follow each other on a straight line"),
-        ({"head": "TYPE=VELOCITY, INPUT=wind.csv"}, "PLACES= says how many places follow"),
-        ({"head": "TYPE=VELOCITY, INPUT=wind.csv, PLACES=2, SEED=1"}, "SEED is for the spectra of *WIND"),
-        ({"head": "INPUT=wind.csv"}, "*WIND has PLACES= and a table with TYPE=VELOCITY only"),
-        ({"head": "TYPE=VELOCITY, INPUT=breeze.csv, PLACES=2"}, "breeze.csv"),
+        ({"places": MAST + "\n1., 2."}, "has lines x, y, z of places beside its file, and no others"),
+        ({"head": "TYPE=VELOCITY, INPUT=wind.csv, SEED=1"}, "SEED is for the spectra of *WIND"),
+        ({"head": "INPUT=wind.csv"}, "*WIND takes a file with TYPE=VELOCITY only"),
+        ({"head": "TYPE=VELOCITY, INPUT=breeze.csv"}, "breeze.csv"),
     ],
 )
 def test_a_file_that_is_no_wind_is_refused(tmp_path, change, message):
@@ -180,4 +180,4 @@ def test_a_file_that_is_no_wind_is_refused(tmp_path, change, message):
 def test_places_that_do_not_follow_a_line_are_refused(tmp_path):
     third = "\n".join(f"{line}, 1" for line in CSV.splitlines()).replace("w2, 1", "w2, u3")
     with pytest.raises(DeckError, match="places must follow each other on a straight line"):
-        measured(tmp_path, third, MAST + "\n5., 0., 20.", "TYPE=VELOCITY, INPUT=wind.csv, PLACES=3")
+        measured(tmp_path, third, MAST + "\n5., 0., 20.", "TYPE=VELOCITY, INPUT=wind.csv")
