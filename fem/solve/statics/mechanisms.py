@@ -141,6 +141,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     names: list[str] = []
     dofs: list[int] = []
     stiff = float(np.abs(blocks).max()) or 1.0
+    find_their_place = step.nlgeom and may_be_laid(stage)  # cables: ``laying.py``
     for k in np.flatnonzero((np.abs(values) <= NO_STIFFNESS * largest[:, None]).any(axis=1)):
         node = int(candidates[k])
         if wet[node]:
@@ -149,8 +150,8 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
             pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
-            if pull > NO_LOAD * loads and step.nlgeom and may_be_laid(stage):
-                continue  # cables find their place: ``laying.py``
+            if pull > NO_LOAD * loads and find_their_place:
+                continue
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())
