@@ -215,7 +215,7 @@ def add_comparison(commands: Any) -> None:
 def add_studies(commands: Any) -> None:
     from fem.study.command import add_commands
 
-    add_commands(commands)
+    add_commands(commands, late)
 
 
 def add_others(commands: Any) -> None:
@@ -295,18 +295,13 @@ def run_command(options: argparse.Namespace) -> int:
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
     given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
-    tell_of_compiler(options)
-    at("fem.study.certainty.files:run_with_bars" if given.pop("error_bars") else "fem.runner:run_to_files")(**given)
-    return 0
-
-
-def tell_of_compiler(options: argparse.Namespace) -> None:
-    """A first run says what it begins with, and why."""
-    if not getattr(options, "quiet", False):
+    if not options.quiet:  # a first run says what it begins with, and why
         from fem.compiled.interpreted import work
         from fem.runs.console import as_note, say
 
         work.notify = lambda text: say(as_note(text))
+    at("fem.study.certainty.files:run_with_bars" if given.pop("error_bars") else "fem.runner:run_to_files")(**given)
+    return 0
 
 
 def check_command(options: argparse.Namespace) -> int:
@@ -339,24 +334,29 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
 
 
 def line_command(options: argparse.Namespace) -> int:
-    """``fem line``: a deck of a span or of a row of sag and tension, or the tables of these and a figure."""
+    """``fem line``: a deck of a span or of a row of sag and tension, the tables of these and a figure, or stresses."""
+    if options.bending_amplitude is not None:
+        return late("fem.tools.vibration:tell_clamp_stress", is_told=True)(options)
     if options.sag_tension is None:
         return writes("fem.tools.spans:line_as_asked")(options)
     if options.row is not None:
         return writes("fem.tools.line_sections:line_section_as_asked")(options)
     from fem.runs.console import say
-    from fem.show.sags import save_sags
+    from fem.show.sags import save_page, save_sags
     from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension
 
-    kept = ("sag_tension", "output", "force", "run", "stringing")
+    kept = ("sag_tension", "output", "force", "run", "stringing", "report")
     given = {name: value for name, value in values_of(options).items() if value is not None and name not in kept}
     line = sag_tension_as_asked(options.sag_tension, **given)
     path = options.output or Path("sag_tension.csv")
-    for text in told_lines(line):
+    told = told_lines(line)
+    for text in told:
         say(text)
     for written in write_sag_tension(line, path, options.stringing or (), options.force):
         say(str(written))
     say(str(save_sags(line, path.with_suffix(".png"), options.force)))
+    if options.report is not None:
+        say(str(save_page(line, told[:2], options.report, options.force)))
     return 0
 
 
@@ -366,15 +366,17 @@ def at(place: str) -> Callable[..., Any]:
     return found
 
 
-def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], int]:
-    """A command: the function at a place, imported when it is carried out. ``is_told``: it is given ``say``, too."""
+def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out, which is given the options by name.
+
+    is_told  and ``say``;  is_whole: the options as they are, instead
+    """
 
     def command(options: argparse.Namespace) -> int:
         from fem.runs.console import say
 
-        if place.startswith("fem.study."):
-            tell_of_compiler(options)
-        found = at(place)(**values_of(options) | ({"say": say} if is_told else {}))
+        given = values_of(options) | ({"say": say} if is_told else {})
+        found = at(place)(options) if is_whole else at(place)(**given)
         return found if isinstance(found, int) else 0
 
     return command

@@ -127,6 +127,12 @@ def from_system(error: OSError, what: str = "") -> FemError:
     return CommandError(text) if errno.errorcode.get(error.errno or 0) in MISTAKES else MachineError(text)
 
 
+def listed(names: Any, most: int = 6) -> str:
+    """The first of many names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(str, names[:most])) + more
+
+
 def lacks(package: str, extra: str) -> str:
     """What to do about a package that is not installed, of one of the extras of ``pyproject.toml``."""
     is_wheel = Path(__file__).with_name("shipped").is_dir()

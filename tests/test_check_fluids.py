@@ -101,3 +101,18 @@ def test_waves_add_their_speed_to_the_stream():
     omega, _, amplitude = model.sea[:, :3].T
     spread = np.sqrt(0.5 * np.sum((amplitude * omega) ** 2))
     assert numbers(str(check(model)), "in water")[3] == pytest.approx(4.0 * spread, rel=1e-3)
+
+
+def test_gusts_and_drag_over_the_angle_have_lines():
+    """C_D + dC_L/dalpha of the table at the angle of the ice, also where it goes round; gusts with their sizes."""
+    gusty = "*WIND, TYPE=KAIMAL, SEED=1, DURATION=600, CUTOFF=2\n1.2, 10, 20, 0\n0.2, 0.1, 0, 100, 50\n"
+    law = "*DRAG LAW, NAME=ICE, BY=ANGLE\n-90, 1.5, 0\n0, 1, -2\n90, 1.5, 0\n"
+    text = DECK.replace("*WIND\n1.2, 10, 20, 0\n", gusty + law)
+    text = text.replace("0, 0, -", "0, 0, ").replace("3, 0, -4", "3, 0, 4").replace("6, 0, -8", "6, 0, 8")
+    for angle, expected, word in ((-10, -0.2177, "grows"), (10, 2.329, "does not"), (180, 1.5, "does not")):
+        loads = f"LINE, FLD, 1., 0.2, ICE, 1., {angle}\n"
+        found = str(check(parse_deck(text.format(procedure="DIRECT", loads=loads))))
+        (line,) = (line for line in found.splitlines() if line.startswith("in wind"))
+        assert f"{expected:.4g} at {angle} degrees: vertical motion {word}" in line
+    (line,) = (line for line in found.splitlines() if line.startswith("gusts"))
+    assert "KAIMAL, mean speed 20, standard deviations 4, 2, of which the table has" in line

@@ -89,9 +89,8 @@ class Pulley''',
         '= part("PULLEY")\n': '= part("PULLEY")\n    soils: tuple[LateralSoil, ...] = part("LATERAL SOIL")\n',
     },
     "fem/deck/sections.py": {
-        "    NonstructuralMass,\n    PointMass,\n": "    LateralSoil,\n    NonstructuralMass,\n    PointMass,\n",
         '    "PULLEY": Form(': """    "LATERAL SOIL": Form(
-        LateralSoil,
+        model.LateralSoil,
         Parameters(NSET=Value("node_set", Name("node"))),
         Line(
             "stiffness, largest force",

@@ -51,10 +51,10 @@ def assert_is(line, published, tension, sag):
 
 
 def test_table_14_5():
-    """Tolerances: reached are 0.13 % and 0.03 ft, where the wires are slack at last, else 0.02 % and 0.01 ft."""
+    """Tolerances: reached are 0.13 % and 0.026 ft, where the wires are slack at last, else 0.02 % and 0.01 ft."""
     loaded = {"temperature [F]": 0, **HEAVY}, {"temperature [F]": 32, "ice [in]": 0.5}
     line = fem.sag_tension(rows_of(*loaded, f60={AT: 6300, "creep": "yes"}), section="drake", spans=[700 * FOOT])
-    assert_is(line, TABLE_14_5, 4e-3, 0.035)
+    assert_is(line, TABLE_14_5, 4e-3, 0.03)
     assert line.is_creep_larger and line.governing == "initial average tension limit at condition 6"
     weights = [row.initial.load.resultant / 14.593903 for row in line.rows[:3]]
     assert weights == pytest.approx([2.509, 2.094, 1.094], abs=1e-3)
@@ -90,6 +90,20 @@ def test_districts_are_their_numbers():
     mm = {"temperature [C]": -20, "ice [mm]": 12.5, "ice density [kg/m3]": 900, "wind [Pa]": 400}
     (own,) = fem.sag_tension([mm | {"tension limit [N]": 60e3}], section="drake", spans=[200]).rows
     assert csa.final.h == pytest.approx(own.final.h, rel=1e-12)
+
+
+METRIC = {"HEAVY": (-20, 12.5, 190), "MEDIUM": (-10, 6.5, 190), "LIGHT": (-1, 0, 430)}
+"""C, mm, Pa: the metric values that table 250-1 of NESC prints beside its own, rounded."""
+
+
+@pytest.mark.parametrize("name", METRIC)
+def test_districts_of_nesc_are_those_of_its_metric_values(name):
+    """Rounding: 2.5 degrees, 0.25 mm, 2 Pa."""
+    celsius, ice, wind = METRIC[name]
+    cases = [{"district": f"NESC {name}"}, {"temperature [C]": 15, "tension limit [kN]": 25}]
+    found = fem.sag_tension(cases, section="drake", spans=[200]).rows[0].condition
+    assert found.temperature == pytest.approx(celsius, abs=2.5)
+    assert found.ice == pytest.approx(1e-3 * ice, abs=2.5e-4) and found.wind == pytest.approx(wind, abs=2.0)
 
 
 def test_the_governing_limit_is_kept_exactly_and_all_others_too():
@@ -154,6 +168,7 @@ def test_spans_of_a_section_hang_by_the_tension_of_their_ruling_span():
         ({"temperature [C]": 15, "sag limit [m]": 0}, "a number above 0, got 0"),
         ({"ice [mm]": 5}, "condition 1: no temperature"),
         ({"district": "NESC arctic"}, "there is no district NESC arctic"),
+        ({"district": "EN 50341"}, "EN 50341 has no loads of its own; its loads are those of a map or of a national"),
         ({"district": "NESC heavy", "ice [in]": 1}, "NESC heavy has its own ice: leave those cells empty"),
         ({"temperature [C]": 15, "state": "later"}, "state 'later' is not one of initial, final"),
         ({"temperature [C]": 15, "creep": "maybe"}, "creep 'maybe' is not yes or no"),
@@ -217,11 +232,25 @@ def test_the_command_writes_tables_and_the_figure(tmp_path, capsys, monkeypatch)
     lines = Path("sag_tension_stringing.csv").read_text().splitlines()
     assert len(lines) == 6 and lines[3].startswith("60.0,")
     assert Path("sag_tension.png").read_bytes().startswith(b"\x89PNG")
-    assert main(words.split()) == 0  # the same again
+    assert main([*words.split(), "--report", "page.html"]) == 0  # the same again, with a page
+    page = Path("page.html").read_text()
+    for text in (
+        "Sag and tension of drake",
+        "NESC heavy",
+        "ten years of creep",
+        "<svg",
+        "Alcoa chart 1-537",
+        rows[0][7][:5],
+    ):
+        assert text in page
+    Path("page.html").write_text("mine")
+    assert main([*words.split(), "--report", "page.html"]) == 2
+    assert "page.html" in capsys.readouterr().err
     for wrong, message in (
         ("--section drake --sag-tension cases.csv --spans 700ft --depth 9", "--sag-tension does not accept --depth"),
         ("--section drake --sag-tension cases.csv --spans 700yd", "is not a positive number"),
         ("--section drake --sag 9 --last 9,0,0 --spans 700", "--spans belongs to --sag-tension"),
+        ("--section drake --sag 9 --last 9,0,0 --report a.html", "--report belongs to --sag-tension"),
         ("--sag-tension cases.csv --spans 700ft", "--sag-tension needs --section NAME"),
         ("--section drake --sag 9", "--last X,Y,Z must give the end of the line"),
     ):

@@ -9,17 +9,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from fem.app.deck_text import (
-    MOST_TEXT,
-    Judged,
-    Parameter,
-    judge,
-    parameters_of,
-    read_deck_text,
-    slider_range,
-    with_value,
-    write_copy,
-)
+from fem.app import deck_text
 from fem.app.outcome import Outcome, Player, read_number
 from fem.app.scene import sketch_of
 from fem.app.solver import Workplace
@@ -42,7 +32,7 @@ class DeckPlace:
     def __init__(self, workplace: Workplace, deck: Path | None) -> None:
         self._workplace = workplace
         self._source: Path | None = None
-        self._judged: Judged | None = None
+        self._judged: deck_text.Judged | None = None
         self._due: float | None = None
         self._name = "deck.inp"
         self._sliders: dict[str, tuple[Any, Any]] = {}
@@ -79,7 +69,9 @@ class DeckPlace:
             self._path.on("keydown.enter", lambda: self._load(Path(self._path.value or "")))
             show = ui.button("Open", on_click=lambda: self._load(Path(self._path.value or "")))
             show.props("no-caps data-testid=open-deck")
-            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=MOST_TEXT).classes("hidden")
+            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=deck_text.MOST_TEXT).classes(
+                "hidden"
+            )
             names = {str(path): path.stem for path in sorted((shipped() / "inputs").glob("*.inp"))}
             examples = ui.select(names, label="examples", on_change=lambda event: self._load(Path(event.value)))
             examples.props("dense outlined").classes("fem-examples")
@@ -89,7 +81,7 @@ class DeckPlace:
     async def _load(self, path: Path) -> None:
         try:
             path = path.expanduser()
-            text = await asyncio.to_thread(read_deck_text, path)
+            text = await asyncio.to_thread(deck_text.read_deck_text, path)
         except (OSError, ValueError, RuntimeError) as error:
             self._wrong.text = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
             return
@@ -123,12 +115,12 @@ class DeckPlace:
             return
         self._due, text = None, str(self._editor.value or "")
         folder = self._source.parent if self._source else None
-        judged = await asyncio.to_thread(judge, text, self._name, folder)
+        judged = await asyncio.to_thread(deck_text.judge, text, self._name, folder)
         if text == self._editor.value:
             self._judged = judged
             self._show(judged, text)
 
-    def _show(self, judged: Judged, text: str) -> None:
+    def _show(self, judged: deck_text.Judged, text: str) -> None:
         marked = [finding for finding in judged.findings if finding.line]
         lines = {finding.line: "fem-bad-line" if finding.is_error else "fem-odd-line" for finding in marked}
         count = text.count("\n") + 1
@@ -138,13 +130,13 @@ class DeckPlace:
         self._findings.clear()
         with self._findings:
             self._list(judged)
-        self._fill_parameters(parameters_of(text))
+        self._fill_parameters(deck_text.parameters_of(text))
         self._description.text = "\n".join(judged.description)
         if judged.model is not None:
             self._draw(judged.model)
         self._follow()
 
-    def _list(self, judged: Judged) -> None:
+    def _list(self, judged: deck_text.Judged) -> None:
         errors = sum(finding.is_error for finding in judged.findings)
         others = len(judged.findings) - errors
         heads = f"{errors} error{'s' * (errors != 1)}" if errors else "the deck can be run"
@@ -171,7 +163,7 @@ class DeckPlace:
         self._player.mark(str(self._sets.value or ""))
 
     # ------------------------------------------------------------------------------------------ parameters
-    def _fill_parameters(self, found: list[Parameter]) -> None:
+    def _fill_parameters(self, found: list[deck_text.Parameter]) -> None:
         """A field and a slider for each; those that are there stay, with other numbers."""
         found = found[:MOST_SLIDERS]
         self._is_setting = True
@@ -186,8 +178,8 @@ class DeckPlace:
             slider.value = each.value
         self._is_setting = False
 
-    def _slider(self, parameter: Parameter) -> tuple[Any, Any]:
-        name, (low, high) = parameter.name, slider_range(parameter.value)
+    def _slider(self, parameter: deck_text.Parameter) -> tuple[Any, Any]:
+        name, (low, high) = parameter.name, deck_text.slider_range(parameter.value)
         field = ui.input(name, value=parameter.text, validation=lambda text: read_number(text)[1] or None)
         field.props("dense outlined hide-bottom-space inputmode=decimal").props(f"data-testid=parameter-{name}")
         slider = ui.slider(min=low, max=high, step=(high - low) / STEPS, value=parameter.value).props("dense")
@@ -199,9 +191,9 @@ class DeckPlace:
         text = str(self._editor.value or "")
         if self._is_setting or value is None:
             return
-        for parameter in parameters_of(text):
+        for parameter in deck_text.parameters_of(text):
             if parameter.name == name and parameter.value != value:
-                self._editor.value = with_value(text, name, value)
+                self._editor.value = deck_text.with_value(text, name, value)
                 self._typed()
 
     # ------------------------------------------------------------------------------------------ runs
@@ -216,7 +208,9 @@ class DeckPlace:
         place, text = self._workplace.new_folder(Path(self._name).stem), str(self._editor.value)
         self._is_copying = True
         try:
-            deck = await asyncio.to_thread(write_copy, text, place, self._name, self._judged.model, self._source)
+            deck = await asyncio.to_thread(
+                deck_text.write_copy, text, place, self._name, self._judged.model, self._source
+            )
         except OSError as error:  # a file that the deck reads is gone
             self._wrong.text = f"{error.filename}: {error.strerror}"
             return

@@ -22,23 +22,11 @@ from fem.model import Model
 from fem.model.mesh import BARS, REEVED
 from fem.model.quantities import ELEMENTAL, NODAL
 from fem.runs.frames import says_si, unit_of
-from fem.runs.read import Missing, Results, Table, extremes, open_results
+from fem.runs.read import Missing, Results, extremes, open_results
+from fem.show import reading
 from fem.show.animate import even_times
 from fem.show.curves import energy_curves, read_reactions
 from fem.show.links import joint_forces, read_links, turns_of
-from fem.show.motion import (
-    NODES,
-    Motion,
-    Pick,
-    bars_of,
-    break_times,
-    chain_of,
-    field_values,
-    plane_of,
-    table_values,
-    tension_scale,
-    whole_motion,
-)
 from fem.show.scenery import planes_of, upright
 from fem.show.style import AXES, moving, some_of
 
@@ -101,7 +89,7 @@ class Scene:
         scales = {}
         for name, part in self.values.items():
             if np.isfinite(part).any():
-                colours, slack = tension_scale(part)
+                colours, slack = reading.tension_scale(part)
                 low, high = colours.get_clim()
                 _, formula, words = VALUES[name]
                 scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
@@ -123,21 +111,21 @@ class Scene:
         return json.dumps(content, allow_nan=False).encode()
 
 
-def motion_of(results: Results) -> tuple[Motion, Pick]:
+def motion_of(results: Results) -> tuple[reading.Motion, reading.Pick]:
     """The whole motion, at so many instants as a browser can hold. Missing: there is none, or too large a model."""
     count = len(results.mesh.node_labels)
     frames = min(MOST_FRAMES, MOST_NUMBERS // (3 * max(count, 1)))
     if frames < LEAST_FRAMES:
         raise Missing(f"{count} nodes are too many to be shown in a browser: ParaView opens {results.name}.pvd")
     pick = even_times(results.boundaries, frames)
-    return whole_motion(results, pick), pick
+    return reading.whole_motion(results, pick), pick
 
 
 def scene_of(results: Results) -> bytes:
     """The motion of a run. Missing: there is none."""
     mesh = results.mesh
     motion, pick = motion_of(results)
-    bars, labels = bars_of(mesh)
+    bars, labels = reading.bars_of(mesh)
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
     others = lines & ~mesh.is_bar
     held = (motion.values["U"] == motion.values["U"][0]).all(axis=(0, 2))
@@ -147,13 +135,16 @@ def scene_of(results: Results) -> bytes:
         masses = next(iter(results.acting.values())).mass
     free = (np.bincount(bars.ravel(), minlength=len(held)) == 1) & ~held
     traced: list[int] = np.flatnonzero(free)[-MOST_TRAILS:].tolist()
+    names = [name for name in VALUES if name in results.elements.columns]
+    found = {} if motion.keys is None else reading.extremes_of(results.elements, names, labels)
+    ends = {name: (found[name, "least"][0], found[name, "greatest"][0]) for name in names if (name, "least") in found}
     return Scene(
         motion.time,
         mesh.coordinates + motion.values["U"],
         mesh.node_labels.tolist(),
         [*labels, *mesh.element_labels[others].tolist()],
         np.concatenate([bars, mesh.ends[others]]),
-        plane_of(results),
+        reading.plane_of(results),
         results.symbol,
         up=up,
         values=values_of(results, motion, pick, labels),
@@ -161,8 +152,8 @@ def scene_of(results: Results) -> bytes:
         supports=np.intersect1d(np.flatnonzero(held), mesh.legs[0]).tolist(),
         traced=traced,
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
-        breaks=break_times(results),
-        extremes={} if motion.keys is None else extremes_of(results.elements, labels),
+        breaks=reading.break_times(results),
+        extremes=ends,
         rest=mesh.coordinates,
         links=links_of(results, labels) if traced else (),
         bobs={int(mesh.ends[e, 0]): float(masses[e]) for e in np.flatnonzero(~lines & (masses > 0.0))},
@@ -173,35 +164,24 @@ def scene_of(results: Results) -> bytes:
 def links_of(results: Results, labels: list[int]) -> list[int]:
     """Place of each bar along a chain of few links; nothing where there is no such chain."""
     try:
-        chain = chain_of(results)[1]
+        chain = reading.chain_of(results)[1]
     except Missing:
         return []
     return [chain.index(label) for label in labels] if len(chain) <= MOST_LINKS else []
 
 
-def extremes_of(table: Table, labels: list[int]) -> dict[str, tuple[float, float]]:
-    """Least and greatest of T, N and E of some labels over all lines of a table."""
-    names = [name for name in VALUES if name in table.columns]
-    ends = dict.fromkeys(names, (np.inf, -np.inf))
-    for block in table.blocks([table.columns[3], *names]) if names else ():
-        rows = block[np.isin(block[:, 0], labels)]
-        for place, name in enumerate(names, 1):
-            known = rows[:, place][np.isfinite(rows[:, place])]
-            if len(known):
-                ends[name] = min(ends[name][0], float(known.min())), max(ends[name][1], float(known.max()))
-    return {name: both for name, both in ends.items() if both[0] <= both[1]}
-
-
-def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -> dict[str, Floats]:
+def values_of(results: Results, motion: reading.Motion, pick: reading.Pick, labels: list[int]) -> dict[str, Floats]:
     """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars); without N
     that is T, and without E that is rounding."""
     if motion.keys is None:
         elements = results.mesh.bars[1]
-        values = field_values(results, pick, {name: (array, elements) for name, (array, *_) in VALUES.items()})[1]
+        values = reading.field_values(results, pick, {name: (array, elements) for name, (array, *_) in VALUES.items()})[
+            1
+        ]
     else:
         table = results.elements
         names = [name for name in VALUES if name in table.columns]
-        found = table_values(table, names, labels, motion.keys) if names else None
+        found = reading.table_values(table, names, labels, motion.keys) if names else None
         values = {} if found is None else {name: found[:, :, place] for place, name in enumerate(names)}
     if {"T", "N"} <= set(values) and is_same(values["T"], values["N"]):
         del values["N"]
@@ -370,9 +350,9 @@ def links(results: Results) -> list[Panel]:
     names = [f"link {label}" for label in found.labels]
     panels = []
     for quantity, values in found.centre.items():
-        word = "position" if quantity == "U" else NODES[quantity].field
-        for axis in plane_of(results):
-            title, unit = f"{word} {AXES[axis]} of the centre", results.unit(NODES[quantity].unit)
+        word = "position" if quantity == "U" else reading.NODES[quantity].field
+        for axis in reading.plane_of(results):
+            title, unit = f"{word} {AXES[axis]} of the centre", results.unit(reading.NODES[quantity].unit)
             panels.append(Panel(title, unit, curves(found.time, values[..., axis], names)))
     return panels
 

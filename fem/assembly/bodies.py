@@ -41,9 +41,7 @@ class Body:
 
     def moved(self, ways: Floats, time: Floats, after: bool = False, at_sea: bool = False) -> Floats:
         """(3, k, 3p) u, v, a of the pinned nodes; ``after``: one-sided rates.
-
-        ways (3, k, 6)  motions of the reference node and their rates, to which waves add theirs ``at_sea``
-        """
+        ways (3, k, 6)  motions of the reference node and their rates, to which waves add theirs ``at_sea``"""
         moved, room = np.empty((3, len(time), self.arms.size)), np.empty((6, self.trains.shape[1]))
         waves = self.spans, self.ramps if at_sea else self.ramps[:0]
         move_body(time, after, self.is_vector, self.trains, *waves, self.swings, self.arms, room, ways, moved)

@@ -233,23 +233,17 @@ def _winches(system: System, before: Environment, step: Step, span: Span) -> tup
 def winches_at(system: System, environment: Environment, time: float) -> Floats:
     """(elements, 2) changes of natural length that winches have given at an instant of the step."""
     given = [(case.field, case.curve) for case in environment.winches]
-    both: Floats = combined(given, np.array([time]), (len(system.family), 2))[0]
-    return both
+    return np.asarray(combined(given, np.array([time]), (len(system.family), 2))[0])
 
 
 def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
     """Winches that keep a tension; those of earlier steps hold what they have."""
-    return tuple(
-        Kept(
-            system.elements_of(winch.target),
-            winch.end - 1,
-            winch.value,
-            np.inf if winch.speed is None else winch.speed,
-            Constant(1.0) if winch.amplitude is None else follow(system.model, winch.amplitude, span),
-        )
-        for winch in step.winches
-        if winch.is_tension
-    )
+    found = []
+    for winch in (each for each in step.winches if each.is_tension):
+        curve = Constant(1.0) if winch.amplitude is None else follow(system.model, winch.amplitude, span)
+        speed = np.inf if winch.speed is None else winch.speed
+        found.append(Kept(system.elements_of(winch.target), winch.end - 1, winch.value, speed, curve))
+    return tuple(found)
 
 
 def load_set(system: System, environment: Environment) -> LoadSet:

@@ -48,9 +48,7 @@ NOTHING = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np
 
 def eliminate(system: System, supported: Flags) -> Equations:
     """Choose a dependent dof for every equation: its first term's, or the next one that no support holds.
-
-    ModelError where an equation has no unsupported dof left, or repeats what the others say.
-    """
+    ModelError where an equation has no unsupported dof left, or repeats what the others say."""
     if not system.equations:
         return NOTHING
     expressed: dict[int, dict[int, float]] = {}

@@ -144,9 +144,7 @@ class Supports:
 
 def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:
     """(k, 3n) dofs whose place just after a time is off that in u (k, 3n), in k models with the same supported dofs.
-
-    size: of the models, beside whose round-off it counts
-    """
+    size: of the models, beside whose round-off it counts"""
     of_value, of_rate = [], []
     for number, one in enumerate(supports):
         if number == 0 or one.groups != supports[number - 1].groups:

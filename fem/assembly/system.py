@@ -105,22 +105,28 @@ class System:
         """(m,) unstressed lengths of the bars."""
         return np.asarray(1.0 / self.bars.constants[bar.INV_LENGTH])
 
+    @property
+    def initial_motion(self) -> tuple[Floats, Floats]:
+        """u and v (3n,) that the initial conditions of the model give."""
+        fields = {"DISPLACEMENT": np.zeros(self.size), "VELOCITY": np.zeros(self.size)}
+        for each in self.model.initial_conditions:
+            if each.kind in fields:
+                fields[each.kind][3 * self.nodes_of(each.target) + each.dof - 1] = each.value
+        return fields["DISPLACEMENT"], fields["VELOCITY"]
+
     def lengths_of(self, elements: Ints | Flags) -> Floats:
         """(q,) unstressed lengths of elements that have a bar."""
-        lengths: Floats = self.length0[self.bar_index[elements]]
-        return lengths
+        return np.asarray(self.length0[self.bar_index[elements]])
 
     @property
     def gone_bars(self) -> Ints:
         """Indices of the bars among the elements that are gone."""
-        bars: Ints = self.bar_index[self.gone & (self.bar_index >= 0)]
-        return bars
+        return np.asarray(self.bar_index[self.gone & (self.bar_index >= 0)])
 
     @property
     def given_bars(self) -> Ints:
         """Indices of the bars whose force a family gives."""
-        bars: Ints = self.bar_index[(self.family[:, 0] >= FIRST) & (self.bar_index >= 0)]
-        return bars
+        return np.asarray(self.bar_index[(self.family[:, 0] >= FIRST) & (self.bar_index >= 0)])
 
     @property
     def idle(self) -> Flags:

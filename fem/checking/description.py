@@ -10,9 +10,11 @@ from fem.arrays import ROUND_OFF, Floats, Ints, first_least
 from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, first_to_snap, snap_text, stiffest_bar
 from fem.model import Dynamic, FluidLoad, Frequency, Jonswap, Model, Static, SteadyState, Step
 from fem.model.facts import growth_of
+from fem.model.gusts import Velocities
 from fem.model.surroundings import current_at, wave_numbers
 from fem.model.vessels import MOTIONS, moved_by
 
+IN_WIND = ("WDD", "FLD")
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
 STEEPEST = 0.142
@@ -23,14 +25,31 @@ def describe_fluids(model: Model, bars: Bars) -> list[str]:
     """A line for every set that water or wind acts on."""
     lines = []
     loads = [load for step in model.steps for load in step.fluid_loads]
-    found = {(load.target, load.kind): load for load in loads if load.kind in ("FDD", "WDD")}
+    found = {(load.target, load.kind): load for load in loads if load.kind in ("FDD", "WDD", "FLD")}
     lifted = {(load.target, "FDD"): load for load in loads if load.kind == "PB"}
     for (target, kind), load in (lifted | found).items():
         chosen = np.flatnonzero(np.isin(bars.elements, model.mesh.elements_of(target)))
         if len(chosen):
-            name = "in water" if kind == "FDD" else "in wind"
+            name = "in wind" if kind in IN_WIND else "in water"
             lines.append(f"{name:<12}{target}: {_numbers(model, bars, chosen, load, loads)}")
     return lines
+
+
+def describe_gusts(model: Model) -> list[str]:
+    """A line for the turbulence of the wind, or for a wind that was measured."""
+    wind = model.wind
+    if wind is None or wind.gusts is None:
+        return []
+    gusts, speed = wind.gusts, float(np.linalg.norm(wind.vectors(model.mesh.up).sum(axis=0)))
+    if isinstance(gusts, Velocities):
+        u = np.linalg.norm(gusts.velocities, axis=2)
+        where = "everywhere" if len(u) == 1 else f"at {len(u)} places"
+        head = f"measured {where}: {u.shape[1]} samples of {gusts.dt:.6g}, speed {u.mean():.4g} in the mean, up to "
+        return [f"gusts       {head}{u.max():.4g}; repeated after {gusts.duration:.6g}"]
+    sizes, shares = (", ".join(f"{i * speed:.4g}" for i in gusts.intensity if i), gusts.shares(speed))
+    head = f"{gusts.spectrum}, mean speed {speed:.4g}, standard deviations {sizes}, of which the table has "
+    head += ", ".join(f"{100.0 * share**0.5:.3g}" for share in shares)
+    return [f"gusts       {head} %; repeated after {gusts.duration:.6g}"]
 
 
 def describe_waves(model: Model) -> list[str]:
@@ -87,7 +106,7 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
     gravity = max((abs(d.value) for s in model.steps for d in s.distributed_loads if d.kind == "GRAV"), default=0.0)
     thickness = growth_of(model)[0][bars.elements[chosen]]
     weight = bars.density[chosen] * bars.area[chosen] * gravity
-    water, is_wind = model.water, drag.kind == "WDD"
+    water, is_wind = model.water, drag.kind in IN_WIND
     for load in loads:
         if load.kind == "PB" and water is not None:
             wet = np.isin(bars.elements[chosen], model.mesh.elements_of(load.target))
@@ -100,16 +119,21 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
     height = model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up]
     speed, waves = _fastest(model, drag, height), _orbital(model, drag, height)
     text += f"; flow speed up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
-    speed, fall = speed + waves, ""
-    if isinstance(drag.coefficient, str):
-        law = model.drag_laws[drag.coefficient].rows
+    speed, fall, coefficient, gallops = speed + waves, "", drag.coefficient, ""
+    if drag.kind == "FLD":
+        coefficient, slope = model.drag_laws[str(coefficient)].at(drag.angle)
+        grows = "grows in a fast enough wind" if coefficient + slope < 0.0 else "does not grow"
+        gallops = f"; C_D + dC_L/dalpha {coefficient + slope:.4g} at {drag.angle:g} degrees: vertical motion {grows}"
+        gallops += " (Den Hartog)"
+    if isinstance(coefficient, str):
+        law = model.drag_laws[coefficient].rows
         slope = (law[-1][1] - law[-2][1]) / (law[-1][0] - law[-2][0])
         force = np.interp(speed, *np.array(law).T) + slope * max(speed - law[-1][0], 0.0)
     else:
         fluid = model.wind if is_wind else model.water
         assert fluid is not None
         width = drag.diameter + (0.0 if is_wind else 2.0 * thickness)
-        constant = drag.magnitude * 0.5 * fluid.density * width * drag.coefficient
+        constant = drag.magnitude * 0.5 * fluid.density * width * coefficient
         force = constant * speed**2
         if np.all(constant > 0.0):
             terminal = np.sign(weight) * np.sqrt(np.abs(weight) / constant)
@@ -119,13 +143,13 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
     text += f"; drag per length up to {np.max(force):.4g}{fall}"
     if np.all(weight != 0.0):
         text += f"; drag over weight up to {np.max(force / np.abs(weight)):.4g}"
-    return text
+    return text + gallops
 
 
 def _fastest(model: Model, drag: FluidLoad, height: Floats) -> float:
     """Largest speed of the stream at some heights, with its amplitudes as far as their points or terms tell."""
     largest = _factors(model, drag)
-    if drag.kind == "WDD" and model.wind is not None:
+    if drag.kind in IN_WIND and model.wind is not None:
         level = model.water.level if model.water else 0.0
         highest = float(np.maximum(height - level, 0.0).max())
         rise: float = (highest / model.wind.reference) ** model.wind.power
@@ -149,7 +173,7 @@ def _orbital(model: Model, drag: FluidLoad, height: Floats) -> float:
     """Largest speed of the water in waves at some heights: of regular waves that of all their crests, of a sea four
     times its standard deviation, which one wave in 3000 exceeds (Rayleigh: exp(-8)).
     """
-    if drag.kind == "WDD" or model.water is None:
+    if drag.kind in IN_WIND or model.water is None:
         return 0.0
     depth, total = model.water.level - model.water.seabed, 0.0
     z = min(max(float(height.max()) - model.water.level, -depth), 0.0)
@@ -212,7 +236,7 @@ def describe(model: Model, bars: Bars) -> list[str]:
         most = first_least(-bars.stretch)
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
     lines += describe_ropes(model, ropes)
-    lines += describe_waves(model) + describe_vessels(model) + describe_fluids(model, bars)
+    lines += describe_gusts(model) + describe_waves(model) + describe_vessels(model) + describe_fluids(model, bars)
     stiffest = stiffest_bar(bars)
     if stiffest is None:
         return [*lines, "stiffest    no elastic bar has mass"]

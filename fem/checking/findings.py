@@ -14,15 +14,6 @@ from fem.checking.bars import LISTED, Bars, collect_ropes, first_to_snap, snap_t
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
 from fem.model.mesh import BARS
-from fem.model.notices import (
-    FOLLOW,
-    coarse_swing,
-    expected_peaks,
-    floating_text,
-    follows_snaps,
-    held_nodes,
-    told_of_jump,
-)
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -145,7 +136,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
             found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
-        found += [f"{where}: {text}" for text in [coarse_swing(model, procedure)] if text]
+        found += [f"{where}: {text}" for text in [notices.coarse_swing(model, procedure)] if text]
         if not isinstance(procedure, Dynamic):
             continue
         if light.size and procedure.dt > bars.rebound[light].min():
@@ -161,12 +152,13 @@ def increments(model: Model, bars: Bars) -> list[str]:
                 "trapezoidal rule may then make bar forces alternate in sign and energy drift in large motion: watch "
                 "energy_error, or use TIME INTEGRATOR=ENERGY MOMENTUM"
             )
-        is_followed = follows_snaps(procedure, step.controls)
+        is_followed = notices.follows_snaps(procedure, step.controls)
         times = 0.0 if snapping is None else procedure.dt / float(bars.snap_time[snapping])
         if snapping is not None and not is_followed and times > 1.0:
             found.append(
                 f"{where}: dt = {procedure.dt:g} is longer than {snap_text(bars, snapping)} of a line that can go "
-                f"slack: peaks of tension when it snaps taut {expected_peaks(procedure, 0.5 * times)}; {FOLLOW}"
+                f"slack: peaks of tension when it snaps taut {notices.expected_peaks(procedure, 0.5 * times)}; "
+                f"{notices.FOLLOW}"
             )
     return found
 
@@ -200,7 +192,7 @@ def jumps(model: Model, bars: Bars) -> list[str]:
 
 def winch_jumps(model: Model, bars: Bars) -> list[str]:
     """Winches that begin a step elsewhere than where they stand."""
-    told = ((number, told_of_jump(model, model.steps[number - 1], *at)) for number, *at in notices.jumps(model))
+    told = ((number, notices.told_of_jump(model, model.steps[number - 1], *at)) for number, *at in notices.jumps(model))
     return [f"step {number}: {text}" for number, text in told if text]
 
 
@@ -357,7 +349,7 @@ def straight_branches(model: Model, bars: Bars) -> list[str]:
 
 def _line_beyond(model: Model, node: int) -> float:
     """Length of the bars that follow a node one by one, up to where they end, meet others, or are held."""
-    mesh, length, before, held = model.mesh, 0.0, -1, held_nodes(model)
+    mesh, length, before, held = model.mesh, 0.0, -1, notices.held_nodes(model)
     legs, owners = mesh.legs
     is_bar, pairs = mesh.is_of(*BARS)[owners], legs[legs[:, 0] != legs[:, 1]]
     beside: dict[int, list[int]] = {}
@@ -376,7 +368,7 @@ def _line_beyond(model: Model, node: int) -> float:
 
 def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
     """Cables that float through the surface: they have no position of rest."""
-    return [text] if (text := floating_text(model)) else []
+    return [text] if (text := notices.floating_text(model)) else []
 
 
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)

@@ -25,6 +25,7 @@ from fem.deck import (
     surfaces,
     vessels,
     waves,
+    winds,
 )
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -58,7 +59,7 @@ KEYWORDS: dict[str, Handler] = {
     "FAILURE": loads.failure,
     "MODEL CHANGE": loads.model_change,
     "AQUA": fluids.aqua,
-    "WIND": fluids.wind,
+    "WIND": winds.wind,
     "WAVE": waves.wave,
     "RAO": vessels.rao,
     "DRAG LAW": fluids.drag_law,

@@ -34,7 +34,8 @@ COMMON = {
 }
 GENERAL = Parameters(COMMON | {"MATERIAL": Value("material", Name("material"), default=None, is_ours=True)})
 OF_SHAPE = Parameters(COMMON | {"MATERIAL": Value("material", Name("material"))})
-SHAPES = ("CIRC", "PIPE")
+SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
+"""Of shapes of sections."""
 ALIKE = 1e-6
 """Over I11: by so much I22 may differ."""
 WITHOUT_EFFECT = ("POISSON", "ROTARY INERTIA", "LUMPED", "ZERO", "BEAM SECTION OFFSET")
@@ -53,16 +54,21 @@ NUMBERS = Line(
     unsupported=("TAPER", "DEPENDENCIES", "TEMPERATURE"),
 )  # fmt: skip
 def beam_general_section(card: Card, draft: Draft) -> None:
-    """``A, I11, I12, I22, J``; the direction of the first axis, or a blank line; ``E, G``, without MATERIAL=."""
-    card.word("SECTION", ("GENERAL",), "GENERAL")
+    """``A, I11, I12, I22, J``, or of a shape as in ``*BEAM SECTION``; the direction of the first axis, or a blank line;
+    ``E, G``, without MATERIAL=."""
+    shape = card.word("SECTION", ("GENERAL", *SIZES), "GENERAL")
     given = GENERAL.read(card, draft)
     rows = list(card.all_rows())
     while rows and not len(rows[-1]):
         rows.pop()
     if not rows:
-        raise card.mistake(f"*BEAM GENERAL SECTION has no data line ({NUMBERS.text})")
-    given |= {field: value for field, value in NUMBERS.read(rows[0], draft).items() if field}
-    refuse_flat(rows[0], given["inertia"], draft)
+        what = NUMBERS.text if shape == "GENERAL" else ", ".join(SIZES[shape])
+        raise card.mistake(f"*BEAM GENERAL SECTION has no data line ({what})")
+    if shape == "GENERAL":
+        given |= {field: value for field, value in NUMBERS.read(rows[0], draft).items() if field}
+        refuse_flat(rows[0], given["inertia"], draft)
+    else:
+        given |= round_section(rows[0], shape)
     if len(rows) > 1 and len(rows[1]):
         check_direction(rows[1], draft)
     if given["material"] is None:
@@ -120,23 +126,28 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
 )  # fmt: skip
 def beam_section(card: Card, draft: Draft) -> None:
     """CIRC: ``radius``; PIPE: ``outer radius, thickness``; then the direction of the first axis, if at all."""
-    shape = card.word("SECTION", SHAPES, "")
+    shape = card.word("SECTION", tuple(SIZES), "")
     given, rows = OF_SHAPE.read(card, draft), list(draft.rows(card))
-    what = ("radius",) if shape == "CIRC" else ("outer radius", "thickness")
     if not rows or len(rows) > 2:
-        raise card.mistake(f"*BEAM SECTION, SECTION={shape} takes {listing(what, 'and')}, then a direction")
-    if len(rows[0]) > len(what):
-        hint = "as in Abaqus; CalculiX has two thicknesses there" if shape == "CIRC" else "as in Abaqus"
-        raise Mistake(rows[0].field(len(what)).place, f"SECTION={shape} takes {listing(what, 'and')} only", hint)
-    sizes = [rows[0].number(at, f"the {name}", bound=POSITIVE_NUMBER.bound) for at, name in enumerate(what)]
+        raise card.mistake(f"*BEAM SECTION, SECTION={shape} takes {listing(SIZES[shape], 'and')}, then a direction")
+    given |= round_section(rows[0], shape)
     if len(rows) > 1:
         check_direction(rows[1], draft)
+    add(card, BarSection(**given), draft)
+
+
+def round_section(row: Row, shape: str) -> dict[str, float]:
+    """Area and second moment of area of a shape whose sizes are given."""
+    what = SIZES[shape]
+    if len(row) > len(what):
+        hint = "as in Abaqus; CalculiX has two thicknesses there" if shape == "CIRC" else "as in Abaqus"
+        raise Mistake(row.field(len(what)).place, f"SECTION={shape} takes {listing(what, 'and')} only", hint)
+    sizes = [row.number(at, f"the {name}", bound=POSITIVE_NUMBER.bound) for at, name in enumerate(what)]
     outer, inner = sizes[0], 0.0 if shape == "CIRC" else sizes[0] - sizes[1]
     if inner < 0.0:
-        raise Mistake(rows[0].field(1).place, f"the thickness {sizes[1]:g} exceeds the radius {outer:g}")
-    given["area"] = math.pi * (outer * outer - inner * inner)
-    given["inertia"] = 0.25 * math.pi * (outer * outer * outer * outer - inner * inner * inner * inner)
-    add(card, BarSection(**given), draft)
+        raise Mistake(row.field(1).place, f"the thickness {sizes[1]:g} exceeds the radius {outer:g}")
+    inertia = 0.25 * math.pi * (outer * outer * outer * outer - inner * inner * inner * inner)
+    return {"area": math.pi * (outer * outer - inner * inner), "inertia": inertia}
 
 
 def add(card: Card, section: BarSection, draft: Draft) -> None:

@@ -33,15 +33,12 @@ def with_increments(text: str, steps: Sequence[Step]) -> str:
 def with_numbers(line: str, step: Step) -> str:
     """The data line of a procedure: increment, period, smallest and largest increment; what is blank stays blank."""
     procedure = step.procedure
+    if isinstance(procedure, Static) and not procedure.creeps:
+        return line  # no time passes in it
     fields = line.split(",")
     for place, name in ((0, "dt"), (2, "dt_min"), (3, "dt_max")):
         value = getattr(procedure, name, None)
-        if place < len(fields) and fields[place].strip() and value is not None and not is_plain_static(step):
+        if place < len(fields) and fields[place].strip() and value is not None:
             space = " " if fields[place].startswith(" ") else ""
             fields[place] = space + number(value)
     return ",".join(fields)
-
-
-def is_plain_static(step: Step) -> bool:
-    """Its increments stay as they are, as no time passes in it."""
-    return isinstance(step.procedure, Static) and not step.procedure.creeps

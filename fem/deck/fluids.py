@@ -1,4 +1,4 @@
-"""Water and wind: ``*AQUA``, ``*WIND``, ``*DRAG LAW``, ``*MARINE GROWTH``, and their loads on bars.
+"""Water and wind: ``*AQUA``, ``*DRAG LAW``, ``*MARINE GROWTH``, and their loads on bars.
 
 What loads need of the water is known when all cards are read.
 """
@@ -15,12 +15,12 @@ import numpy as np
 from fem.arrays import Flags
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Draft
-from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, Whole, word_of
+from fem.deck.kinds import AMOUNT, ELEMENT_SET, POSITIVE_NUMBER, Name
 from fem.deck.source import Mistake, listing
-from fem.deck.table import NEEDED, Line, Parameters, Value, keyword
-from fem.deck.waves import LARGEST_SEED, check_waves, direction, is_unit
-from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water, Wind
-from fem.model.gusts import SPECTRA, Gusts
+from fem.deck.table import Line, Parameters, Value, keyword
+from fem.deck.waves import check_waves
+from fem.deck.winds import once
+from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water
 from fem.model.mesh import BARS
 
 STREAM = ("vx", "vy", "vz", "the elevation")
@@ -36,11 +36,6 @@ def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) ->
     return tuple(numbers for _, numbers in found)
 
 
-def once(card: Card, known: object) -> None:
-    if known is not None:
-        raise card.mistake(f"the deck has two *{card.keyword}")
-
-
 AQUA = Line(
     "seabed elevation, still level, g, density",
     Value("seabed", what="the elevation of the seabed"),
@@ -49,30 +44,6 @@ AQUA = Line(
     Value("density", AMOUNT, "the density"),
 )
 OF_WATER = Parameters(AMPLITUDE=Value("amplitude", Name("amplitude"), default=None, is_ours=True))
-WIND = Line(
-    "air density, reference height, cx, cy, ix, iy, alpha",
-    Value("density", AMOUNT, "the density of air"),
-    Value("reference", POSITIVE_NUMBER, "the reference height"),
-    *(Value("speeds", ANY, what, 1.0) for what in ("cx", "cy")),
-    *(Value("direction", ANY, what, 0.0) for what in ("ix", "iy")),
-    Value("power", AMOUNT, "alpha", 1.0 / 7.0),
-)
-OF_GUSTS = Parameters(
-    TYPE=Value("spectrum", word_of(*SPECTRA), is_ours=True),
-    SEED=Value("seed", Whole(0, LARGEST_SEED), is_ours=True),
-    DURATION=Value("duration", POSITIVE_NUMBER, is_ours=True),
-    CUTOFF=Value("cutoff", POSITIVE_NUMBER, is_ours=True),
-    RAMP=Value("ramp", AMOUNT, default=0.0, is_ours=True),
-)
-GUSTS = Line(
-    "I_u, I_v, I_w, L_u, L_v, L_w, C_y, C_z",
-    Value("intensity", AMOUNT, "the turbulence intensity I_u"),
-    *(Value("intensity", AMOUNT, f"the turbulence intensity {name}", 0.0) for name in ("I_v", "I_w")),
-    Value("length", POSITIVE_NUMBER, "the length scale L_u"),
-    *(Value("length", AMOUNT, f"the length scale {name}", 0.0) for name in ("L_v", "L_w")),
-    Value("decay", AMOUNT, "the decay of coherence C_y", 16.0),
-    Value("decay", AMOUNT, "the decay of coherence C_z", 10.0),
-)
 
 
 @keyword("model", OF_WATER)
@@ -91,42 +62,6 @@ def aqua(card: Card, draft: Draft) -> None:
             raise Mistake(row.field(4).place, NOT_FIELDS)
         current.append((row, tuple(row.number(at, what, 0.0) for at, what in enumerate(STREAM))))
     draft.water = Water(**given, **amplitude, current=rising(current, 3, "elevation"))
-
-
-@keyword("model", takes=tuple(OF_GUSTS), plus=tuple(OF_GUSTS))
-def wind(card: Card, draft: Draft) -> None:
-    """``WIND``, with TYPE then ``GUSTS``."""
-    once(card, draft.wind)
-    is_gusty = any(map(card.has, OF_GUSTS))
-    row, *more = draft.rows(card) if is_gusty else [draft.single_row(card, WIND.text)]
-    given = WIND.read(row, draft)
-    along, hint = given["direction"], "ix, iy is a unit vector, for example 1, 0"
-    given["direction"] = direction(row, 4, along, "the wind has no direction", hint)
-    if not is_unit(given["direction"]):
-        draft.notice("*WIND: ix, iy is not a unit vector: speeds are multiplied by its length")
-    draft.wind = Wind(**given)
-    if is_gusty:
-        draft.wind = replace(draft.wind, gusts=gusts_of(card, more, float(np.hypot(*given["speeds"])), draft))
-
-
-def gusts_of(card: Card, rows: Sequence[Row], speed: float, draft: Draft) -> Gusts:
-    """Turbulence about a mean speed."""
-    for name, value in OF_GUSTS.items():
-        if value.default is NEEDED and not card.has(name):
-            raise card.mistake(f"turbulence of *WIND needs {name}=")
-    if len(rows) != 1:
-        raise card.mistake(f"*WIND, TYPE= needs two data lines, got {1 + len(rows)}", f"{WIND.text}; {GUSTS.text}")
-    found = Gusts(**OF_GUSTS.read(card, draft), **GUSTS.read(rows[0], draft))
-    if speed == 0.0:
-        raise card.mistake("turbulence needs a mean wind: cx or cy", "its standard deviation is I times that speed")
-    for at, (size, length) in enumerate(zip(found.intensity, found.length, strict=True)):
-        if size and not length:
-            raise Mistake(rows[0].field(3 + at).place, f"gusts {'uvw'[at]} have no length scale")
-    if not len(found.frequencies):
-        raise card.mistake("no frequency is between 1/DURATION and CUTOFF", "give a longer DURATION")
-    shares = ", ".join(f"{100.0 * share:.3g}" for share in found.shares(speed))
-    draft.notice(f"*WIND: gusts between 1/DURATION and CUTOFF have {shares} % of the variances of their spectra")
-    return found
 
 
 @keyword("model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")

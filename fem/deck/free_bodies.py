@@ -15,15 +15,7 @@ from fem.arrays import Floats
 from fem.deck.cards import Card
 from fem.deck.draft import Draft, EquationTerm, StepDraft
 from fem.deck.source import Mistake, Place, listing
-from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia, SteadyState
-from fem.model.free_bodies import (
-    NoBody,
-    corners_of,
-    gradients,
-    rotation_of,
-    second_moments,
-    weights,
-)
+from fem.model import InitialCondition, PointMass, RigidBody, RotaryInertia, SteadyState, free_bodies
 
 Entry = TypeVar("Entry", RotaryInertia, PointMass)
 DOFS = (1, 2, 3)
@@ -109,8 +101,8 @@ def nodes_named(draft: Draft, target: str | int) -> list[int]:
 def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryInertia, place: Place) -> Free:
     """Points, links and equations of one body. Raises Mistake."""
     try:
-        second = second_moments(entry.moments)
-    except NoBody as error:
+        second = free_bodies.second_moments(entry.moments)
+    except free_bodies.NoBody as error:
         raise Mistake(place, str(error)) from None
     at = draft.nodes.at(node)
     tied = [label for label in nodes_named(draft, pinned) if label != node]
@@ -118,7 +110,7 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
     if not np.isfinite(size):
         raise Mistake(place, f"nodes are too far from the body of node {draft.as_written(node)} to compute with")
-    corners = corners_of(second, size)
+    corners = free_bodies.corners_of(second, size)
     if len(corners) == 2:
         axis = corners[0] / size
         off = np.linalg.norm(arms - np.outer(arms @ axis, axis), axis=1) > SAME_LINE * size
@@ -130,12 +122,14 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     draft.report(*draft.nodes.add(labels, at + corners, lambda _: card.place))
     points = labels.tolist()
     draft.links += [(i, j, card.place) for k, i in enumerate(points) for j in points[k + 1 :]]
-    for label, row in zip([node, *tied], weights(corners, np.vstack([np.zeros(3), arms])).tolist(), strict=True):
+    for label, row in zip(
+        [node, *tied], free_bodies.weights(corners, np.vstack([np.zeros(3), arms])).tolist(), strict=True
+    ):
         for dof in DOFS:
             own = [EquationTerm(point, dof, w, card.place) for point, w in zip(points, row, strict=True) if w]
             draft.equations.append((EquationTerm(label, dof, -1.0, card.place), *own))
     draft.notice(
-        f"the body of node {draft.as_written(node)} is free: nodes {points[0]} to {points[-1]}, which keep their "
+        f"the body of node {draft.as_written(node)} is free: {len(points)} nodes of its own, which keep their "
         "distances, carry its rotary inertia"
     )
     return Free(card, node, tuple(tied), tuple(points), corners)
@@ -193,7 +187,7 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
 
 def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place: Place) -> None:
     """A vector of the body that starts along an axis has no components along others."""
-    slope = gradients(body.arms)[:, axis]
+    slope = free_bodies.gradients(body.arms)[:, axis]
     taken = {(terms[0].target, terms[0].dof) for terms in draft.equations}
     for other in along:
         order = sorted(range(len(slope)), key=lambda j: (((body.corners[j], other + 1) in taken), -abs(slope[j])))
@@ -218,7 +212,7 @@ def begin(draft: Draft, bodies: dict[int, Free]) -> None:
             draft.report(Mistake(place, "rotations 4-6 are those of reference nodes of free bodies"))
     for node, body in bodies.items():
         u, v = (starts.get((kind, node), np.zeros(6)) for kind in ("DISPLACEMENT", "VELOCITY"))
-        turned = rotation_of(u[3:])
+        turned = free_bodies.rotation_of(u[3:])
         others = [*zip(body.corners, body.arms, strict=True)]
         others += [(label, draft.nodes.at(label) - draft.nodes.at(node)) for label in body.tied]
         for label, arm in others if u.any() or v.any() else ():

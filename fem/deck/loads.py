@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fem import model
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
 from fem.deck.conditions import NODAL_TEMPERATURE, NODES, Dof, dof_of
@@ -18,45 +19,21 @@ from fem.deck.kinds import ANY, POSITIVE_NUMBER, Target, Whole
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
 from fem.deck.table import Line, Value, keyword
-from fem.model import (
-    FAILURES,
-    BarSection,
-    Boundary,
-    DistributedLoad,
-    Failure,
-    FluidLoad,
-    Material,
-    Mesh,
-    NodalLoad,
-    Perturbation,
-    Static,
-    Temperature,
-    Winch,
-)
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths
 from fem.model.mesh import BARS, BEAMS, REEVED
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
-    "ENCASTRE": (1, 2, 3),
+    "ENCASTRE": (1, 2, 3, 4, 5, 6),
     "PINNED": (1, 2, 3),
-    "XSYMM": (1,),
-    "YSYMM": (2,),
-    "ZSYMM": (3,),
-    "XASYMM": (2, 3),
-    "YASYMM": (1, 3),
-    "ZASYMM": (1, 2),
+    "XSYMM": (1, 5, 6),
+    "YSYMM": (2, 4, 6),
+    "ZSYMM": (3, 4, 5),
+    "XASYMM": (2, 3, 4),
+    "YASYMM": (1, 3, 5),
+    "ZASYMM": (1, 2, 6),
 }
-TURNED = {
-    "ENCASTRE": (4, 5, 6),
-    "XSYMM": (5, 6),
-    "YSYMM": (4, 6),
-    "ZSYMM": (4, 5),
-    "XASYMM": (4,),
-    "YASYMM": (5,),
-    "ZASYMM": (6,),
-}
-"""Rotations that the same words hold, of lines that bend."""
+"""Dofs that words hold; rotations are those of lines that bend."""
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
@@ -109,7 +86,9 @@ def boundary(card: Card, draft: Draft) -> None:
             found += supports(row, kind, amplitude, late, draft)
 
 
-def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft) -> list[tuple[Boundary, Place]]:
+def supports(
+    row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft
+) -> list[tuple[model.Boundary, Place]]:
     """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
     target = draft.target(row.field(0), "node")
     word = row.field(1)
@@ -119,8 +98,9 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
         name, part = word.text.upper(), draft if draft.step is None else draft.step
-        part.turned += [(Boundary(target, dof), row.place) for dof in TURNED.get(name, ())]
-        return [(Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[name]]
+        part.turned += [(model.Boundary(target, dof), row.place) for dof in SHORTHANDS[name] if dof > 3]
+        held = [model.Boundary(target, dof, 0.0, amplitude, kind, late) for dof in SHORTHANDS[name] if dof <= 3]
+        return [(entry, row.place) for entry in held]
     row.end(4, "nodes, first dof, last dof, value")
     other = row.field(2)
     first, last = dof_of(word), dof_of(other if other.text else word)
@@ -133,7 +113,7 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
     if value != 0.0 and draft.step is None:
         raise Mistake(row.field(3).place, "a moving support before the first step", "put it into a *STEP")
     turning = (other if first <= 3 else word).place
-    entries = [Boundary(target, dof, value, amplitude, kind, late) for dof in range(first, last + 1)]
+    entries = [model.Boundary(target, dof, value, amplitude, kind, late) for dof in range(first, last + 1)]
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
@@ -148,7 +128,7 @@ def cload(card: Card, draft: Draft) -> None:
     for row, amplitude in loads(card, draft):
         with draft.guard():
             given = NODAL_FORCE.read(row, draft)
-            load = NodalLoad(**given, amplitude=amplitude, is_imaginary=late)
+            load = model.NodalLoad(**given, amplitude=amplitude, is_imaginary=late)
             if load.dof > 3:
                 draft.open_step.moments.append((load, row.field(1).place))
             else:
@@ -172,24 +152,26 @@ def dload(card: Card, draft: Draft) -> None:
     for row, amplitude in loads(card, draft):
         with draft.guard():
             load = load_of(row, amplitude, is_current, draft)
-            if isinstance(load, FluidLoad):
+            if isinstance(load, model.FluidLoad):
                 step.fluid_loads.append((load, row.place))
             else:
                 step.distributed_loads.append(replace(load, is_imaginary=late))
 
 
-def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> DistributedLoad | FluidLoad:
+def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> model.DistributedLoad | model.FluidLoad:
     label = row.field(1)
     kind = label.text.upper()
     if kind not in LABELS:
         hint = f"{listing(LABELS, 'and')} are; a force q per length is BX, BY or BZ with q/A"
+        if kind in ("P1", "P2"):
+            hint = f"it is a force per length in Abaqus, a pressure in CalculiX, along a local axis of a beam; {hint}"
         raise Mistake(label.place, f"load {shown(label.text)} is not supported", hint)
     if kind in FIELDS:
         return fluid_load(row, kind, amplitude, is_current, draft)
     if kind != "GRAV":
         row.end(3, f"elements, {kind}, force per volume")
         target: str | int | None = draft.target(row.field(0), "element")
-        return DistributedLoad(target, kind, row.number(2, "the force per volume"), amplitude=amplitude)
+        return model.DistributedLoad(target, kind, row.number(2, "the force per volume"), amplitude=amplitude)
     row.end(6, "elements, GRAV, g, nx, ny, nz")
     target = draft.target(row.field(0), "element") if row.field(0).text else None
     value = row.number(2, "the acceleration")
@@ -202,7 +184,7 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
         length = math.hypot(*components)
         components = [component / length for component in components]
     x, y, z = components
-    return DistributedLoad(target, kind, value, (x, y, z), amplitude)
+    return model.DistributedLoad(target, kind, value, (x, y, z), amplitude)
 
 
 @keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))
@@ -211,7 +193,7 @@ def temperature(card: Card, draft: Draft) -> None:
     for row, amplitude in loads(card, draft):
         with draft.guard():
             given = NODAL_TEMPERATURE.read(row, draft)
-            draft.open_step.temperatures.append(Temperature(**given, amplitude=amplitude))
+            draft.open_step.temperatures.append(model.Temperature(**given, amplitude=amplitude))
 
 
 ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
@@ -240,17 +222,17 @@ def model_change(card: Card, draft: Draft) -> None:
 ELEMENTS_OF = Value("target", Target("element"))
 FAILING = {
     kind: Line("elements, value", ELEMENTS_OF, Value("value", POSITIVE_NUMBER, f"the {kind.lower()}"))
-    for kind in FAILURES
+    for kind in model.FAILURES
 }
 
 
 @keyword("model", needs=("TYPE",), extension="*FAILURE")
 def failure(card: Card, draft: Draft) -> None:
     """``elements, value``: what T, E or total time breaks each of them at."""
-    kind = card.word("TYPE", tuple(FAILURES), "TENSION")
+    kind = card.word("TYPE", tuple(model.FAILURES), "TENSION")
     for row in draft.rows(card):
         with draft.guard():
-            draft.failures.append((Failure(kind=kind, **FAILING[kind].read(row, draft)), row.place))
+            draft.failures.append((model.Failure(kind=kind, **FAILING[kind].read(row, draft)), row.place))
 
 
 LEAST = 0.1
@@ -278,11 +260,11 @@ def winch(card: Card, draft: Draft) -> None:
     line = KEEPING if keeps else HAULING
     for row in draft.rows(card):
         with draft.guard():
-            found = Winch(**line.read(row, draft), amplitude=amplitude, is_tension=keeps)
+            found = model.Winch(**line.read(row, draft), amplitude=amplitude, is_tension=keeps)
             draft.open_step.winches.append((found, row.place))
 
 
-def check_winches(draft: Draft, mesh: Mesh, elements: Lookup, materials: Mapping[str, Material]) -> None:
+def check_winches(draft: Draft, mesh: model.Mesh, elements: Lookup, materials: Mapping[str, model.Material]) -> None:
     """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
     something that can.
     """
@@ -320,7 +302,7 @@ def check_winches(draft: Draft, mesh: Mesh, elements: Lookup, materials: Mapping
     blame_materials(draft, mesh, np.flatnonzero(wound), np.flatnonzero(wound | reeved), materials)
 
 
-def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags) -> tuple[str, str] | None:
+def blame_of(draft: Draft, mesh: model.Mesh, entry: model.Winch, chosen: Ints, turned: Flags) -> tuple[str, str] | None:
     """What is wrong with the elements of a winch, and a hint."""
     if not mesh.is_of(*BARS, *REEVED)[chosen].all():
         return f"{entry.target} has elements on which a winch cannot act", "it acts on T3D2, T2D2 and PULLEY"
@@ -334,7 +316,7 @@ def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags
     return None
 
 
-def values_of(draft: Draft, entry: Winch, begin: float, end: float) -> Floats:
+def values_of(draft: Draft, entry: model.Winch, begin: float, end: float) -> Floats:
     """Of its amplitude within a step, which runs in total time from ``begin`` to ``end``."""
     amplitude = draft.amplitudes.get(entry.amplitude or "")
     if amplitude is None:
@@ -345,14 +327,16 @@ def values_of(draft: Draft, entry: Winch, begin: float, end: float) -> Floats:
     return evaluate(Follow(amplitude, origin), np.concatenate([np.linspace(begin, end, SAMPLES), inside]))
 
 
-def blame_materials(draft: Draft, mesh: Mesh, wound: Ints, running: Ints, materials: Mapping[str, Material]) -> None:
+def blame_materials(
+    draft: Draft, mesh: model.Mesh, wound: Ints, running: Ints, materials: Mapping[str, model.Material]
+) -> None:
     """What lines that run are made of, and the steps they run in. wound: those that a winch turns."""
     is_heavy = any(
         np.isin(wound, mesh.element_sets.get(mass.element_set, wound[:0])).any() for mass, _ in draft.nonstructural
     )
     for entry in draft.properties:
         section = entry.value
-        if not isinstance(section, BarSection) or section.material not in draft.materials:
+        if not isinstance(section, model.BarSection) or section.material not in draft.materials:
             continue
         members = mesh.element_sets.get(section.element_set, running[:0])
         if not np.isin(running, members).any():
@@ -383,11 +367,11 @@ def blame_materials(draft: Draft, mesh: Mesh, wound: Ints, running: Ints, materi
 def blame_step(draft: Draft, step: StepDraft, is_wound: bool, is_heavy: bool) -> None:
     """Lines run in steps that are geometrically nonlinear, and in time."""
     place, what = step.procedure_place or step.place, "winches" if is_wound else "pulleys"
-    if isinstance(step.procedure, Perturbation):
+    if isinstance(step.procedure, model.Perturbation):
         return
     if not step.nlgeom:
         draft.report(Mistake(step.place, f"a geometrically linear step has no {what}", "*STEP, NLGEOM"))
-    if isinstance(step.procedure, Static) and step.procedure.riks and (is_wound or is_heavy):
+    if isinstance(step.procedure, model.Static) and step.procedure.riks and (is_wound or is_heavy):
         which = "*WINCH" if is_wound else "PULLEY with a density"
         hint = "remove RIKS: lengths and weights of lines that run depend on time, not on a load factor"
         draft.report(Mistake(place, f"*STATIC, RIKS does not follow {which}", hint))

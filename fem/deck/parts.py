@@ -174,6 +174,7 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         for catenary in own.catenaries:
             message = "*NGEN, LINE=CATENARY is inside a part: the materials of its bars are known only in the model"
             draft.report(catenary.card.mistake(message, "give the nodes by *NODE, or write a flat deck"))
+            own.failed.add("NGEN")
         draft.uses += [use for use in own.uses if use.family not in ("node", "element")]
         own.uses = [use for use in own.uses if use.family in ("node", "element")]
         build_mesh(own)

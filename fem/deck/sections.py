@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem import model
 from fem.arrays import distinct
 from fem.deck.beams import beam_general_section, beam_section
 from fem.deck.cards import NEGATIVE, Card, Row
@@ -22,19 +23,6 @@ from fem.deck.draft import Draft, Property
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, Number, Target, Word, word_of
 from fem.deck.source import Mistake, listing
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword, listed
-from fem.model import (
-    MASS_RULES,
-    STRAINS,
-    BarSection,
-    Dashpot,
-    Mesh,
-    NonstructuralMass,
-    PointMass,
-    Pulley,
-    RestLength,
-    RotaryInertia,
-    Spring,
-)
 from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
@@ -43,13 +31,13 @@ LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
 NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS adds or removes it at a step"}
 ELSET = Value("element_set", ELEMENT_SET)
 SOLID_SECTION = Form(
-    BarSection,
+    model.BarSection,
     Parameters(
         {
             "ELSET": ELSET,
             "MATERIAL": Value("material", Name("material")),
-            "MASS": Value("mass_rule", word_of(*MASS_RULES), default="LUMPED", shown=True, is_ours=True),
-            "STRAIN": Value("strain", word_of(*STRAINS), default="GREEN", shown=True, is_ours=True),
+            "MASS": Value("mass_rule", word_of(*model.MASS_RULES), default="LUMPED", shown=True, is_ours=True),
+            "STRAIN": Value("strain", word_of(*model.STRAINS), default="GREEN", shown=True, is_ours=True),
             "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
         }
     ),
@@ -57,7 +45,7 @@ SOLID_SECTION = Form(
     statement={"ignores": ("CONTROLS", "ORIENTATION"), "refuses": NO_LAYERS},
 )
 MASS = Form(
-    PointMass,
+    model.PointMass,
     Parameters(
         ELSET=ELSET, ALPHA=Value("alpha", AMOUNT, default=0.0), TYPE=Value("", word_of("ISOTROPIC"), default="")
     ),
@@ -65,7 +53,7 @@ MASS = Form(
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE",)},
 )
 ROTARY_INERTIA = Form(
-    RotaryInertia,
+    model.RotaryInertia,
     Parameters(ELSET=ELSET),
     Line(
         "I11, I22, I33, I12, I13, I23",
@@ -76,7 +64,7 @@ ROTARY_INERTIA = Form(
 )
 LISTED: dict[str, Form] = {
     "NONSTRUCTURAL MASS": Form(
-        NonstructuralMass,
+        model.NonstructuralMass,
         Parameters(
             ELSET=ELSET,
             UNITS=Value("is_total", Word({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
@@ -87,7 +75,7 @@ LISTED: dict[str, Form] = {
         statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
     ),
     "REST LENGTH": Form(
-        RestLength,
+        model.RestLength,
         line=Line(
             "elements, rest length, that beyond the pulley",
             Value("target", Target("element")),
@@ -99,7 +87,7 @@ LISTED: dict[str, Form] = {
         statement={"extension": "*REST LENGTH"},
     ),
     "PULLEY": Form(
-        Pulley,
+        model.Pulley,
         Parameters(ELSET=ELSET),
         Line("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
         into="pulleys",
@@ -158,10 +146,12 @@ OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
-def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass | RotaryInertia]:
+def build_properties(
+    draft: Draft, mesh: model.Mesh
+) -> list[model.BarSection | model.Spring | model.Dashpot | model.PointMass | model.RotaryInertia]:
     kinds = np.array([at for at, block in enumerate(mesh.blocks) for _ in range(len(block.labels))], dtype=np.int64)
     owner = np.full(len(kinds), -1, dtype=np.int64)
-    found: list[BarSection | Spring | Dashpot | PointMass | RotaryInertia] = []
+    found: list[model.BarSection | model.Spring | model.Dashpot | model.PointMass | model.RotaryInertia] = []
     for number, entry in enumerate(draft.properties):
         draft.card = entry.card
         if entry.element_set not in mesh.element_sets:
@@ -179,7 +169,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
                 label = draft.as_written(mesh.element_labels[taken[0]])
                 message = f"element {label} has a second property by *{entry.card.keyword}"
                 raise entry.card.mistake(message, f"{len(taken)} elements of {entry.element_set} have one already")
-            if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
+            if isinstance(entry.value, model.BarSection) and not set(names).isdisjoint(REEVED):
                 refuse_on_pulleys(draft, entry.card, entry.value)
             if names or entry.value is not None:
                 if entry.value is None and len(names) > 1:
@@ -192,7 +182,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
     return found
 
 
-def refuse_on_pulleys(draft: Draft, card: Card, section: BarSection) -> None:
+def refuse_on_pulleys(draft: Draft, card: Card, section: model.BarSection) -> None:
     """Mistake where a section has what ropes over pulleys have not."""
     beside = f"is for bars, and element set {section.element_set} has elements of type {listing(REEVED, 'and')}"
     for name, has_it in (("STRAIN", section.strain == "LOG"), ("MASS", section.mass_rule != "LUMPED")):
@@ -205,7 +195,7 @@ def refuse_on_pulleys(draft: Draft, card: Card, section: BarSection) -> None:
             raise Mistake(place, f"*{name} {beside}", f"made of material {section.material}")
 
 
-def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.ndarray) -> None:
+def blame_bare_elements(draft: Draft, mesh: model.Mesh, kinds: np.ndarray, owner: np.ndarray) -> None:
     if draft.has_failed("PROPERTY", "ELEMENT", "ELGEN", "ELSET", "INCLUDE", *KINDS_OF):
         return
     for at, block in enumerate(mesh.blocks):
@@ -217,12 +207,12 @@ def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.n
             draft.report(Mistake(draft.elements.place_of(label), message))
 
 
-def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring:
+def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> model.Spring:
     """A linear spring, or a table (force, elongation)."""
     table = card.flag("NONLINEAR")
     dofs, rows = split_dofs(card, draft, kind, table)
     if not table:
-        return Spring(element_set, dofs, constant(card, rows, "the stiffness"))
+        return model.Spring(element_set, dofs, constant(card, rows, "the stiffness"))
     points = tuple(point(row) for row in rows)
     for row, before, after in zip(rows[1:], points, points[1:], strict=False):
         if after[1] <= before[1]:
@@ -230,15 +220,15 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
             raise Mistake(row.field(1).place, message, f"{hint}; the dof line of SPRINGA is blank")
     if len(points) < 2:
         raise card.mistake("a nonlinear spring needs at least two rows force, elongation")
-    return Spring(element_set, dofs, 0.0, points)
+    return model.Spring(element_set, dofs, 0.0, points)
 
 
-def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> Dashpot:
+def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> model.Dashpot:
     dofs, rows = split_dofs(card, draft, kind, False)
     value = constant(card, rows, "the damping coefficient")
     if value < 0.0:
         raise Mistake(rows[0].place, f"the damping coefficient is negative: {value:g}")
-    return Dashpot(element_set, dofs, value)
+    return model.Dashpot(element_set, dofs, value)
 
 
 def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[int, ...], list[Row]]:

@@ -23,7 +23,7 @@ from fem.deck.cards import Card, Row
 from fem.deck.columns import Columns, columns_of
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, Whole, word_of
-from fem.deck.source import Mistake, listing, squeezed
+from fem.deck.source import Mistake, Place, listing, squeezed
 from fem.deck.table import Line, Parameters, Value, keyword
 from fem.model import Airy, Jonswap, Static
 from fem.model.surroundings import STRETCHINGS, VERTICAL
@@ -208,12 +208,7 @@ def recorded(card: Card, draft: Draft) -> Any:
     count = len(time)
     if count < 4 or np.ptp(eta) == 0.0:
         raise Mistake(where, "the record holds no waves: it has " + (f"{count} samples" if count < 4 else "one level"))
-    dt = float(time[-1] - time[0]) / (count - 1)
-    late = np.abs(time - time[0] - dt * np.arange(count))
-    if late.max() > UNEVEN * dt:
-        at = int(late.argmax())
-        message = f"samples are not evenly spaced: {time[at]:g}, where {dt:g} from one to the next makes "
-        raise Mistake(where, message + f"{time[0] + dt * at:g}", "interpolate the record at equal intervals")
+    dt = interval(time, where)
     mean = float(eta.mean())
     found = np.fft.rfft(eta - mean)[1:] * 2.0 / count
     omega = 2.0 * np.pi / (count * dt) * np.arange(1, len(found) + 1)
@@ -242,6 +237,18 @@ def recorded(card: Card, draft: Draft) -> Any:
     b = np.radians(np.full(count_kept, given["heading"]))
     rows = np.column_stack([size, 2.0 * np.pi / omega, np.degrees(phase), np.cos(b), np.sin(b)])
     return tuple(map(tuple, rows.tolist()))
+
+
+def interval(time: Floats, where: Place) -> float:
+    """Between samples of a record; Mistake where they are not evenly spaced."""
+    count = len(time)
+    dt = float(time[-1] - time[0]) / (count - 1)
+    late = np.abs(time - time[0] - dt * np.arange(count))
+    if not late.max() <= UNEVEN * dt:
+        at = int(late.argmax())
+        message = f"samples are not evenly spaced: {time[at]:g}, where {dt:g} from one to the next makes "
+        raise Mistake(where, message + f"{time[0] + dt * at:g}", "interpolate the record at equal intervals")
+    return dt
 
 
 def check_waves(draft: Draft) -> None:

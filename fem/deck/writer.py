@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
-from fem.deck.fluids import AQUA, GUSTS, MARINE_GROWTH, OF_GUSTS, OF_WATER, WIND
+from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
@@ -15,6 +15,7 @@ from fem.deck.steps import DEFAULT, OURS
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
+from fem.deck.winds import written_wind
 from fem.model import Airy, FluidLoad, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
 from fem.model.steps import PARAMETERS, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
@@ -316,9 +317,7 @@ def surroundings_lines(model: Model) -> list[str]:
         head = keyword_line("AQUA", **OF_WATER.written(model.water))
         lines += [head, AQUA.written(model.water), *table(model.water.current)]
     if model.wind is not None:
-        gusts = model.wind.gusts
-        lines += [keyword_line("WIND", **(OF_GUSTS.written(gusts) if gusts else {})), WIND.written(model.wind)]
-        lines += [GUSTS.written(gusts)] if gusts else []
+        lines += written_wind(model.wind)
     for wave in model.waves:
         if isinstance(wave, Airy):
             place = {name: number(at) for name, at in zip(PLACE, wave.place, strict=True) if at}

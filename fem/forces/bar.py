@@ -150,10 +150,8 @@ def evaluate_block(
     which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
     """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
-
     Differences between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest
-    is branch-free and runs on vectors of bars.
-    """
+    is branch-free and runs on vectors of bars."""
     kind, law, secant, is_viscous, tangent = which
     at = first if tangent else 0
     constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
@@ -294,9 +292,7 @@ def add_common(
     which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
     """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
-
-    Of few bars each is a loop of one, which it drops too: everything stays in registers.
-    """
+    Of few bars each is a loop of one, which it drops too: everything stays in registers."""
     if last - first >= FEW:
         return add_run(which, first, last, trial, bars, bar_tangent, force, flow)
     energy = 0.0
@@ -364,10 +360,8 @@ def add_forces(
     first: int, last: int, at: int, row: int, factor: int, nodes: Ints, bar_tangent: Floats, force: Floats
 ) -> None:
     """Add the forces of the bars first..last to those of their nodes j, subtract them from those of i.
-
     They are the rows row, row + 1 and row + 2 of ``bar_tangent``, from column ``at`` on, times row ``factor`` (1 where
-    that is negative).
-    """
+    that is negative)."""
     for number in range(last - first):
         e, s = np.uintp(first + number), np.uintp(at + number)
         i = np.uintp(3 * nodes[e, 0])
@@ -387,9 +381,7 @@ def bar_point(
     e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats, onset: float = 0.0
 ) -> tuple[float, float, float, float, float, float]:
     """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar.
-
-    onset  as in ``evaluate_bars``, of the increment that ends here
-    """
+    onset  as in ``evaluate_bars``, of the increment that ends here"""
     constants = bars.constants
     i = 3 * bars.nodes[e, 0]
     j = 3 * bars.nodes[e, 1]
@@ -453,9 +445,7 @@ def thermal_work(
     u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
 ) -> float:
     """Energy that a change of thermal strain puts into bars: - mean stress times volume times its change.
-
-    The stress at half-way is that of the mean thermal strain at both ends of the increment, exact for linear laws.
-    """
+    The stress at half-way is that of the mean thermal strain at both ends of the increment, exact for linear laws."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         change = thermal1[e] - thermal0[e]
@@ -471,9 +461,7 @@ def secant_thermal_work(
     u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
 ) -> float:
     """The same where the increment stretches bars at their mean thermal strain, exact for every law.
-
-    The first half of the change then acts on the bars as they were, the second half as they are.
-    """
+    The first half of the change then acts on the bars as they were, the second half as they are."""
     constants = bars.constants
     total = 0.0
     for e in range(bars.nodes.shape[0]):

@@ -25,15 +25,14 @@ the loss is never negative, its tangent exact and symmetric.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.protocol import Family, Tangent, Trial, component
+from fem.forces.protocol import Family, Tangent, Trial, blend, component, cross, dot
 
-Vector: TypeAlias = tuple[float, float, float]
 SMALL = 0.1
 """|x| below which S and S'/x are sums."""
 ALIKE = 1e-3
@@ -72,21 +71,10 @@ def bar_at(k: int, which: int, u: Floats, group: Bends) -> Vector:
 
 
 @inner_kernel
-def dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inner_kernel
-def blend(s: float, a: Vector, t: float, b: Vector) -> Vector:
-    """s a + t b."""
-    return s * a[0] + t * b[0], s * a[1] + t * b[1], s * a[2] + t * b[2]
-
-
-@inner_kernel
 def angle_of(a: Vector, b: Vector) -> float:
     """phi, from 0 to pi, with all its digits at both ends."""
-    x, y, z = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-    return math.atan2(math.sqrt(x * x + y * y + z * z), dot(a, b))
+    across = cross(a, b)
+    return math.atan2(math.sqrt(dot(across, across)), dot(a, b))
 
 
 @inner_kernel
@@ -161,12 +149,8 @@ def evaluate(trial: Trial, group: Bends, force: Floats, flow: Floats, tangent: T
             v1a, v2a, d1a, d2a = component(v1, a), component(v2, a), component(d1, a), component(d2, a)
             for b in range(3):
                 one = 1.0 if a == b else 0.0
-                after1b, after2b, z1b, z2b = (
-                    component(after1, b),
-                    component(after2, b),
-                    component(z1, b),
-                    component(z2, b),
-                )
+                after1b, after2b = component(after1, b), component(after2, b)
+                z1b, z2b = component(z1, b), component(z2, b)
                 k11 = slope * v1a * z1b
                 k11 += scale * (d2a * p1 * after1b + d1a * component(r11, b) - 0.5 * c * q2 * a1 * one)
                 k12 = slope * v1a * z2b

@@ -85,16 +85,6 @@ def acting(groups: Groups) -> list[tuple[Family, Any]]:
     return [(family, group) for family, group in pairs if family.acts(group)]
 
 
-def are_symmetric(groups: Groups) -> bool:
-    """All families that act have symmetric tangents."""
-    return all(family.symmetric for family, _ in acting(groups))
-
-
-def have_kinks(groups: Groups) -> bool:
-    """Some family that acts has kinks."""
-    return any(family.kinked for family, _ in acting(groups))
-
-
 def rough_ones(groups: Groups) -> list[str]:
     """Names of those that act and have no tangent map."""
     return [family.name for family, group in acting(groups) if not family.smooth or len(family.states(group))]

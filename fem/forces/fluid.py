@@ -44,36 +44,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
+from fem.forces import waves
 from fem.forces.curves import Curves, distinct, gathered, largest, value_at, with_zero
-from fem.forces.galloping import Iced, by_direction, by_speed, dot, iced, scaled
-from fem.forces.protocol import SPENT, Family, Tangent, Trial
-from fem.forces.waves import (
-    ACCELERATION,
-    ELEVATION,
-    INERTIA,
-    NUMBER,
-    REMEMBERED,
-    SPEED,
-    STILL_WATER,
-    VELOCITY,
-    WATER,
-    WIND,
-    Gusts,
-    Moment,
-    Sea,
-    Streams,
-    flows,
-    foresee,
-    moment,
-    sea_of,
-    velocity,
-    wetted,
-    with_gusts,
-)
+from fem.forces.galloping import Iced, by_direction, by_speed, iced
+from fem.forces.protocol import SPENT, Family, Tangent, Trial, blend, dot
+from fem.forces.waves import Gusts, Moment, Sea, Streams, flows, foresee, moment, sea_of, velocity, wetted, with_gusts
 
-Vector = tuple[float, float, float]
 # Entries of rows: the bar, its medium, curves of the magnitude and of both amplitudes of the stream, rows of the drag
 # law and their number, 1 where forces are per current length
 BAR, MEDIUM, MAGNITUDE, STREAM, SECOND, LAW, COUNT, IS_CURRENT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -167,10 +145,8 @@ def bar_now(r: int, magnitude: float, first: float, second: float, now: Moment, 
     zi, zj = place_of(i + up, trial), place_of(j + up, trial)
     at_i, at_j = -1, -1
     if group.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
-        at_i, at_j = (
-            group.sea.first + REMEMBERED * group.sea_nodes[bar, 0],
-            group.sea.first + REMEMBERED * group.sea_nodes[bar, 1],
-        )
+        at_i = group.sea.first + waves.REMEMBERED * group.sea_nodes[bar, 0]
+        at_j = group.sea.first + waves.REMEMBERED * group.sea_nodes[bar, 1]
     hi, hj = below(zi, at_i, trial), below(zj, at_j, trial)
     q0, q1, moves = wetted(medium, hi, hj, level)
     edge_i, edge_j = 0.0, 0.0
@@ -180,19 +156,20 @@ def bar_now(r: int, magnitude: float, first: float, second: float, now: Moment, 
     ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, group.streams)
     wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, group.streams)
     ui, uj, t = (ux, uy, uz), (wx, wy, wz), (dx / length, dy / length, dz / length)
-    if medium == WATER and at_i >= 0:
-        ui, uj = with_waves(ui, second, at_i + VELOCITY, trial), with_waves(uj, second, at_j + VELOCITY, trial)
-    if medium == WIND and now.factor != 0.0:
+    if medium == waves.WATER and at_i >= 0:
+        ui = with_waves(ui, second, at_i + waves.VELOCITY, trial)
+        uj = with_waves(uj, second, at_j + waves.VELOCITY, trial)
+    if medium == waves.WIND and now.factor != 0.0:
         ui = with_gusts(ui, first, group.gusts.nodes[bar, 0], now, group.gusts)
         uj = with_gusts(uj, first, group.gusts.nodes[bar, 1], now, group.gusts)
     vi, vj = past(ui, follows, i, trial), past(uj, follows, j, trial)
     si, sj, middle, wet = (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0
-    if medium >= INERTIA:
+    if medium >= waves.INERTIA:
         si, sj, vi, vj = STILL, STILL, STILL, STILL
         ui, uj = past(STILL, -1.0, i, trial), past(STILL, -1.0, j, trial)
-        if medium == INERTIA and at_i >= 0:
-            vi = with_waves(STILL, second, at_i + ACCELERATION, trial)
-            vj = with_waves(STILL, second, at_j + ACCELERATION, trial)
+        if medium == waves.INERTIA and at_i >= 0:
+            vi = with_waves(STILL, second, at_i + waves.ACCELERATION, trial)
+            vj = with_waves(STILL, second, at_j + waves.ACCELERATION, trial)
     size, stretch = magnitude * group.numbers[r, LENGTH], 0.0
     if group.rows[r, IS_CURRENT] != 0:
         size, stretch = magnitude * length, 1.0 / length
@@ -203,7 +180,7 @@ def bar_now(r: int, magnitude: float, first: float, second: float, now: Moment, 
 @inner_kernel
 def below(height: float, at: int, trial: Trial) -> float:
     """Height less the elevation of the surface there; at: states of the water, -1: there are no waves."""
-    return height - trial.state1[at + ELEVATION] if at >= 0 else height
+    return height - trial.state1[at + waves.ELEVATION] if at >= 0 else height
 
 
 @inner_kernel
@@ -283,7 +260,7 @@ def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: T
 def resistance(r: int, s: float, group: Fluid) -> tuple[float, float]:
     """F/s and (F' - F/s)/s^2 at the speed s across the bar."""
     first, count, normal = group.rows[r, LAW], group.rows[r, COUNT], group.numbers[r, NORMAL]
-    if group.rows[r, MEDIUM] >= INERTIA:
+    if group.rows[r, MEDIUM] >= waves.INERTIA:
         return normal, 0.0
     if count == 0:
         return normal * s, normal / s if s > 0.0 else 0.0
@@ -350,8 +327,8 @@ def add_iced(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
     rate = group.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
     for g in range(2):
         xi = bar.middle + (2 * g - 1) * GAUSS * bar.wet
-        point = iced(t, scaled(1.0 - xi, bar.vi, xi, bar.vj), side, angle, factor, up, group.laws, first, count)
-        stream = scaled(1.0 - xi, bar.ui, xi, bar.uj)
+        point = iced(t, blend(1.0 - xi, bar.vi, xi, bar.vj), side, angle, factor, up, group.laws, first, count)
+        stream = blend(1.0 - xi, bar.ui, xi, bar.uj)
         trial.power[SPENT] += size * dot(point.q, stream)
         for a in range(3):
             push(3 * bar.i + a, -(1.0 - xi) * size * point.q[a], force, flow)
@@ -449,7 +426,7 @@ def add_lift(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
 
 def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
     """With the dampers that water in its waves may become; place, u (3n,)."""
-    resists = (group.rows[:, MEDIUM] == WATER) & np.any(group.numbers[:, [NORMAL, ALONG]], axis=1)
+    resists = (group.rows[:, MEDIUM] == waves.WATER) & np.any(group.numbers[:, [NORMAL, ALONG]], axis=1)
     if not len(group.sea_nodes) or not resists.any():
         return group
     rows, numbers = group.rows[resists].copy(), group.numbers[resists].copy()
@@ -472,7 +449,7 @@ def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
         numbers[r, NORMAL] = given[whole, NORMAL] * slopes[law[:-1, 0] <= current[r] + fastest[r]].max()
         given[whole, NORMAL] = 0.0
     numbers[:, EXPONENT], numbers[:, LIFT] = 1.0, 0.0
-    rows[:, MEDIUM], rows[:, COUNT] = STILL_WATER, 0
+    rows[:, MEDIUM], rows[:, COUNT] = waves.STILL_WATER, 0
     return group._replace(
         rows=np.concatenate([calm, rows]), numbers=np.concatenate([given, numbers]), curves=with_zero(group.curves)
     )
@@ -480,9 +457,9 @@ def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
 
 def orbital(sea: Sea, heights: Floats) -> Floats:
     """(q,) W of bars whose ends are at heights (q, 2) above the still level; 0 where no wave comes to them."""
-    rise, k = sea.rise, sea.trains[NUMBER]
+    rise, k = sea.rise, sea.trains[waves.NUMBER]
     z = np.clip(heights.max(axis=1) + rise, -sea.depth, 0.0)[:, None]
-    speeds: Floats = (np.exp(k * z) + np.exp(-k * (z + 2.0 * sea.depth))) @ sea.trains[SPEED]
+    speeds: Floats = (np.exp(k * z) + np.exp(-k * (z + 2.0 * sea.depth))) @ sea.trains[waves.SPEED]
     return np.where(heights.min(axis=1) <= rise, speeds, 0.0)
 
 
@@ -553,8 +530,8 @@ def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
     for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):
         load, streams = flow.load, flow.streams
-        medium = {"WDD": WIND, "FLD": WIND, "FI": INERTIA}.get(load.kind, WATER)
-        fluid = model.wind if medium == WIND else model.water
+        medium = {"WDD": waves.WIND, "FLD": waves.WIND, "FI": waves.INERTIA}.get(load.kind, waves.WATER)
+        fluid = model.wind if medium == waves.WIND else model.water
         law = load.coefficient if isinstance(load.coefficient, str) else ""
         key = {
             "PB": [None, None, None, None],
@@ -642,8 +619,8 @@ FLUID = Family(
     evaluate,
     wanted=flows,
     pairs=lambda group: group.ends,
-    states=lambda group: np.zeros(REMEMBERED * len(group.sea.nodes)),
-    owners=lambda group: np.repeat(group.sea.nodes, REMEMBERED),
+    states=lambda group: np.zeros(waves.REMEMBERED * len(group.sea.nodes)),
+    owners=lambda group: np.repeat(group.sea.nodes, waves.REMEMBERED),
     symmetric=False,
     in_step=in_step,
     stiffest=stiffest,

@@ -23,11 +23,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Vector
 from fem.compiled import inner_kernel
+from fem.forces.protocol import blend, cross, dot
 
 TURN = 2.0 * math.pi
-Vector = tuple[float, float, float]
 
 
 class Iced(NamedTuple):
@@ -65,22 +65,6 @@ def coefficients(angle: float, laws: Floats, first: int, count: int) -> tuple[fl
 
 
 @inner_kernel
-def cross(x: Vector, y: Vector) -> Vector:
-    return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
-
-
-@inner_kernel
-def scaled(f: float, x: Vector, g: float, y: Vector) -> Vector:
-    """f x + g y."""
-    return f * x[0] + g * y[0], f * x[1] + g * y[1], f * x[2] + g * y[2]
-
-
-@inner_kernel
-def dot(x: Vector, y: Vector) -> float:
-    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
-
-
-@inner_kernel
 def turned(x: Vector, a: int, b: int) -> float:
     """Entry a, b of [x]."""
     if a == b:
@@ -95,17 +79,17 @@ def iced(
     """What acts at a point; no wind across the bar, or a bar straight up: nothing."""
     e = (1.0 if up == 0 else 0.0, 1.0 if up == 1 else 0.0, 1.0 if up == 2 else 0.0)
     slip, level = dot(v, t), cross(t, e)
-    n, m = scaled(1.0, v, -slip, t), scaled(-side, cross(t, v), 0.0, v)
+    n, m = blend(1.0, v, -slip, t), blend(-side, cross(t, v), 0.0, v)
     s, a, b = math.sqrt(dot(n, n)), side * dot(v, level), dot(n, e)
     size = a * a + b * b
     if size == 0.0:
         none = (0.0, 0.0, 0.0)
         return Iced(t, v, n, none, none, none, none, none, slip, 1.0, 0.0, 0.0, 0.0)
     drag, lift, steep, lean = coefficients(math.atan2(b, a) + angle, laws, first, count)
-    pull, change = scaled(drag, n, lift, m), scaled(steep, n, lean, m)
-    by_v = scaled(a / size, scaled(1.0, e, -t[up], t), -b * side / size, level)
-    by_t = scaled(a / size, scaled(-t[up], v, -slip, e), -b * side / size, cross(e, v))
-    q = scaled(factor * s, pull, 0.0, pull)
+    pull, change = blend(drag, n, lift, m), blend(steep, n, lean, m)
+    by_v = blend(a / size, blend(1.0, e, -t[up], t), -b * side / size, level)
+    by_t = blend(a / size, blend(-t[up], v, -slip, e), -b * side / size, cross(e, v))
+    q = blend(factor * s, pull, 0.0, pull)
     return Iced(t, v, n, q, pull, change, by_v, by_t, slip, s, factor, drag, side * lift)
 
 

@@ -66,22 +66,14 @@ def measure(
     kind: int, green0: float, green1: float, base_constant: float, base_slope: float
 ) -> tuple[float, float, float, float, float]:
     """Strain at both states, e'(E1), secant slope de/dE and its derivative with respect to E1.
-
     A bar crushed through its own length (1 + 2 E <= 0 can only come from round-off) gives NaN, which the Newton
-    loop reports as not finite.
-    """
+    loop reports as not finite."""
     if kind == ENGINEERING:
         s0 = math.sqrt(1.0 + 2.0 * green0)
         s1 = math.sqrt(1.0 + 2.0 * green1)
         slope1 = 1.0 / s1
         slope = 2.0 / (s0 + s1)
-        return (
-            2.0 * green0 / (1.0 + s0),
-            2.0 * green1 / (1.0 + s1),
-            slope1,
-            slope,
-            -0.5 * slope * slope * slope1,
-        )
+        return 2.0 * green0 / (1.0 + s0), 2.0 * green1 / (1.0 + s1), slope1, slope, -0.5 * slope * slope * slope1
     if kind == LOG:
         stretch0 = 1.0 + 2.0 * green0
         phi, phi_slope = log_ratio(2.0 * (green1 - green0) / stretch0)
@@ -93,13 +85,7 @@ def measure(
             2.0 * phi_slope / (stretch0 * stretch0),
         )
     if kind == LINEAR:
-        return (
-            base_constant + base_slope * green0,
-            base_constant + base_slope * green1,
-            base_slope,
-            base_slope,
-            0.0,
-        )
+        return base_constant + base_slope * green0, base_constant + base_slope * green1, base_slope, base_slope, 0.0
     return green0, green1, 1.0, 1.0, 0.0
 
 
@@ -132,10 +118,8 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
 @inner_kernel
 def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) -> float:
     """Rise e1 - e0 of strain, less what falls to the fraction of the modulus that is not in force (a slack cable).
-
     (r1 t1 - r0 t0)/E without dividing by E: continuous where the trial stress changes its sign, and of the sign of
-    the rise, so that a viscous stress in proportion to it always dissipates.
-    """
+    the rise, so that a viscous stress in proportion to it always dissipates."""
     r0 = fraction(t0, plus, minus)
     r1 = fraction(t1, plus, minus)
     return where(r0 == r1, r1 * rise, rise * (r1 * t1 - r0 * t0) / (t1 - t0))
@@ -144,9 +128,7 @@ def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) ->
 @inner_kernel
 def releases(total: float, soft: float, plus: float, minus: float) -> bool:
     """A cable whose damping would make it push, or a strut that would pull, lets go.
-
-    total, soft  stress of the bar, viscous part included, and of the fraction of its modulus that acts both ways
-    """
+    total, soft  stress of the bar, viscous part included, and of the fraction of its modulus that acts both ways"""
     return (total - soft) * (plus - minus) < 0.0
 
 
@@ -188,9 +170,7 @@ def table_segment(x: float, first: int, count: int, table: Floats) -> int:
 @inner_kernel
 def table_point(x: float, first: int, count: int, table: Floats | None) -> tuple[float, float, float]:
     """Force, slope and energy of a tabulated law at elongation x.
-
-    table (rows, 3): elongation, force, energy (integral of the force from elongation 0); None: no element has one.
-    """
+    table (rows, 3): elongation, force, energy (integral of the force from elongation 0); None: no element has one."""
     if table is None:
         return x, x, x
     row = table_segment(x, first, count, table)
@@ -211,10 +191,8 @@ def table_point(x: float, first: int, count: int, table: Floats | None) -> tuple
 @inner_kernel
 def table_secant(x0: float, x1: float, first: int, count: int, table: Floats | None) -> tuple[float, float]:
     """Secant force (W1 - W0)/(x1 - x0) of a tabulated law and its derivative with respect to x1.
-
     Within one segment the mean of the end forces is exact; across segments the energies differ by more than
-    round-off unless x1 - x0 is tiny, where the mean is exact to second order.
-    """
+    round-off unless x1 - x0 is tiny, where the mean is exact to second order."""
     if table is None:
         return x0, x1
     f0, _, w0 = table_point(x0, first, count, table)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import inner_kernel
 
 SPENT, GIVEN, TAKEN, WEIGHT = 0, 1, 2, 3
@@ -87,6 +87,22 @@ NO_PAIRS = np.zeros((0, 2), np.int64)
 def component(vector: tuple[float, ...], axis: int) -> float:
     """Of a vector, for loops over axes: compiled code takes no entry of a tuple by a variable."""
     return vector[0] if axis == 0 else vector[1] if axis == 1 else vector[2]
+
+
+@inner_kernel
+def dot(x: Vector, y: Vector) -> float:
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+
+
+@inner_kernel
+def cross(x: Vector, y: Vector) -> Vector:
+    return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
+
+
+@inner_kernel
+def blend(f: float, x: Vector, g: float, y: Vector) -> Vector:
+    """f x + g y."""
+    return f * x[0] + g * y[0], f * x[1] + g * y[1], f * x[2] + g * y[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,16 +160,9 @@ def gravity_at(k: int, time: float, group: Lines) -> Vector:
 
 @called_kernel
 def weigh(
-    k: int,
-    state: int,
-    way: Way,
-    beyond: Way,
-    answer: Answer,
-    trial: Trial,
-    group: Lines,
-    force: Floats,
+    k: int, state: int, way: Way, beyond: Way, answer: Answer, trial: Trial, group: Lines, force: Floats,
     tangent: Tangent,
-) -> None:
+) -> None:  # fmt: skip
     """Weight at the nodes of a line, its derivatives, and its potential energy."""
     old, new, half, two = trial.state0, trial.state1, 0.5 * group.numbers[k, DENSITY], group.nodes[k, 2] >= 0
     g0, g1 = gravity_at(k, trial.time0, group), gravity_at(k, trial.time1, group)

@@ -329,10 +329,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
 
 def first_states(group: RopeBars, model: Any, system: Any, state: int) -> Floats:
     """(s,) bars that have long been as they are at the start: displaced as given, relaxed, and loaded before."""
-    u = np.zeros(system.size)
-    for given in model.initial_conditions:
-        if given.kind == "DISPLACEMENT":
-            u[3 * system.nodes_of(given.target) + given.dof - 1] = given.value
+    u, _ = system.initial_motion
     past = np.zeros(len(system.family))
     for section in model.sections:
         law = model.materials[section.material].uniaxial
@@ -402,9 +399,7 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
 @inner_kernel
 def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
     """Work over the volume of a change of the thermal strain: what the material has been stretched beyond the bar.
-
-    strain  of the bar at the end. The stress is that of the force: the mean of both ends, where secant of the law
-    """
+    strain  of the bar at the end. The stress is that of the force: the mean of both ends, where secant of the law"""
     i, j, first = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], group.places[b, STATE]
     u0, state0, state1 = trial.u0, trial.state0, trial.state1
     green = green_strain(b, u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2], group)
@@ -638,9 +633,7 @@ def behind(
     b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, group: RopeBars
 ) -> tuple[float, float]:
     """LAGGING: stress (secant: mean of both ends) and modulus; start, end: strains of the bar.
-
-    Where q is not found it stays, and what is lost is NaN from there on: the run stops (``trouble``).
-    """
+    Where q is not found it stays, and what is lost is NaN from there on: the run stops (``trouble``)."""
     first, ropes = group.places[b, STATE], group.kinds[b, TENSION_ONLY] == 1
     before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]
     q0, stress0 = trial.state0[first + SLOW], trial.state0[first + STRESS]

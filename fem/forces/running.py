@@ -157,9 +157,7 @@ def brought_at(k: int, h: float, group: Lines) -> float:
 @inner_kernel
 def stretch_for(k: int, pull: float, group: Lines) -> float:
     """h at which the line pulls so hard, by Newton's method; a line that would have to push is just not slack.
-
-    Where it is not found (LOG: no line pulls harder than E A/e), that of a straight law: ``is_settled`` reports it.
-    """
+    Where it is not found (LOG: no line pulls harder than E A/e), that of a straight law: ``is_settled`` reports it."""
     area, young, stress0 = group.numbers[k, AREA], group.numbers[k, YOUNG], group.numbers[k, STRESS0]
     first: float = (pull / (area * group.numbers[k, PLUS]) - stress0) / young
     h, step = first, math.inf
@@ -357,9 +355,7 @@ def with_friction(
     k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, group: Lines
 ) -> Answer:
     """A rope that rubs, and a winch at leg 1 that may keep its pull as far as its speed allows.
-
-    have  natural lengths before that, and before anything passes
-    """
+    have  natural lengths before that, and before anything passes"""
     steep, hauled = group.numbers[k, FRICTION], 0.0
     grip = math.exp(steep * phi)
     if control.leg >= 0 and group.numbers[k, AREA] > 0.0:
@@ -411,16 +407,9 @@ def answer_of(
     if group.numbers[k, FRICTION] == 0.0:
         return free_rope(k, one, other, have1 + have2, control, group)
     is_second = control.leg == 1
-    answer = with_friction(
-        k,
-        other if is_second else one,
-        one if is_second else other,
-        have2 if is_second else have1,
-        have1 if is_second else have2,
-        phi,
-        control,
-        group,
-    )
+    if is_second:
+        one, other, have1, have2 = other, one, have2, have1
+    answer = with_friction(k, one, other, have1, have2, phi, control, group)
     return exchanged(answer) if is_second else answer
 
 

@@ -88,10 +88,8 @@ def depth_of(c: int, u: Floats, group: Contacts) -> float:
 @inner_kernel
 def normal_of(c: int, secant: bool, trial: Trial, group: Contacts) -> tuple[float, float, float, float, float]:
     """Unit normal n at u1, or where secant of the increment, and two numbers, bend and size.
-
     size n is minus the (discrete) gradient of the depth, n1 the normal at u1:
-    dn/du1 = bend (P - n n^T),  d(size n)/du1 = bend size (P - size n n1^T); of planes bend = 0.
-    """
+    dn/du1 = bend (P - n n^T),  d(size n)/du1 = bend size (P - size n n1^T); of planes bend = 0."""
     numbers = group.numbers
     if numbers[c, RADIUS] == 0.0:
         return numbers[c, NORMAL], numbers[c, NORMAL + 1], numbers[c, NORMAL + 2], 0.0, 1.0
@@ -145,19 +143,16 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Contacts:
 
 def first_anchors(nodes: Ints, numbers: Floats, model: Any, system: Any) -> Floats:
     """(c, 3) u of the anchors: where nodes are, or as given; behind those that slide, by the slip."""
-    field = {kind: np.zeros(system.size) for kind in ("DISPLACEMENT", "VELOCITY", "ANCHOR")}
-    held = np.zeros(system.size, np.bool_)
+    anchored = np.full(system.size, np.nan)
     for given in model.initial_conditions:
-        if given.kind in field:
-            dofs = 3 * system.nodes_of(given.target) + given.dof - 1
-            field[given.kind][dofs] = given.value
-            held[dofs] |= given.kind == "ANCHOR"
-    u, v, anchors = (each.reshape(-1, 3)[nodes] for each in field.values())
+        if given.kind == "ANCHOR":
+            anchored[3 * system.nodes_of(given.target) + given.dof - 1] = given.value
+    u, v, anchors = (each.reshape(-1, 3)[nodes] for each in (*system.initial_motion, anchored))
     depth, normal = seen(numbers, u)
     v = np.where(depth[:, None] > 0.0, v - (normal * v).sum(axis=1)[:, None] * normal, 0.0)
     speed = np.sqrt((v * v).sum(axis=1))[:, None]
     behind = u - numbers[:, SLIP, None] * np.divide(v, speed, out=np.zeros_like(v), where=speed > 0.0)
-    return np.where(held.reshape(-1, 3)[nodes], anchors, behind)
+    return np.asarray(np.where(np.isnan(anchors), behind, anchors))
 
 
 def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
@@ -179,9 +174,7 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
 
 def stiffest(group: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
-
-    What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu.
-    """
+    What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu."""
     numbers = group.numbers.copy()
     depth, _ = seen(numbers, u.reshape(-1, 3)[group.nodes])
     closer = np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
@@ -290,17 +283,9 @@ def way_of(c: int, late: float, normal: Numbers, trial: Trial, group: Contacts) 
 
 @inner_kernel
 def rub(
-    c: int,
-    press: Numbers,
-    rises: Numbers,
-    normal: Numbers,
-    end: Numbers,
-    trial: Trial,
-    group: Contacts,
-    force: Floats,
-    flow: Floats,
-    tangent: Tangent,
-) -> None:
+    c: int, press: Numbers, rises: Numbers, normal: Numbers, end: Numbers, trial: Trial, group: Contacts, force: Floats,
+    flow: Floats, tangent: Tangent,
+) -> None:  # fmt: skip
     """Friction of a contact, and its anchor; press: normal force and depth, rises: gradient of that force."""
     node, state, slip = group.nodes[c], group.first + REMEMBERED * c, group.numbers[c, SLIP]
     if slip == 0.0:

@@ -48,9 +48,7 @@ def elongation(dofs: Ints, s: int, x: Floats) -> float:
 @inner_kernel
 def law_between(s: int, x0: float, x1: float, springs: Springs) -> tuple[float, float, float]:
     """Of spring s the secant force between two elongations, its derivative by x1, and the energy stored at x1.
-
-    For x0 = x1 that is the force and half its slope.
-    """
+    For x0 = x1 that is the force and half its slope."""
     if common(springs.constants[s, COUNT]) > 0.0:
         first, count = int(common(springs.constants[s, FIRST])), int(common(springs.constants[s, COUNT]))
         pull, slope = table_secant(x0, x1, first, count, springs.table)

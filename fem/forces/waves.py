@@ -50,9 +50,7 @@ def velocity(
     medium: int, z: float, first: float, second: float, streams: Streams
 ) -> tuple[float, float, float, float, float, float]:
     """Velocity at height z, and its derivative by z.
-
-    first, second  amplitudes; of the current the first counts (the second is that of waves)
-    """
+    first, second  amplitudes; of the current the first counts (the second is that of waves)"""
     if medium == WIND:
         height, factor, slope = (z - streams.level) / streams.reference, 1.0, 0.0
         if streams.power != 0.0:
@@ -84,9 +82,7 @@ def flows(model: Any) -> bool:
 @inner_kernel
 def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, float, float]:
     """The part [q0, q1] of the way from i to j that is in the medium, and how it moves.
-
-    The last: 0, all or nothing of it; 1, q1 is at the surface; -1, q0 is.
-    """
+    The last: 0, all or nothing of it; 1, q1 is at the surface; -1, q0 is."""
     starts, ends = zi <= level, zj <= level
     if medium == STILL_WATER:
         return 0.0, 1.0, 0.0
@@ -378,9 +374,7 @@ def versine(y: float) -> float:
 @inner_kernel
 def decays(x: float) -> tuple[float, float]:
     """exp(x) and exp(-x - DEEP) of x <= 0, as if it were not below -DEEP: 64th powers of the series about x = -DEEP/2.
-
-    Even and odd powers apart, both come of one series, without a division.
-    """
+    Even and odd powers apart, both come of one series, without a division."""
     d = (max(x, -DEEP) + 0.5 * DEEP) * (1.0 / 64.0)
     y = d * d
     even = EXP[6] + y * (EXP[8] + y * (EXP[10] + y * EXP[12]))

@@ -32,14 +32,14 @@ def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Flo
     count, du, target = plan.own.shape[0], linear.du, 0
     for dof in range(du.shape[0]):
         du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
-    fill(plan, linear.tangent, linear.block, numbers)
+    is_coupled = fill(plan, linear.tangent, linear.block, numbers)
     for k in range(plan.sequence.shape[0]):
         i = plan.sequence[k]
         if not invert(False, numbers, i, 0.0, linear.free, numbers):
             return False
         x0, x1, x2 = times(0, i, numbers, du[3 * i], du[3 * i + 1], du[3 * i + 2])
         du[3 * i], du[3 * i + 1], du[3 * i + 2] = x0, x1, x2
-        for m in range(plan.first[k], plan.first[k + 1]):
+        for m in range(plan.first[k], plan.first[k + 1] if is_coupled else plan.first[k]):
             above, back = 3 * plan.near[m], count + 2 * m + 1
             y0, y1, y2 = times(0, back, numbers, x0, x1, x2)
             du[above] -= y0
@@ -56,7 +56,7 @@ def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Flo
                     numbers[to, 6 + c] -= y2
     if plan.border.shape[0] > 0 and not solve_border(plan, bars, linear, numbers, band, x):
         return False
-    for k in range(plan.sequence.shape[0] - 1, -1, -1):
+    for k in range(plan.sequence.shape[0] - 1 if is_coupled else -1, -1, -1):
         i, y0, y1, y2 = plan.sequence[k], 0.0, 0.0, 0.0
         for m in range(plan.first[k], plan.first[k + 1]):
             above = 3 * plan.near[m]
@@ -70,8 +70,11 @@ def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Flo
 
 
 @inner_kernel
-def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> None:
-    """The matrix, without rods; ``block`` (n, 9) holds everything within nodes but the bars."""
+def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> bool:
+    """The matrix, without rods; ``block`` (n, 9) holds everything within nodes but the bars.
+
+    Returns whether anything couples nodes beyond the border: lumped masses, of which velocities are projected, do not.
+    """
     off, cross, bar_tangent = tangent.off, tangent.cross, tangent.bar_tangent
     for k in range(numbers.shape[0]):
         for c in range(9):
@@ -79,12 +82,16 @@ def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> None:
     for i in range(block.shape[0]):
         for c in range(9):
             numbers[plan.own[i], c] = block[i, c]
-    bars = tangent.ends.shape[0]
+    bars, is_coupled = tangent.ends.shape[0], False
     for e in range(bars):
-        first, second = plan.own[tangent.ends[e, 0]], plan.own[tangent.ends[e, 1]]
-        across, back = plan.between[e, 0], plan.between[e, 1]
         alpha = bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < math.inf else 0.0
         coupling = off[e] if off.shape[0] > 0 else 0.0
+        if alpha == 0.0 and bar_tangent[GEOMETRIC, e] == 0.0 and coupling == 0.0:
+            continue
+        i, j = tangent.ends[e, 0], tangent.ends[e, 1]
+        is_coupled = is_coupled | (plan.rank[i] < 0) | (plan.rank[j] < 0)
+        first, second = plan.own[i], plan.own[j]
+        across, back = plan.between[e, 0], plan.between[e, 1]
         for a in range(3):
             for c in range(3):
                 value = alpha * bar_tangent[P + a, e] * bar_tangent[Q + c, e]
@@ -98,8 +105,10 @@ def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> None:
                 numbers[back, 3 * a + c] -= value
     for p in range(cross.shape[0]):
         for c in range(9):
+            is_coupled = is_coupled | (cross[p, c] != 0.0) | (cross[p, 9 + c] != 0.0)
             numbers[plan.between[bars + p, 0], c] += cross[p, c]
             numbers[plan.between[bars + p, 1], c] += cross[p, 9 + c]
+    return is_coupled
 
 
 @called_kernel

@@ -145,9 +145,7 @@ def _roles(sequence: Ints, parent: Ints) -> Ints:
 
 def _lists(owner: Ints, count: int) -> tuple[Ints, Ints]:
     """What has an owner (-1: none) as lists: the first one of each of ``count`` owners, the next one of the same.
-
-    -1: no more.
-    """
+    -1: no more."""
     first, further = np.full(count, -1, np.int64), np.full(len(owner), -1, np.int64)
     (owned,) = np.nonzero(owner >= 0)
     owned = owned[np.argsort(owner[owned], kind="stable")]
@@ -168,9 +166,7 @@ def _middle(sequence: Ints, parent: Ints) -> int:
 
 def narrow_order(pairs: Ints, count: int) -> Ints:
     """Nodes of a graph, whose edges are pairs (p, 2), in an order with a narrow band: reverse Cuthill-McKee.
-
-    It is the order of ``scipy.sparse.csgraph``, whose import takes longer than the whole run of a small net.
-    """
+    It is the order of ``scipy.sparse.csgraph``, whose import takes longer than the whole run of a small net."""
     keys = np.unique(np.concatenate([pairs, pairs[:, ::-1]]) @ np.array([count, 1]))
     owners, others = np.divmod(keys, count)
     starts, neighbours = np.searchsorted(owners, np.arange(count + 1)).tolist(), others.tolist()
@@ -193,9 +189,7 @@ def narrow_order(pairs: Ints, count: int) -> Ints:
 
 def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     """Equation numbers by reverse Cuthill-McKee, and the half bandwidth.
-
-    (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod).
-    """
+    (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod)."""
     pairs = np.concatenate([system.bars.nodes, system.pairs])
     # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
     rods, count = system.bars.rods, len(system.labels)
@@ -275,9 +269,7 @@ def choose_solver(
     system: System, free: Ints, equations: Equations, may_iterate: bool, wanted: str, is_static: bool
 ) -> Choice:
     """Chain elimination for paths and trees in motion, a narrow band otherwise; nets in motion iterate.
-
-    Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
-    """
+    Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations."""
     count = int(np.count_nonzero(free == 1))
     direct = Choice(EXTERNAL, NO_TREE, 0, 0, "asked for", *library_for(wanted, count))
     edges, rods = np.concatenate([system.bars.nodes, system.pairs]), system.bars.rods

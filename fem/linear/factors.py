@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -34,26 +34,6 @@ HELPS = 0.5
 """A refinement that leaves more than this fraction of the error is the last one."""
 MOST_SOLVES, SCALINGS = 10, 6
 ANALYSE, FACTORISE, SOLVE, RELEASE = 11, 22, 33, -1
-
-
-class Factors(Protocol):
-    """The factors of one matrix at a time, all of one pattern.
-
-    wants_order  rows are best handed over in an order that keeps the factors sparse; is_lower: only the lower triangle
-    price        of a factorisation, in solves with it (measured on a net of 300 x 300, SuperLU: 40, on 100 x 100: 20)
-    kind         of matrix, as the library has come to know it
-    """
-
-    wants_order: bool
-    is_lower: bool
-    price: int
-    kind: int
-
-    def factorise(self, matrix: Sparse) -> bool:
-        """False where the matrix is singular to the library."""
-
-    def solve(self, right: Floats) -> Floats:
-        """Solution with the last matrix."""
 
 
 class SuperLU:
@@ -146,6 +126,15 @@ def _release(handle: Any, kind: int, count: int) -> None:
     last._call_pardiso(eye_array(count, format="csr"), np.zeros(count))
 
 
+Factors: TypeAlias = SuperLU | Pardiso
+"""The factors of one matrix at a time, all of one pattern: ``factorise`` is False where it is singular to the library.
+
+wants_order  rows are best handed over in an order that keeps the factors sparse; is_lower: only the lower triangle
+price        of a factorisation, in solves with it (measured on a net of 300 x 300, SuperLU: 40, on 100 x 100: 20)
+kind         of matrix, as the library has come to know it
+"""
+
+
 @cache
 def is_installed(package: str) -> bool:
     """A package can be imported; looked up once a process."""
@@ -154,9 +143,7 @@ def is_installed(package: str) -> bool:
 
 def library_for(wanted: str, equations: int) -> tuple[str, str]:
     """The library of a direct solver (``wanted`` names it, or not), and a remark for the record.
-
-    CommandError where the library asked for is not installed.
-    """
+    CommandError where the library asked for is not installed."""
     has_pardiso = is_installed("pypardiso")
     if wanted == PARDISO and not has_pardiso:
         raise CommandError(f"--solver pardiso: {lacks('pypardiso', 'direct')}")

@@ -106,9 +106,7 @@ def solve_cg(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
 @called_kernel
 def solve_bicgstab(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
     """Solve K du = residual for an unsymmetric K; returns the iterations spent, -1 where the direct solver must.
-
-    As ``solve_cg``, preconditioned from the right; vectors (6, 3n): room.
-    """
+    As ``solve_cg``, preconditioned from the right; vectors (6, 3n): room."""
     tangent, block, free, residual = linear.tangent, linear.block, linear.free, linear.residual
     inverse, du = linear.inverse, linear.du
     if not diagonal_blocks(tangent, block, inverse, free):

@@ -210,10 +210,8 @@ def coupled_nodes(system: System) -> Ints:
 
 def elimination_order(system: System) -> Ints:
     """Nodes in an order that keeps factors sparse: multiple minimum degree, as SuperLU finds it, of the node graph.
-
     A third of the size of the matrix, and the nodes' dofs stay together: found once per step it costs less, and the
-    factorisations gain a tenth, against leaving it to each of them.
-    """
+    factorisations gain a tenth, against leaving it to each of them."""
     from scipy.sparse import coo_array
 
     pairs, count = coupled_nodes(system), len(system.labels)
@@ -338,9 +336,7 @@ class DirectSolver:
 
     def solve(self, work: Linearised, forcing: float) -> bool:
         """False where the tangent is singular or anything is not finite.
-
-        forcing  fraction of the residual (2-norm) that may be left where a kept factor serves, if below ``LOOSEST``
-        """
+        forcing  fraction of the residual (2-norm) that may be left where a kept factor serves, if below ``LOOSEST``"""
         right = work.residual[self.independent]
         work.du[:] = 0.0
         if len(right) == 0:

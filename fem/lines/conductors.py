@@ -174,9 +174,7 @@ STEEPEST = 100.0
 
 def state_of(conductor: Conductor, length0: float, span: float, rise: float, load: Load, memory: Memory) -> State:
     """The state of a span of so much conductor, measured without stress at the reference temperature.
-
-    LineError: there is none, its strain is beyond the published curves, or both sides of its equilibrium differ.
-    """
+    LineError: there is none, its strain is beyond the published curves, or both sides of its equilibrium differ."""
 
     def excess(log_h: float) -> float:
         shape = shape_of(math.exp(log_h), span, rise, load)

@@ -236,10 +236,8 @@ def natural_length(
     laid: Callable[[float], tuple[Line, Shape]], others: float, span: float, rise: float, measure: str, value: float
 ) -> float:
     """The length with which ``laid`` gives a line at rest of which a measure has a value; of two the shorter one.
-
     others  natural length of all other pieces
-    LineError: no length does it; it says what the least or the largest value is.
-    """
+    LineError: no length does it; it says what the least or the largest value is."""
 
     def excess(length: float) -> float:
         """Positive where the line is too short."""

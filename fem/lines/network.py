@@ -18,7 +18,7 @@ What rubs on a plane with a given limit F (Tresca) has a convex energy, too, and
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -149,6 +149,9 @@ class _State(NamedTuple):
         return float(total) / (len(self.way) + len(self.slid) + len(self.push))
 
 
+_Pair: TypeAlias = tuple[Floats, Floats]
+
+
 class _Gaps(NamedTuple):
     """What the linear relations are off by: balance (n, 3), ways (m, 3), lengths (m,), slips (k, 3), depths (c,)."""
 
@@ -208,9 +211,8 @@ def _step(net: Network, state: _State, gaps: _Gaps) -> _State:
     sticks = np.asarray(np.linalg.inv(scaling[:, 1:, 1:] + _soft(net.rubs)[:, :, None] * np.eye(3)), np.float64)
     slid_right = target * state.rub * SIGNS / _square(state.rub)[:, None] - state.slid
     rub_free = np.einsum("kij,kj->ki", sticks, slid_right[:, 1:] - gaps.slid)
-    moves = _solved(
-        net, gaps.force, stiff[:, 1:, 1:], free[:, 1:], 1.0 / soft, push_right / soft, rubs=sticks, rub_pulls=rub_free
-    )
+    members, contacts = (stiff[:, 1:, 1:], free[:, 1:]), (1.0 / soft, push_right / soft)
+    moves = _solved(net, gaps.force, members, contacts, (sticks, rub_free))
     off = np.einsum("kij,kj->ki", net.rubs.along, moves[net.rubs.nodes])
     rub = np.zeros_like(state.rub)
     rub[:, 1:] = rub_free - np.einsum("kij,kj->ki", sticks, off)
@@ -224,16 +226,9 @@ def _step(net: Network, state: _State, gaps: _Gaps) -> _State:
     reach = min(_to_cone(state.way, way), _to_cone(state.pull, pull), _to_zero(state.push, push))
     reach = min(reach, _to_cone(state.slid, slid), _to_cone(state.rub, rub))
     part = min(1.0, NEARLY * min(reach, _to_zero(state.room, room)))
-    return _State(
-        state.places + part * moves,
-        state.way + part * way,
-        state.pull + part * pull,
-        state.slid + part * slid,
-        state.rub + part * rub,
-        state.push + part * push,
-        state.room + part * room,
-        part,
-    )
+    changes = moves, way, pull, slid, rub, push, room
+    moved = [before + part * change for before, change in zip(state[:-1], changes, strict=True)]
+    return _State._make([*moved, part])
 
 
 def _square(cone: Floats) -> Floats:
@@ -260,19 +255,9 @@ def _scaled(state: _State, give: Floats) -> Floats:
     return np.asarray(inverse - less[:, None, None] * first[:, :, None] * first[:, None, :])
 
 
-def _solved(
-    net: Network,
-    force: Floats,
-    blocks: Floats,
-    pulls: Floats,
-    ground: Floats,
-    pushes: Floats,
-    held: float = 0.0,
-    *,
-    rubs: Floats,
-    rub_pulls: Floats,
-) -> Floats:
-    """(n, 3) moves that balance; LineError where nothing does."""
+def _solved(net: Network, force: Floats, members: _Pair, contacts: _Pair, rubs: _Pair, held: float = 0.0) -> Floats:
+    """(n, 3) moves that balance; LineError where nothing does. Pairs: stiffness, and forces without moves."""
+    (blocks, pulls), (ground, pushes), (sticks, rub_pulls) = members, contacts, rubs
     from scipy.sparse import coo_array, diags_array
     from scipy.sparse.linalg import splu
 
@@ -286,7 +271,7 @@ def _solved(
     both = np.block([[blocks, -blocks], [-blocks, blocks]])
     below = 3 * np.concatenate([net.touching, net.rubs.nodes])[:, None] + np.arange(3)
     normal = ground[:, None, None] * net.normal[:, :, None] * net.normal[:, None, :]
-    normal = np.concatenate([normal, np.einsum("kji,kjl,klm->kim", along, rubs, along)])
+    normal = np.concatenate([normal, np.einsum("kji,kjl,klm->kim", along, sticks, along)])
     rows = np.concatenate([np.repeat(dofs, 6, axis=1).ravel(), np.repeat(below, 3, axis=1).ravel()])
     columns = np.concatenate([np.tile(dofs, (1, 6)).ravel(), np.tile(below, (1, 3)).ravel()])
     entries = np.concatenate([both.ravel(), normal.ravel()])
@@ -343,10 +328,8 @@ def _finished(net: Network, state: _State, scale: float, solves: int) -> Rest:
 
 def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
     """The last digits, with lengths themselves in place of cones: spare lengths keep theirs as numbers of their own.
-
     (w(T) + spare - |d|) = 0, T spare = target: that is none at last where members are taut, so that they obey their
-    law, and next to nothing where they are slack, which keeps these in line.
-    """
+    law, and next to nothing where they are slack, which keeps these in line."""
     size = float(net.members.length.mean())
     places, pull = state.places, np.concatenate([state.pull[:, 0], state.push])
     least = CLOSED * scale * size
@@ -377,18 +360,8 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
         more = stiff * (off + target / pull - spare)
         turn = (pull[:members] / far)[:, None, None] * (np.eye(3) - along[:, :, None] * along[:, None, :])
         blocks = stiff[:members, None, None] * along[:, :, None] * along[:, None, :] + turn
-        held = CAUTION * scale / size
-        moves = _solved(
-            net,
-            force,
-            blocks,
-            -more[:members, None] * along,
-            stiff[members:],
-            more[members:],
-            held,
-            rubs=rubs,
-            rub_pulls=np.zeros_like(rub_pulls),
-        )
+        given = (blocks, -more[:members, None] * along), (stiff[members:], more[members:])
+        moves = _solved(net, force, *given, (rubs, np.zeros_like(rub_pulls)), held=CAUTION * scale / size)
         rise = (moves[net.touching] * net.normal).sum(axis=1)
         steps = np.concatenate([((moves[net.ends[:, 1]] - moves[net.ends[:, 0]]) * along).sum(axis=1), -rise])
         pulls = stiff * steps + more

@@ -48,9 +48,7 @@ class Bottom(NamedTuple):
 
 def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     """The line from (0, 0) to (span, rise) above a bottom. LineError: an end lies below it, or there is no equilibrium.
-
-    On a soft bottom resting nodes have sunk by their weight across it over its stiffness.
-    """
+    On a soft bottom resting nodes have sunk by their weight across it over its stiffness."""
     near = TOUCHING * float(line.length.sum())
     ends = bottom.height(np.array([[0.0, 0.0], [span, rise]]))
     for height, name in zip(ends.tolist(), ("first", "last"), strict=True):
@@ -84,20 +82,10 @@ def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
         ground = np.minimum(bottom.stiffness, ground)
     inside = np.arange(1, count - 1)
     load = np.column_stack([np.zeros((count, 2)), -line.weight])
-    held = np.isin(np.arange(count), (0, count - 1))
-    rest = relax(
-        Network(
-            np.insert(straight, 1, 0.0, axis=1),
-            load,
-            np.column_stack([np.arange(count - 1), np.arange(1, count)]),
-            line,
-            inside,
-            np.tile(normal, (count - 2, 1)),
-            -bottom.height(straight[1:-1]),
-            ground[1:-1],
-            free_nodes(held),
-        )
-    )
+    places, ends = np.insert(straight, 1, 0.0, axis=1), np.column_stack([np.arange(count - 1), np.arange(1, count)])
+    contacts = inside, np.tile(normal, (count - 2, 1)), -bottom.height(straight[1:-1]), ground[1:-1]
+    freedom = free_nodes(np.isin(np.arange(count), (0, count - 1)))
+    rest = relax(Network(places, load, ends, line, *contacts, freedom))
     pushed = np.zeros(count)
     pushed[1:-1] = rest.push / normal[2]
     return Shape(
@@ -117,9 +105,7 @@ def _settled(line: Line, shape: Shape, bottom: Bottom) -> Shape:
 
 def _still_slack(line: Line, slack: Flags, vectors: Floats, bottom: Bottom) -> Floats:
     """Runs of slack bars between nodes that have sunk unlike: what they lie shorter is shared anew, so that none pulls.
-
-    Where a run has not as much to share, it stays as it is.
-    """
+    Where a run has not as much to share, it stays as it is."""
     along = np.array([math.cos(bottom.slope), math.sin(bottom.slope)])
     across = vectors @ np.array([-along[1], along[0]])
     turns = np.flatnonzero(np.diff(np.concatenate([[False], slack, [False]])))

@@ -166,9 +166,7 @@ class Failure:
 
 def part(card: str, otherwise: Any = ()) -> Any:
     """A field of ``Model`` that cards of one kind fill, and what it is without them.
-
-    A run that continues from another one refuses a model in which it has changed, by the name of the card.
-    """
+    A run that continues from another one refuses a model in which it has changed, by the name of the card."""
     if isinstance(otherwise, dict):
         return field(default_factory=dict, metadata={"card": card})
     return field(default=otherwise, metadata={"card": card})
@@ -274,7 +272,8 @@ class Model:
 
     def gusts_at(self, nodes: Ints) -> Floats:
         """(p, k, 3) turbulence of the wind at nodes (p,), over one of its durations."""
-        return gusts_at(self.wind, self.mesh.up, self.mesh.coordinates[nodes])
+        level = self.water.level if self.water else 0.0
+        return gusts_at(self.wind, self.mesh.up, self.mesh.coordinates[nodes], level)
 
     @property
     def pinned(self) -> Ints:

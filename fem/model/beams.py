@@ -66,9 +66,7 @@ BEHIND = 1e-9
 
 def find_angles(mesh: Mesh, clamped: Set[int], bodies: Iterable[Ints] = ()) -> tuple[Ints, Ints]:
     """``nodes`` and ``bars`` of all angles.
-
-    clamped  nodes whose beams keep their directions;  bodies: nodes of each rigid body, with which these turn
-    """
+    clamped  nodes whose beams keep their directions;  bodies: nodes of each rigid body, with which these turn"""
     nodes, bars = list[tuple[int, int, int]](), list[tuple[int, int]]()
     beside = {int(node): own for own in bodies for node in own}
     for node, beams in beams_at(mesh).items():

@@ -78,9 +78,7 @@ def mass_between(corners: Floats, second: Floats) -> Floats:
 
 def rotation(corners: Floats, places: Floats) -> Floats:
     """R (..., 3, 3) from the points at the start (c, 3), about their middle, and later (..., c, 3).
-
-    Two points of a slender body say nothing of its turn about its axis: R is the least rotation, then.
-    """
+    Two points of a slender body say nothing of its turn about its axis: R is the least rotation, then."""
     if len(corners) > 2:
         moved = np.einsum("...ci,cj->...ij", places, gradients(corners))
         left, _, right = np.linalg.svd(moved)

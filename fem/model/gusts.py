@@ -1,4 +1,4 @@
-"""Turbulent wind: what ``*WIND, TYPE=`` says, and the gusts at places, as a table over time.
+"""Turbulent wind: what ``*WIND, TYPE=`` says, and the gusts at places, as a table over time: measured, or as follows.
 
 u (along the mean wind of speed U), v (across it) and w (upwards) do not depend on each other. With n = f L/U the
 spectra S over the frequency f, each of its own variance s^2 = (I U)^2 and length L, are
@@ -24,6 +24,7 @@ Soc. 87 (1961) 194; ESDU 85020; decays: Simiu & Scanlan, Wind Effects on Structu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -103,9 +104,7 @@ def _table(gusts: Gusts, speed: float, rows: bytes) -> Floats:
     """The last one is kept: bars that break assemble the model again."""
     places = np.frombuffer(rows).reshape(-1, 3)
     f, count = gusts.frequencies, len(places)
-    if gusts.bytes(count) > MOST_BYTES:
-        what = f"{gusts.bytes(count) / 1e9:.3g} GB of gusts at {count} nodes"
-        raise ModelError(f"*WIND: {what} are too many: reduce DURATION, CUTOFF or the mesh")
+    check_size(gusts.bytes(count), count, "reduce DURATION, CUTOFF or the mesh")
     chance = split_mix(gusts.seed, 3 * count * len(f)).reshape(count, 3, len(f))
     waves = np.exp(2j * np.pi * chance)
     grid = np.unique(np.geomspace(1, len(f), min(GRID, len(f))).round().astype(int)) - 1
@@ -134,11 +133,54 @@ def _rows(gusts: Gusts, f: float, places: Floats, speed: float) -> Floats:
     return np.asarray(np.linalg.cholesky(alike))
 
 
-def gusts_at(wind: Any, up: int, places: Floats) -> Floats:
-    """(p, 8 m, 3) gusts x, y, z at places (p, 3); up: the axis against gravity."""
+@frozen
+class Velocities:
+    """A wind that was measured: velocities (q, k, 3) along i and j of the wind and upwards, dt apart from time 0 on, at
+    places (q, 3) on a straight line, (1, 3): everywhere; ramp: time in which it takes the place of the mean wind."""
+
+    velocities: Floats
+    dt: float
+    places: Floats
+    ramp: float = 0.0
+
+    @property
+    def duration(self) -> float:
+        return self.dt * len(self.velocities[0])
+
+    @property
+    def along(self) -> Floats:
+        """(q,) of the places, from the first to the last one."""
+        way = self.places[-1] - self.places[0]
+        return np.asarray((self.places - self.places[0]) @ way / max(float(way @ way), 1e-300))
+
+    def table(self, places: Floats) -> Floats:
+        """(p, k, 3) at other places: linear between those on the line that are nearest, beyond its ends as there."""
+        along, way = self.along, self.places[-1] - self.places[0]
+        check_size(8 * 3 * len(places) * self.velocities.shape[1], len(places), "use fewer samples or nodes")
+        if len(along) == 1:
+            return np.repeat(self.velocities, len(places), axis=0)
+        at = np.clip((places - self.places[0]) @ way / (way @ way), 0.0, 1.0)
+        k = np.clip(np.searchsorted(along, at, side="right") - 1, 0, len(along) - 2)
+        part = ((at - along[k]) / (along[k + 1] - along[k]))[:, None, None]
+        return np.asarray((1.0 - part) * self.velocities[k] + part * self.velocities[k + 1])
+
+
+def gusts_at(wind: Any, up: int, places: Floats, level: float) -> Floats:
+    """(p, k, 3) what is added to the mean wind at places (p, 3); up: the axis against gravity; level: still water."""
     mean = wind.vectors(up).sum(axis=0)
     speed = float(np.linalg.norm(mean))
     axes = np.zeros((3, 3))
-    axes[0], axes[2, up] = mean / speed, 1.0
+    axes[2, up] = 1.0
+    if isinstance(wind.gusts, Velocities):
+        axes[:2] = replace(wind, speeds=(1.0, 1.0)).vectors(up)
+        share = (np.maximum(places[:, up] - level, 0.0) / wind.reference) ** wind.power
+        return np.ascontiguousarray(wind.gusts.table(places) @ axes - share[:, None, None] * mean)
+    axes[0] = mean / speed
     axes[1] = np.cross(axes[2], axes[0])
     return np.ascontiguousarray(wind.gusts.table(speed, np.ascontiguousarray(places @ axes.T)) @ axes)
+
+
+def check_size(size: int, count: int, hint: str) -> None:
+    """ModelError: a table is too large."""
+    if size > MOST_BYTES:
+        raise ModelError(f"*WIND: {size / 1e9:.3g} GB of gusts at {count} nodes are too many: {hint}")

@@ -117,8 +117,6 @@ def slopes_of(curve: tuple[tuple[float, float], ...]) -> list[float]:
 
 def snap_time(length0: Floats, density: Floats, young: Floats) -> Floats:
     """(m,) L0/(2 c), c = sqrt(E/rho): what a wave needs through half of a bar; 0 without mass.
-
-    Longer implicit increments do not show how a line snaps taut (``model/notices.py``).
-    """
+    Longer implicit increments do not show how a line snaps taut (``model/notices.py``)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(0.5 * length0 * np.sqrt(density / young))

@@ -36,9 +36,7 @@ def nodes_per_element(kind: str) -> int:
 
 def legs_of(ends: Ints, pulleys: Ints) -> tuple[Ints, Ints]:
     """(q, 2) nodes and (q,) elements of all straight pieces: two of a rope over a pulley, one of other elements.
-
-    ends (k, 2) first and last nodes of elements, pulleys (k,) the nodes between them, -1 for none
-    """
+    ends (k, 2) first and last nodes of elements, pulleys (k,) the nodes between them, -1 for none"""
     reeved = np.flatnonzero(pulleys >= 0)
     elements = np.repeat(np.arange(len(ends)), 1 + (pulleys >= 0))
     legs = ends[elements]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.errors import listed
 from fem.model import Model
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
@@ -30,9 +31,7 @@ FOLLOW = "automatic increments (without DIRECT, with the default TIME ERROR) res
 
 def damps_waves(procedure: Dynamic) -> bool:
     """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4.
-
-    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO.
-    """
+    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO."""
     return procedure.integrator == "BACKWARD EULER" or (
         (procedure.integrator == "GENERALIZED ALPHA" and procedure.rho <= 0.5)
         or (procedure.integrator == "HHT" and procedure.alpha <= -1.0 / 3.0)
@@ -92,9 +91,7 @@ def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
 
 def coarse_swing(model: Model, procedure: Procedure) -> str:
     """That equal increments do not show even the slowest swing, 2 pi sqrt(L/g); nothing where they do.
-
-    L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node.
-    """
+    L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node."""
     weights = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
     if not (isinstance(procedure, Dynamic) and procedure.direct and any(weights)):
         return ""
@@ -120,9 +117,7 @@ LISTED = 5
 
 def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
     """Of the deck alone, for each step: its number, where winches stand before it and at its start, both (elements, 2).
-
-    NaN where an earlier run, whose state the first step begins with, may have left them.
-    """
+    NaN where an earlier run, whose state the first step begins with, may have left them."""
     stands = np.full((len(model.mesh.element_labels), 2), 0.0 if model.earlier is None else np.nan)
     follows: dict[tuple[int, int], tuple[float, Follow]] = {}
     begin = 0.0
@@ -149,9 +144,7 @@ def jumps(model: Model) -> Iterator[tuple[int, Floats, Floats]]:
 
 def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str:
     """What a step makes of winches that begin elsewhere than where they stand; nothing where none does.
-
-    stands, start  (elements, 2) changes of natural length before the step and at its start
-    """
+    stands, start  (elements, 2) changes of natural length before the step and at its start"""
     stiffness = of_sections(model, lambda section, material: section.area * (material.young or 0.0))
     length = natural_lengths(model.mesh, model.rest_lengths)
     length = np.where(length > 0.0, length, 1.0)  # elements without one have no winch
@@ -163,17 +156,16 @@ def told_of_jump(model: Model, step: Step, stands: Floats, start: Floats) -> str
     worst = int(force.argmax())
     end = int(np.abs(change[worst]).argmax())
     names = model.mesh.element_names[jumping]
-    listed = ", ".join(map(str, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
     moved = change[worst, end]
     effect = "makes" if moved < 0.0 else "removes"
     remedy = "let its AMPLITUDE begin at the value before (it counts from the start of the run), or remove it"
     if not step.winds:
         remedy = "remove AMPLITUDE=STEP from *STEP: the winch then runs evenly over the step"
     return (
-        f"*WINCH changes the length of element {listed} abruptly at the start of the step: by {moved:.6g} of element "
-        f"{model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, to "
-        f"{start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything moves. "
-        f"Unless that is intended, {remedy}"
+        f"*WINCH changes the length of element {listed(names, LISTED)} abruptly at the start of the step: by "
+        f"{moved:.6g} of element {model.mesh.element_names[worst]}, from {stands[worst, end]:.6g}, its value before, "
+        f"to {start[worst, end] + 0.0:.6g}; that {effect} {force[worst]:.4g} of tension (EA dL/L0) before anything "
+        f"moves. Unless that is intended, {remedy}"
     )
 
 
@@ -212,10 +204,9 @@ def floating_text(model: Model) -> str:
     found, lift = floating_cables(model)
     if not len(found):
         return ""
-    names = ", ".join(map(str, model.mesh.element_names[found[:MOST_FLOATING]]))
-    more = f" and {len(found) - MOST_FLOATING} more" if len(found) > MOST_FLOATING else ""
+    names = listed(model.mesh.element_names[found], MOST_FLOATING)
     return (
-        f"elements {names}{more} are cables lighter than water that reach its surface: without stiffness in bending "
+        f"elements {names} are cables lighter than water that reach its surface: without stiffness in bending "
         "and compression they have no position of rest there; replace each float by a *SPRING to the ground (SPRING1, "
         f"vertical) of k = rho g A = {lift.max():.5g} and the load -(weight + k z) (*CLOAD) on the node below it, at "
         "the height z above still water"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -89,21 +90,12 @@ NODAL = (
     vector("UR", "rotation", "", derived=lambda of: of.turns[0], figure="rotations"),
     vector("VR", "angular velocity", "1/time", derived=lambda of: of.turns[1]),
 )
+SHOWN: Any = {"printed": True, "filed": True, "shown": True}
 ELEMENTAL = (
-    Quantity("E", "strain", "", printed=True, filed=True, shown=True, aliases=("E11",)),
+    Quantity("E", "strain", "", aliases=("E11",), **SHOWN),
     Quantity("S", "stress", "force/length²", printed=True, filed=True, aliases=("S11",)),
-    Quantity("N", "N", "force", printed=True, filed=True, shown=True, is_extension=True),
-    Quantity(
-        "T",
-        "T",
-        "force",
-        printed=True,
-        filed=True,
-        shown=True,
-        aliases=("SF", "SF1"),
-        is_extension=True,
-        swept=("end", "min", "max"),
-    ),
+    Quantity("N", "N", "force", is_extension=True, **SHOWN),
+    Quantity("T", "T", "force", aliases=("SF", "SF1"), is_extension=True, swept=("end", "min", "max"), **SHOWN),
     # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
 )
@@ -169,13 +161,9 @@ class Values:
     """
 
     def __init__(
-        self,
-        table: tuple[Quantity, ...],
-        model: Model,
-        indices: Ints,
-        recorded: Iterable[Floats],
+        self, table: tuple[Quantity, ...], model: Model, indices: Ints, recorded: Iterable[Floats],
         time: Floats | float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.model, self.indices, self.time = model, indices, time
         self._table = {quantity.name: quantity for quantity in table}
         self._found = dict(zip(self._table, recorded, strict=False))

@@ -83,6 +83,14 @@ class DragLaw:
             return np.column_stack([np.radians(rows[:, 0]), rows[:, 1:]])
         return np.column_stack([rows, np.zeros(len(rows))])
 
+    def at(self, degrees: float) -> tuple[float, float]:
+        """By angle: C_D, and dC_L/dalpha per radian to the right of the angle."""
+        turn = 2.0 * np.pi
+        angle, drag, lift = np.vstack([self.radians, self.radians[0] + [turn, 0.0, 0.0]]).T
+        here = angle[0] + (np.radians(degrees) - angle[0]) % turn
+        k = min(int(np.searchsorted(angle, here, side="right")), len(angle) - 1) - 1
+        return float(np.interp(here, angle, drag)), float((lift[k + 1] - lift[k]) / (angle[k + 1] - angle[k]))
+
 
 @frozen
 class MarineGrowth:
@@ -285,9 +293,7 @@ class Jonswap:
 
     def components(self, water: Water) -> Floats:
         """(c, 5) as ``COMPONENTS``: one in each of ``count`` bins of equal width, with the energy of the bin.
-
-        Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width.
-        """
+        Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width."""
         edges = 2.0 * np.pi / self.period * np.linspace(self.low, self.high, self.count + 1)
         chance = split_mix(self.seed, 2 * self.count)
         omega = edges[:-1] + chance[: self.count] * np.diff(edges)
@@ -345,10 +351,6 @@ def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Flo
     return np.concatenate(parts)
 
 
-def stretching_of(waves: tuple[Airy | Jonswap, ...]) -> str:
-    return waves[0].stretching if waves else VERTICAL
-
-
 def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
     """Height from the still level at which formulas take what is at z: that itself below the still level, and that
     level above it (VERTICAL, NONE); with WHEELER the height whose part of the depth is that of z below eta.
@@ -358,21 +360,16 @@ def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
 
 
 def water_at(
-    waves: tuple[Airy | Jonswap, ...],
-    water: Water,
-    up: int,
-    places: Floats,
-    time: Floats | float,
+    waves: tuple[Airy | Jonswap, ...], water: Water, up: int, places: Floats, time: Floats | float,
     stream: Floats | float = 1.0,
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """Elevation (...) of the surface, velocity and acceleration (..., 3) of the water at places (..., p, 3).
-
     time (...): total time; stream (...): factor of the current, which is part of the velocity, without amplitudes of
-    loads. Above the surface nothing moves.
-    """
+    loads. Above the surface nothing moves."""
     depth, side = water.level - water.seabed, 1.0 if up == 2 else -1.0
     x, y, z = places[..., 0], side * places[..., 3 - up], places[..., up] - water.level
-    sea, how, now = components_of(waves, water), stretching_of(waves), np.asarray(time, float)[..., None]
+    sea, how = components_of(waves, water), waves[0].stretching if waves else VERTICAL
+    now = np.asarray(time, float)[..., None]
     eta, velocity, acceleration = np.zeros_like(x), np.zeros_like(places), np.zeros_like(places)
     for theta, grown, _, (_, _, amplitude, _, _, _) in trains(sea, x, y, now):
         eta += amplitude * grown * np.cos(theta)

@@ -58,9 +58,7 @@ class Rao:
 
     def answer(self, omega: Floats, heading: Floats) -> tuple[Complexes, Flags, Flags]:
         """H (6, c) in waves (c,) that run at ``heading`` from the bow, rotations in radians.
-
-        Which waves have a frequency, which a heading, that the table has not.
-        """
+        Which waves have a frequency, which a heading, that the table has not."""
         ways = self.headings
         found = np.zeros((len(ways), len(omega), 6), complex)
         beyond = np.zeros((len(ways), len(omega)), np.bool_)

@@ -135,6 +135,8 @@ class ConsoleSink(SilentSink):
         """The last lines of a run."""
         named = ((name.replace("_", " "), value) for name, value in totals.energies.items() if name != "energy_error")
         error = energy_error_text(totals.largest_energy_error, totals.energy_exchanged, self._model.heading)
+        if taken := totals.numerical_dissipation:  # of the error; what is left of it at the end is drift
+            error += f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{totals.energy_drift:.3g}"
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
         entries = [
             ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
@@ -142,7 +144,7 @@ class ConsoleSink(SilentSink):
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}"),
             ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
-            ("", f"energy error {error}{_taken(totals)}"),
+            ("", f"energy error {error}"),
             ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),
             ("wall time", f"{seconds:.2f} s"),
             ("written", f"in {folder}: {', '.join(files)}"),
@@ -152,12 +154,6 @@ class ConsoleSink(SilentSink):
 
     def _print(self, text: str) -> None:
         show(text, self._stream, self._bar)
-
-
-def _taken(totals: Totals) -> str:
-    """What numerical damping has taken of the energy error, and what of it is left at the end: drift."""
-    taken, drift = totals.numerical_dissipation, totals.energy_drift
-    return f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{drift:.3g}" if taken else ""
 
 
 def as_note(text: str) -> str:

@@ -56,7 +56,7 @@ class RunFiles:
         """
         self._name = deck_name(model)
         self.folder = run_record.RESULTS / self._name if output is None else Path(output)
-        self.progress = ProgressSink(model, self._note_progress)
+        self.progress = ProgressSink(model, lambda: self._record({}) if self.is_open else None)
         self.verdict = RUNNING
         self.is_open = False
         self._model, self._requests = model, requests
@@ -146,10 +146,6 @@ class RunFiles:
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
         return there - counted
 
-    def _note_progress(self) -> None:
-        if self.is_open:
-            self._record({})
-
     def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
         solver, earlier = self._requests.solver, self._requests.earlier
@@ -223,16 +219,8 @@ class Relay(SilentSink):
         raise NotImplementedError
 
 
-def relayed(method: str) -> Callable[..., None]:
-
-    def hand_on(self: Relay, *what: Any) -> None:
-        self._pass(method, *what)
-
-    return hand_on
-
-
 for _method in ("begin", "rows", "frame", "event", "modes", "response", "notice", "keep", "resume"):
-    setattr(Relay, _method, relayed(_method))
+    setattr(Relay, _method, lambda self, *what, method=_method: self._pass(method, *what))
 
 
 class Writer(Relay):

@@ -32,19 +32,7 @@ from fem.files import PART, is_marked
 from fem.runs.console import Bar
 from fem.runs.own import FILM, check_file
 from fem.runs.read import Missing, Results, open_results
-from fem.show.motion import (
-    NOTE,
-    Pick,
-    bars_of,
-    break_times,
-    magnified,
-    magnified_title,
-    nearest,
-    overview,
-    plane_of,
-    tension_scale,
-    whole_motion,
-)
+from fem.show import reading
 from fem.show.scenery import draw_scenery, upright, with_scenery
 from fem.show.style import AXES, LABEL, SMALL, TITLE, shortened
 
@@ -113,7 +101,11 @@ def animate(
         if bar is not None:
             bar.close()
     if say:
-        notes = results.remark, "" if scene.has_colours else NO_COLOURS, NOTE.format(scale) if scale != 1.0 else ""
+        notes = (
+            results.remark,
+            "" if scene.has_colours else NO_COLOURS,
+            reading.NOTE.format(scale) if scale != 1.0 else "",
+        )
         for note in filter(None, notes):
             say(f"note: {note}")
         shown = f"time {scene.time[0]:.6g} to {scene.time[-1]:.6g}"
@@ -121,7 +113,7 @@ def animate(
     return path
 
 
-def even_times(boundaries: Floats, most: int) -> Pick:
+def even_times(boundaries: Floats, most: int) -> reading.Pick:
     """At most ``most`` instants, evenly spaced in the time of each step: automatic increments must not change speed."""
 
     def pick(time: Floats) -> Ints:
@@ -148,7 +140,7 @@ class Window:
     end: float = np.inf
     step: float | None = None
 
-    def pick(self, boundaries: Floats, most: int) -> Pick:
+    def pick(self, boundaries: Floats, most: int) -> reading.Pick:
         """``even_times`` among the times of the window. Missing: it holds none."""
 
         def pick(time: Floats) -> Ints:
@@ -177,16 +169,16 @@ class Scene:
         self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window, scale: float = 1.0
     ) -> None:
         mesh = results.mesh
-        self.title = magnified_title(results.heading, scale)
+        self.title = reading.magnified_title(results.heading, scale)
         self._results = results
-        motion = whole_motion(results, window.pick(results.boundaries, frames))
+        motion = reading.whole_motion(results, window.pick(results.boundaries, frames))
         self.time = motion.time
         self._frames = window.frames(motion.time)
-        self._shown = nearest(motion.time, self._frames)
-        self._x = magnified(mesh.coordinates, motion.values["U"], scale)
-        self._axes = plane_of(results)
+        self._shown = reading.nearest(motion.time, self._frames)
+        self._x = mesh.coordinates + scale * motion.values["U"]
+        self._axes = reading.plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]
-        self._bars, self._broken = bars_of(mesh)[0], break_times(results)
+        self._bars, self._broken = reading.bars_of(mesh)[0], reading.break_times(results)
         self._others = mesh.ends[~mesh.is_bar & lines]
         self._tension = motion.tension
         if motion.tension is not None and not np.isfinite(motion.tension).any():
@@ -245,8 +237,8 @@ class Scene:
         if labels:
             return [known[label] for label in labels]
         count = np.bincount(self._bars.ravel(), minlength=len(known))
-        still = overview(self._results).at_rest
-        free = np.flatnonzero((count == 1) & ~still & ~overview(self._results).reaction.any(axis=1))
+        still = reading.overview(self._results).at_rest
+        free = np.flatnonzero((count == 1) & ~still & ~reading.overview(self._results).reaction.any(axis=1))
         if len(free):
             return [int(node) for node in free]
         farthest = np.abs(self._x - self._x[0]).max(axis=(0, 2))
@@ -283,7 +275,7 @@ class Scene:
             bar.set_label(text, fontsize=LABEL)
             bar.ax.tick_params(labelsize=SMALL)
             bar.outline.set_visible(False)
-        held = overview(self._results).at_rest
+        held = reading.overview(self._results).at_rest
         held = held & np.isin(np.arange(len(held)), [*self._bars.ravel(), *self._others.ravel()])
         x = self._x[0][held][:, self._axes]
         mark, size = ("^", 8.0) if len(x) <= 4 else ("s", 4.0)
@@ -317,7 +309,7 @@ class Scene:
         lines: Any = Line3DCollection if self._is_space else LineCollection
         look: dict[str, Any] = {"linewidths": 2.6, "colors": "#222222"}
         if self._tension is not None:
-            self._scale, self._slack = tension_scale(self._tension)
+            self._scale, self._slack = reading.tension_scale(self._tension)
             look = {"linewidths": 2.6, "cmap": self._scale.cmap, "norm": self._scale.norm}
         self._bar_lines = lines(x[self._bars], capstyle="round", animated=True, **look)
         self._other_lines = lines(x[self._others], colors="#888888", linewidths=1.2, linestyles="dashed", animated=True)

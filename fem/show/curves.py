@@ -16,7 +16,7 @@ from fem.arrays import Floats, Ints
 from fem.model.quantities import NODAL, QUANTITIES, Quantity
 from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, instant_keys
 from fem.show import style
-from fem.show.motion import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
+from fem.show.reading import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
 
 ERROR = "_err"

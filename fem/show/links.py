@@ -28,20 +28,8 @@ from matplotlib.ticker import MaxNLocator
 from fem.arrays import Flags, Floats, Ints
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, extremes
 from fem.runs.record import Acting
-from fem.show import style
+from fem.show import reading, style
 from fem.show.curves import force_figure, printed
-from fem.show.motion import (
-    NODES,
-    REST,
-    Motion,
-    chain_of,
-    neighbours,
-    nodes_at,
-    overview,
-    plane_of,
-    read_motion,
-    table_values,
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,15 +54,15 @@ class Links:
 @lru_cache(maxsize=1)
 def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = style.MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
-    nodes, elements = chain_of(results)
+    nodes, elements = reading.chain_of(results)
     places = style.some_of(elements, most)
     labels = [elements[place] for place in places]
     first, second = [nodes[place] for place in places], [nodes[place + 1] for place in places]
     ends = list(dict.fromkeys([*first, *second]))
-    motion = read_motion(results, ends, variables)
+    motion = reading.read_motion(results, ends, variables)
     start, end = ([ends.index(label) for label in side] for side in (first, second))
     values = dict(motion.values)
-    values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
+    values["U"] = values["U"] + results.mesh.coordinates[reading.nodes_at(results, ends)]
     centre = {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()}
     direction = values["U"][:, end] - values["U"][:, start]
     rate = values["V"][:, end] - values["V"][:, start] if "V" in values else None
@@ -86,7 +74,7 @@ def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
 
     Down is where GRAV points; without it, or where it stands on the plane, against the plane's second axis.
     """
-    axes = plane_of(results)
+    axes = reading.plane_of(results)
     down = np.zeros(3)
     gravity = results.gravity
     largest = -1 if gravity is None else int(np.argmax(np.abs(gravity)))
@@ -159,15 +147,15 @@ def angles(results: Results) -> Figure:
 
 def links(results: Results) -> Figure:
     found = read_links(results, ("U", "V", "A"))
-    axes = plane_of(results)
+    axes = reading.plane_of(results)
     title = f"Centres of the links{style.part_of(found.labels, found.every)}"
     figure, rows = style.panels(len(found.centre), title, len(axes))
     for row, (name, values) in zip(rows, found.centre.items(), strict=True):
-        word = "position" if name == "U" else NODES[name].field
+        word = "position" if name == "U" else reading.NODES[name].field
         for panel, axis in zip(row, axes, strict=True):
             for place, label in enumerate(found.labels):
                 style.curve(panel, found.time, values[:, place, axis], place, f"link {label}")
-            panel.set_ylabel(style.labelled(results, f"{word} {style.AXES[axis]}", NODES[name].unit))
+            panel.set_ylabel(style.labelled(results, f"{word} {style.AXES[axis]}", reading.NODES[name].unit))
     style.finish(results, rows)
     figure.set_label(found.source)
     return figure
@@ -213,7 +201,7 @@ def joint_forces(results: Results, most: int = style.MOST_CURVES) -> Joints:
     bars = np.flatnonzero(results.mesh.is_bar[links[:, 0]])
     chosen = bars[style.some_of(bars.tolist(), most)]
     labels = results.mesh.element_labels[links[chosen, 0]].tolist()
-    pulls = table_values(results.elements, ["T"], labels, None if motion.keys is None else motion.keys[kept])
+    pulls = reading.table_values(results.elements, ["T"], labels, None if motion.keys is None else motion.keys[kept])
     tension = None if pulls is None else pulls[:, :, 0]
     source = f"{motion.source or 'the tables'}; {balance}"
     return Joints(motion.time[kept], labels, len(bars), force[:, chosen], tension, source)
@@ -232,10 +220,10 @@ def joints(results: Results) -> Figure:
 
 def trees_of(results: Results, springs: Ints) -> list[Tree]:
     """The trees that bars and axial springs form; springs: labels of those between dofs. Missing: they form loops."""
-    mesh, look = results.mesh, overview(results)
-    supported = (look.reaction > REST * look.reaction.max()).any(axis=1)
+    mesh, look = results.mesh, reading.overview(results)
+    supported = (look.reaction > reading.REST * look.reaction.max()).any(axis=1)
     edges = np.flatnonzero((mesh.ends[:, 0] != mesh.ends[:, 1]) & ~np.isin(mesh.element_labels, springs))
-    beside = neighbours(mesh, edges)
+    beside = reading.neighbours(mesh, edges)
     rank = {node: (not supported[node], not look.at_rest[node], mesh.node_labels[node]) for node in beside}
     seen: set[int] = set()
     trees = []
@@ -259,23 +247,23 @@ def trees_of(results: Results, springs: Ints) -> list[Tree]:
     return trees
 
 
-def motion_of(results: Results, trees: list[Tree], acting: dict[int, Acting]) -> tuple[Motion, bool]:
+def motion_of(results: Results, trees: list[Tree], acting: dict[int, Acting]) -> tuple[reading.Motion, bool]:
     """U, A, and where needed V and RF of all nodes that take part; whether velocities or elongations count."""
-    mesh, look = results.mesh, overview(results)
+    mesh, look = results.mesh, reading.overview(results)
     nodes = {node for tree in trees for node in (tree.root, *tree.links[:, 2].tolist())}
     for step in acting.values():
         nodes |= {dof // 3 for dof in step.springs.ravel().tolist() if dof >= 0}
     needs_rates = any(step.damping.any() or len(step.springs) for step in acting.values())
     beyond = sorted(nodes - {tree.root for tree in trees})
-    has_supports = bool((look.reaction[beyond] > REST * look.reaction.max()).any())
+    has_supports = bool((look.reaction[beyond] > reading.REST * look.reaction.max()).any())
     wanted = ["A", *(["V"] if needs_rates else [])]
     required = [*wanted, *(["RF"] if has_supports else [])]
     labels = mesh.node_labels[sorted(nodes)].tolist()
-    return read_motion(results, labels, [*wanted, "RF"], required=required), needs_rates
+    return reading.read_motion(results, labels, [*wanted, "RF"], required=required), needs_rates
 
 
 def forces_of(
-    results: Results, trees: list[Tree], motion: Motion, acting: dict[int, Acting], needs_rates: bool
+    results: Results, trees: list[Tree], motion: reading.Motion, acting: dict[int, Acting], needs_rates: bool
 ) -> tuple[Floats, str, Flags]:
     """Force (k, links, 3) at the instants that are kept (all,), and how well they balance the reactions of the roots.
 
@@ -333,7 +321,7 @@ class Instants:
 
 
 def middles(
-    results: Results, motion: Motion, rows: Ints, step: int, acting: Acting, needs_rates: bool
+    results: Results, motion: reading.Motion, rows: Ints, step: int, acting: Acting, needs_rates: bool
 ) -> tuple[Instants, Flags]:
     """What the sums take, and which rows (k,) are usable."""
     u = motion.values["U"][rows]
@@ -368,13 +356,13 @@ def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting)
     """Forces on all links at their near ends (k, links, 3), and what all of it asks of the roots (k, trees, 3)."""
     mesh = results.mesh
     place = np.full(len(mesh.node_labels), -1)
-    place[nodes_at(results, at.nodes)] = np.arange(len(at.nodes))
+    place[reading.nodes_at(results, at.nodes)] = np.arange(len(at.nodes))
     mine = np.flatnonzero((place[mesh.ends] >= 0).all(axis=1) & (acting.mass >= 0.0))
     i, j = place[mesh.ends[mine]].T
     own = np.zeros((len(at.a), len(mesh.element_labels), 3))
     own[:, mine] = 0.5 * acting.mass[mine, None] * (at.a[:, i] + at.a[:, j])
     own[:, mine] += 0.5 * acting.damping[mine, None] * (at.v[:, i] + at.v[:, j]) - over(at.on_elements, mine)
-    total = -over(at.on_nodes, nodes_at(results, at.nodes)) - at.reaction
+    total = -over(at.on_nodes, reading.nodes_at(results, at.nodes)) - at.reaction
     for tree in trees:
         total[:, place[tree.root]] += at.reaction[:, place[tree.root]]
     alone = mine[mesh.ends[mine, 0] == mesh.ends[mine, 1]]
@@ -410,13 +398,13 @@ MOST_POINTS = 10_000
 def phase(results: Results) -> Figure:
     """(u, v) of the printed nodes that move, one panel per direction; relative to a support that moves."""
     support = moving_support(results)
-    labels = [label for label, (_, v) in printed(results, NODES["V"]).items() if label != support and v.any()]
+    labels = [label for label, (_, v) in printed(results, reading.NODES["V"]).items() if label != support and v.any()]
     if not labels:
         raise Missing("no node has a velocity in nodes.csv: request *NODE PRINT, NSET=... of U, V")
     chosen = [labels[place] for place in style.some_of(labels)]
     motion: dict[int, tuple[Floats, Floats]] = {}
     for label in chosen:
-        pair = read_motion(results, [label] if support is None else [label, support], ("V",)).values
+        pair = reading.read_motion(results, [label] if support is None else [label, support], ("V",)).values
         if "V" not in pair:
             raise Missing(f"V is printed only at some instants, or not for node {support}: request *NODE PRINT of U, V")
         u, v = pair["U"], pair["V"]
@@ -437,8 +425,8 @@ def moving_support(results: Results) -> int | None:
     """The one node that is held in a direction in which it moves; None where there is none, or more than one."""
     if not results.fields:
         return None
-    look = overview(results)
-    held = look.reaction > REST * look.reaction.max()
+    look = reading.overview(results)
+    held = look.reaction > reading.REST * look.reaction.max()
     found = results.mesh.node_labels[(held & look.moved).any(axis=1)]
     return int(found[0]) if len(found) == 1 else None
 

@@ -43,10 +43,14 @@ def add_commands(commands: Any, late: Callable[..., Any]) -> None:
 
 
 def add_curve(command: Any) -> None:
-    """``--slope`` and ``--constant``: cycles to failure."""
+    """``--slope``, ``--constant``, ``--strength`` and ``--goodman``: cycles to failure."""
     text = "m and K of N = K range^-m (N: cycles to failure; range in the units of the series)"
     command.add_argument("--slope", metavar="m", type=positive, help=text)
     command.add_argument("--constant", metavar="K", type=positive, help=text)
+    text = "breaking load: the curve is a T-N curve, N = K (range/MBL)^-m"
+    command.add_argument("--strength", metavar="MBL", type=positive, help=text)
+    text = "count each cycle with the range/(1 - mean/S) that does the same damage about a mean of zero (Goodman)"
+    command.add_argument("--goodman", metavar="S", type=positive, help=text)
 
 
 def add_window(command: Any) -> None:

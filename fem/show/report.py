@@ -31,9 +31,9 @@ from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
 from fem.show import style
 from fem.show.animate import animate
-from fem.show.motion import overview, plane_of, read_tensions
 from fem.show.page import Facts, Grid, Page, Section, Words, drawn, facts, grid, picture, records
 from fem.show.plot import WHAT
+from fem.show.reading import Extreme, extremes_in_fields, extremes_of, overview, plane_of
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.shapes import draw_bars, dress, members_of, shapes
 from fem.show.style import MOST_CURVES, curve, legend_below, panels, some_of, tidy
@@ -226,40 +226,15 @@ def utilisation(results: Results, strength: Mapping[str, float]) -> Grid | None:
     return grid(("elements", "breaking load or strain", "greatest", "in element", "at time", "utilisation"), lines)
 
 
-def greatest(results: Results, column: str, target: str | int) -> tuple[float, str, float] | None:
-    """Value, element and time of the greatest T or E of an element, a set, or (empty) all; None: it is not written."""
-    table, best = results.elements, None
+def greatest(results: Results, column: str, target: str | int) -> Extreme | None:
+    """The greatest T or E of an element, a set, or (empty) all; None: it is not written."""
+    table = results.elements
     labels = np.array([target]) if isinstance(target, int) else results.mesh.element_labels
     if isinstance(target, str) and target:
         labels = labels[members_of(results, target)]
-    if column in table.columns:
-        for block in table.blocks((table.columns[3], "time", column)):
-            rows = block[np.isin(block[:, 0], labels) & ~np.isnan(block[:, 2])]
-            if len(rows) and (best is None or rows[:, 2].max() > best[0]):
-                label, time, value = rows[rows[:, 2].argmax()].tolist()
-                best = value, f"{label:.0f}", time
-    if best is not None or column != "T":
-        return best
-    try:
-        found = read_tensions(results)
-    except Missing:
-        return None
-    kept = np.flatnonzero(np.isin(found.labels, labels))
-    if not len(kept):
-        return None
-    row, place = np.unravel_index(found.values[:, kept].argmax(), (len(found.time), len(kept)))
-    return float(found.values[row, kept[place]]), str(found.labels[kept[place]]), float(found.time[row])
-
-
-def tension_extremes(results: Results) -> Sequence[Any]:
-    """As a line of the table, of the T in the fields; empty without."""
-    try:
-        found = read_tensions(results)
-    except Missing:
-        return ()
-    ends = [np.unravel_index(flat, found.values.shape) for flat in (found.values.argmin(), found.values.argmax())]
-    cells = [(float(found.values[at]), str(found.labels[at[1]]), float(found.time[at[0]])) for at in ends]
-    return (f"T [{results.unit('force')}]" if results.is_si else "T", *cells[0], *cells[1])
+    found = extremes_of(table, [column] if column in table.columns else [], labels)
+    found = extremes_in_fields(results, labels) if not found and column == "T" else found
+    return found.get((column, "greatest"))
 
 
 ROUND_OFF = 1e-9
@@ -270,16 +245,7 @@ def extremes(results: Results, name: str) -> Grid | None:
     one component of a vector, round-off of the others."""
     table = results.nodes if name == "nodes" else results.elements
     columns = table.columns[4:]
-    found: dict[tuple[str, str], tuple[float, str, float]] = {}
-    for block in table.blocks((*table.columns[2:4], *columns)) if columns else ():
-        for place, column in enumerate(columns, start=2):
-            values = block[:, place]
-            if np.isnan(values).all():
-                continue
-            for which, row in (("least", int(np.nanargmin(values))), ("greatest", int(np.nanargmax(values)))):
-                best = found.get((column, which))
-                if best is None or (values[row] - best[0]) * (1.0 if which == "greatest" else -1.0) > 0.0:
-                    found[column, which] = float(values[row]), f"{block[row, 1]:.0f}", float(block[row, 0])
+    found = extremes_of(table, columns)
     sizes: dict[str, float] = {}
     for (column, _), (value, *_) in found.items():
         sizes[column.rstrip("123")] = max(abs(value), sizes.get(column.rstrip("123"), 0.0))
@@ -290,8 +256,9 @@ def extremes(results: Results, name: str) -> Grid | None:
             unit = si_unit(column) if results.is_si else ""
             lines.append((f"{column} [{unit}]" if unit else column, *low, *high))
     item = name.removesuffix("s")
-    if name == "elements" and ("T", "least") not in found and (of_fields := tension_extremes(results)):
-        lines.append(of_fields)
+    if name == "elements" and ("T", "least") not in found and (of_fields := extremes_in_fields(results)):
+        unit = f" [{results.unit('force')}]" if results.is_si else ""
+        lines.append((f"T{unit}", *of_fields["T", "least"], *of_fields["T", "greatest"]))
     still = "Quantities that are zero, and those that the deck does not print, are left out." * (name == "elements")
     return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)
 

@@ -47,29 +47,48 @@ def has_scenery(results: Results) -> bool:
 
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The box of a picture, with the planes and cylinders that are near."""
-    low, high = with_planes(results, axes, low, high)
+    up, low, high = upright(results), low.copy(), high.copy()
+
+    def take_in(place: int, first: float, last: float, size: float) -> None:
+        if low[place] - NEAR * size < first and last < high[place] + NEAR * size:
+            low[place], high[place] = min(low[place], first), max(high[place], last)
+
+    size = float((high - low).max())
+    for plane in planes_of(results) if up in axes else ():
+        z = corners_of(plane, up, axes, low, high)[:, up]
+        take_in(axes.index(up), z.min(), z.max(), size)
     size = float((high - low).max())
     for cylinder in cylinders_of(results):
         for place, axis in enumerate(axes):
             if abs(cylinder.axis[axis]) <= ALONG:
-                first, last = cylinder.point[axis] - cylinder.radius, cylinder.point[axis] + cylinder.radius
-                if low[place] - NEAR * size < first and last < high[place] + NEAR * size:
-                    low[place], high[place] = min(low[place], first), max(high[place], last)
+                middle = cylinder.point[axis]
+                take_in(place, middle - cylinder.radius, middle + cylinder.radius, size)
     return low, high
 
 
 def draw_scenery(results: Results, panel: Any, axes: tuple[int, ...], low: Floats, high: Floats) -> None:
-    """Within the limits of a panel: planes, and outlines of cylinders."""
-    draw_planes(results, panel, axes, low, high)
+    """Within the limits of a panel: lines in a plane, sheets in space, outlines of cylinders; no planes from above."""
+    up, is_space = upright(results), len(axes) == 3
+    for plane in planes_of(results) if up in axes else ():
+        place, corners = axes.index(up), corners_of(plane, up, axes, low, high)
+        if corners[:, up].max() < low[place] or corners[:, up].min() > high[place]:
+            continue
+        if is_space:
+            look: dict[str, Any] = {"facecolors": plane.colour, "edgecolors": plane.colour, "linewidths": 0.6}
+            panel.add_collection3d(Poly3DCollection([corners], alpha=0.25 if plane.is_bottom else 0.12, **look))
+            continue
+        line = corners[:2, axes]
+        panel.plot(*line.T, color=plane.colour, lw=1.2, zorder=1, scalex=False, scaley=False)
+        if plane.is_bottom and place == 1:
+            panel.fill_between(*line.T, min(low[1], line[:, 1].min()), color=plane.colour, alpha=0.25, lw=0, zorder=0.5)
     for cylinder in cylinders_of(results):
-        if len(axes) == 3:
+        if is_space:
             facets = facets_of(cylinder, low, high)
             panel.add_collection3d(Poly3DCollection(facets, alpha=0.25, facecolors=ROUND, edgecolors="none"))
             continue
-        look: dict[str, Any] = {"facecolor": f"{ROUND}40", "edgecolor": ROUND, "lw": 1.2, "zorder": 0.6}
         outline = outline_of(cylinder, axes, low, high)
         panel.add_patch(outline if isinstance(outline, Circle) else Polygon(outline, closed=True))
-        panel.patches[-1].set(**look)
+        panel.patches[-1].set(facecolor=f"{ROUND}40", edgecolor=ROUND, lw=1.2, zorder=0.6)
 
 
 def cylinders_of(results: Results) -> list[Cylinder]:
@@ -134,39 +153,6 @@ def planes_of(results: Results) -> list[Plane]:
 def upright(results: Results) -> int:
     """The axis along which gravity acts."""
     return 2 if results.gravity is None else int(np.argmax(np.abs(results.gravity)))
-
-
-def with_planes(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The box of a picture, with the planes that are near."""
-    up, low, high = upright(results), low.copy(), high.copy()
-    if up not in axes:
-        return low, high
-    place, size = axes.index(up), float((high - low).max())
-    for plane in planes_of(results):
-        z = corners_of(plane, up, axes, low, high)[:, up]
-        if low[place] - NEAR * size < z.min() and z.max() < high[place] + NEAR * size:
-            low[place], high[place] = min(low[place], z.min()), max(high[place], z.max())
-    return low, high
-
-
-def draw_planes(results: Results, panel: Any, axes: tuple[int, ...], low: Floats, high: Floats) -> None:
-    """Within the limits of a panel: lines in a plane, sheets in space; nothing of what is seen from above."""
-    up = upright(results)
-    if up not in axes:
-        return
-    place = axes.index(up)
-    for plane in planes_of(results):
-        corners = corners_of(plane, up, axes, low, high)
-        if corners[:, up].max() < low[place] or corners[:, up].min() > high[place]:
-            continue
-        if len(axes) == 3:
-            look: dict[str, Any] = {"facecolors": plane.colour, "edgecolors": plane.colour, "linewidths": 0.6}
-            panel.add_collection3d(Poly3DCollection([corners], alpha=0.25 if plane.is_bottom else 0.12, **look))
-            continue
-        line = corners[:2, axes]
-        panel.plot(*line.T, color=plane.colour, lw=1.2, zorder=1, scalex=False, scaley=False)
-        if plane.is_bottom and place == 1:
-            panel.fill_between(*line.T, min(low[1], line[:, 1].min()), color=plane.colour, alpha=0.25, lw=0, zorder=0.5)
 
 
 def corners_of(plane: Plane, up: int, axes: tuple[int, ...], low: Floats, high: Floats) -> Floats:

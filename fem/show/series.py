@@ -310,17 +310,43 @@ def gathered(cycles: Floats, bins: int | None) -> Floats:
     return np.column_stack([used * width, mean, count[used]])
 
 
-def damage(cycles: Floats, slope: float, constant: float) -> float:
-    """Miner's sum of n/N with N = constant * range^-slope cycles to failure."""
-    return float(cycles[:, 2] @ cycles[:, 0] ** slope / constant)
+def damage(
+    cycles: Floats, slope: float, constant: float, strength: float | None = None, goodman: float | None = None
+) -> float:
+    """Miner's sum of n/N with N = constant (range/strength)^-slope cycles to failure.
+
+    goodman  strength at which a steady load fails: a cycle counts as one of range/(1 - mean/goodman) about zero; means
+             below zero do not help. CommandError: a mean reaches it.
+    Source: Goodman, Mechanics Applied to Engineering (1899); Shigley, Mechanical Engineering Design, 6-12.
+    """
+    ranges, means, counts = cycles.T
+    if goodman is not None:
+        if (largest := float(means.max(initial=0.0))) >= goodman:
+            raise CommandError(f"the mean of a cycle, {largest:.6g}, reaches {goodman:g} of Goodman's line")
+        ranges = ranges / (1.0 - means.clip(0.0) / goodman)
+    return float(counts @ (ranges / (strength or 1.0)) ** slope / constant)
+
+
+def check_curve(slope: float | None, constant: float | None, *others: float | None) -> None:
+    """CommandError: something of a curve is missing."""
+    if (slope is None) != (constant is None):
+        raise CommandError("fatigue damage needs both --slope m and --constant K of N = K range^-m")
+    if slope is None and any(each is not None for each in others):
+        raise CommandError("--strength and --goodman belong to --slope m and --constant K of N = K (range/strength)^-m")
 
 
 def rainflow(
-    folder: Path, slope: float | None, constant: float | None, bins: int | None, say: Say, **chosen: Any
+    folder: Path,
+    slope: float | None,
+    constant: float | None,
+    strength: float | None,
+    goodman: float | None,
+    bins: int | None,
+    say: Say,
+    **chosen: Any,
 ) -> None:
     """``fem post rainflow``: a table of cycles for each number that ``chosen_series`` finds, and what they do."""
-    if (slope is None) != (constant is None):
-        raise CommandError("fatigue damage needs both --slope m and --constant K of N = K range^-m")
+    check_curve(slope, constant, strength, goodman)
     for series in chosen_series(folder, **chosen):
         cycles = count_cycles(series.values)
         for notice in series.notices:
@@ -330,7 +356,7 @@ def rainflow(
         lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
         lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
         if slope is not None and constant is not None:
-            done = damage(cycles, slope, constant)
+            done = damage(cycles, slope, constant, strength, goodman)
             life = duration / done if done > 0.0 else math.inf
             lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time divided by Miner's sum)"]
         for line in lines:

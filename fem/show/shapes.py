@@ -20,27 +20,8 @@ from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL, NODAL
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
-from fem.show import style
+from fem.show import reading, style
 from fem.show.animate import even_times
-from fem.show.motion import (
-    Tensions,
-    bars_of,
-    break_times,
-    chain_of,
-    magnified,
-    magnified_title,
-    nodes_at,
-    overview,
-    places_of,
-    plane_of,
-    plane_within,
-    read_printed,
-    read_tensions,
-    slack_bar,
-    slack_spells,
-    tension_scale,
-    whole_motion,
-)
 from fem.show.scenery import draw_scenery, has_scenery, with_scenery
 from fem.show.series import Series, read_series, write_table
 
@@ -56,12 +37,12 @@ def tension(results: Results) -> Figure:
     """T over time: of bars from that with the largest to that with the least, the range and the extremes of all; when
     ropes are slack, or the bar with the largest.
     """
-    found = read_tensions(results)
+    found = reading.read_tensions(results)
     ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
     columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
     labels = [found.labels[column] for column in columns]
-    spells = slack_spells(results, float(found.time[0]), float(found.time[-1]))
-    word, spells = ("rope", spells) if spells else ("bar", slack_bar(found, columns[0]))
+    spells = reading.slack_spells(results, float(found.time[0]), float(found.time[-1]))
+    word, spells = ("rope", spells) if spells else ("bar", reading.slack_bar(found, columns[0]))
     rows = min(len(spells), MOST_ROPES) if len(spells) > 1 else 0
     figure = Figure(figsize=(style.WIDTH, 4.2 + 0.12 * rows), layout="constrained")
     ratios = (1.0, 0.15 + 0.06 * rows)[: 1 + bool(rows)]
@@ -107,13 +88,13 @@ def shade(panel: Any, spells: dict[int, list[tuple[float, float]]], word: str = 
 
 def envelope(results: Results) -> Figure:
     """Least, mean and greatest T in each step: of a chain over its arc length, of others on their undeformed bars."""
-    found = read_tensions(results)
+    found = reading.read_tensions(results)
     if len(found.labels) == 1:
         raise Missing("there is only one bar: its force is in the figure tension")
     parts, more = by_steps(results, found, "T")
     title = f"Minimum, mean and maximum force in the bars{more}"
     try:
-        figure = along(results, found.labels, parts, title, line_of(results, chain_of(results)), "force")
+        figure = along(results, found.labels, parts, title, line_of(results, reading.chain_of(results)), "force")
     except Missing:
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
@@ -122,13 +103,13 @@ def envelope(results: Results) -> Figure:
 
 def curvature(results: Results) -> Figure:
     """Least, mean and greatest SK of nodes in each step, over the arc length of a line that bends."""
-    found = read_printed(results.nodes, "SK", "*NODE PRINT")
+    found = reading.read_printed(results.nodes, "SK", "*NODE PRINT")
     parts, more = by_steps(results, found, "SK")
-    line = line_of(results, chain_of(results), of_nodes=True)
+    line = line_of(results, reading.chain_of(results), of_nodes=True)
     return along(results, found.labels, parts, f"Minimum, mean and maximum curvature{more}", line, "1/length")
 
 
-def by_steps(results: Results, found: Tensions, what: str) -> tuple[list[Any], str]:
+def by_steps(results: Results, found: reading.Tensions, what: str) -> tuple[list[Any], str]:
     """Parts of ``along`` for the last steps, and words for a title that has not all."""
     edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
     spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
@@ -164,7 +145,7 @@ def along(results: Results, labels: list[int], parts: list[Any], title: str, lin
     return figure
 
 
-def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]:
+def ranges(found: reading.Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]:
     """Least, mean over time, and greatest T (q,) at some instants."""
     values, time = found.values[chosen], found.time[chosen]
     dt = np.diff(time)
@@ -175,8 +156,8 @@ def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]
 def line_of(results: Results, chain: Chain, of_nodes: bool = False) -> Along:
     """Natural lengths along a chain of p + 1 nodes and p bars, to these nodes or the middles of the bars."""
     nodes, elements = chain
-    distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
-    places = places_of(elements, results.mesh.element_labels)
+    distance = np.linalg.norm(np.diff(results.mesh.coordinates[reading.nodes_at(results, nodes)], axis=0), axis=1)
+    places = reading.places_of(elements, results.mesh.element_labels)
     given, fraction = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # 1 without pulleys
     length = np.where(np.isnan(given), distance, given * fraction)
     if of_nodes:
@@ -184,20 +165,20 @@ def line_of(results: Results, chain: Chain, of_nodes: bool = False) -> Along:
     return Along(nodes[0], elements, np.cumsum(length) - 0.5 * length)
 
 
-def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
+def maps(results: Results, found: reading.Tensions, parts: list[Any], title: str) -> Figure:
     """The undeformed bars, from the side, coloured by least, mean and greatest T; a row for each step."""
     mesh = results.mesh
     legs, elements = mesh.legs
     column = np.full(len(mesh.ends), -1)
-    column[places_of(found.labels, mesh.element_labels)] = np.arange(len(found.labels))
+    column[reading.places_of(found.labels, mesh.element_labels)] = np.arange(len(found.labels))
     ends, column = legs[column[elements] >= 0], column[elements[column[elements] >= 0]]
     low, high = mesh.coordinates.min(axis=0), mesh.coordinates.max(axis=0)
-    across = list(plane_within(low, high, results.gravity))
+    across = list(reading.plane_within(low, high, results.gravity))
     middle, half = 0.5 * (low + high)[across], 0.54 * np.maximum(high - low, 0.15 * (high - low).max())[across]
-    scale, _ = tension_scale(np.array([part[1:] for part in parts]))
+    scale, _ = reading.tension_scale(np.array([part[1:] for part in parts]))
     is_flat = len(across) == 2
     figure = Figure(figsize=(10.5, 1.0 + (3.0 if is_flat else 3.6) * len(parts)), layout=margins(is_flat))
-    figure.suptitle(magnified_title(title, 1.0), fontsize=style.TITLE)
+    figure.suptitle(reading.magnified_title(title, 1.0), fontsize=style.TITLE)
     kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
     axes = figure.subplots(len(parts), 3, squeeze=False, subplot_kw=kind)
     for row, (when, *values) in zip(axes, parts, strict=True):
@@ -225,18 +206,18 @@ def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
 
 def shapes(results: Results, scale: float | None = None) -> Figure:
     """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large, None: as it fits."""
-    motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
-    mesh, axes = results.mesh, plane_of(results)
+    motion = reading.whole_motion(results, even_times(results.boundaries, INSTANTS))
+    mesh, axes = results.mesh, reading.plane_of(results)
     scale = fitting_scale(results, mesh.coordinates, motion.values["U"]) if scale is None else scale
-    x = magnified(mesh.coordinates, motion.values["U"], scale)[:, :, axes]
-    bars, broken = bars_of(mesh)[0], break_times(results)
-    held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
+    x = (mesh.coordinates + scale * motion.values["U"])[:, :, axes]
+    bars, broken = reading.bars_of(mesh)[0], reading.break_times(results)
+    held = reading.overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     shown = style.some_of(motion.time.tolist(), INSTANTS)
     figure, panels, middle, half = set_stage(
-        results, axes, low, high, len(shown), magnified_title(results.heading, scale)
+        results, axes, low, high, len(shown), reading.magnified_title(results.heading, scale)
     )
-    colours = None if motion.tension is None else tension_scale(motion.tension)[0]
+    colours = None if motion.tension is None else reading.tension_scale(motion.tension)[0]
     if colours is not None:
         figure.colorbar(colours, ax=panels, shrink=0.8, label=f"T [{results.unit('force')}]")
     for place, panel in zip(shown, panels, strict=True):
@@ -335,15 +316,15 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one."""
     found = read_modes(results)
     extent = np.ptp(found.position, axis=0).max() or 1.0
-    x = magnified(found.position, found.shapes, SIZE * (1.0 if scale is None else scale) * extent)
+    x = found.position + SIZE * (1.0 if scale is None else scale) * extent * found.shapes
     every = np.concatenate([x, found.position[None]])
     low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
-    axes = plane_within(low, high, results.gravity)
+    axes = reading.plane_within(low, high, results.gravity)
     count = len(found.number)
     part = f", {count} of {found.every}" if count < found.every else ""
     title = f"Modes of step {found.step}{part}: {results.heading}"
     figure, panels, middle, half = set_stage(
-        results, axes, low[list(axes)], high[list(axes)], count, magnified_title(title, 1.0)
+        results, axes, low[list(axes)], high[list(axes)], count, reading.magnified_title(title, 1.0)
     )
     broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
     legs, elements = found.mesh.legs
@@ -422,7 +403,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
         raise CommandError(unknown("quantity", what, units).args[0])
     unit, kind = units[what]
     try:
-        line = line_of(results, chain_of(results, members_of(results, members)), of_nodes=kind == "node")
+        line = line_of(results, reading.chain_of(results, members_of(results, members)), of_nodes=kind == "node")
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
     found = read_series(folder, f"{what}_{kind[0]}", line.labels, step, start)

@@ -17,6 +17,7 @@ from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN
 from fem.solve.state import StepState
+from fem.solve.statics.riks import ArcClock
 from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
@@ -41,22 +42,21 @@ def overflow_message(step: StepState, increment: int, time: float) -> str:
     )
 
 
-def automatic_notice(clock: ErrorClock) -> str:
-    """How long automatic increments of dynamics will be."""
+def pace_notice(clock: Clock | ArcClock) -> str:
+    """How long automatic increments of dynamics will be; nothing of equal ones."""
+    if not isinstance(clock, ErrorClock):
+        text = (
+            f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}, as long as they converge: "
+            "numerical damping removes what they do not resolve; dtmax, or a TIME ERROR of *CONTROLS, follows the "
+            "motion"
+        )
+        return text if clock.is_paced else ""
     change = clock.controls.tension_change
     also = f", and cables change their tension by at most {change:g} of the largest force" if change else ""
     return (
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}: their local error stays below "
         f"{clock.controls.time_error:g} of the largest displacement{also} (TIME ERROR of *CONTROLS; OFF keeps the "
         "first increment, DIRECT gives equal ones)"
-    )
-
-
-def convergence_notice(clock: Clock) -> str:
-    """How long increments of dynamics will be that go by convergence."""
-    return (
-        f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}, as long as they converge: numerical "
-        "damping removes what they do not resolve; dtmax, or a TIME ERROR of *CONTROLS, follows the motion"
     )
 
 
@@ -83,25 +83,19 @@ def _against_dt(stage: StepSystem, dt: float) -> str:
 
 def drift_message(stage: StepSystem, step: Step, time: float, dt: float, error: str) -> str:
     """Where the energy left its band, and the cure."""
-    fraction = step.controls.energy_drift or 0.0
+    fraction, procedure = step.controls.energy_drift or 0.0, step.procedure
+    cure = (
+        "Use smaller increments, or *DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any "
+        "increment"
+    )
+    if isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM":
+        cure = "Iterate to round-off (leave out RESI_GLOB_RELA), or use smaller increments"
     return (
         f"energy drift at t = {time:.6g}: the energy balance is off by {error}, more than {100.0 * fraction:g} %, so "
         "the motion beyond this point is unreliable."
         + _against_dt(stage, dt)
-        + f" {_cure_of_drift(step)}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF switches the check off. "
+        + f" {cure}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF switches the check off. "
         "Everything computed so far is written"
-    )
-
-
-def _cure_of_drift(step: Step) -> str:
-    """What to change, by integrator."""
-    procedure = step.procedure
-    integrator = procedure.integrator if isinstance(procedure, Dynamic) else ""
-    if integrator == "ENERGY MOMENTUM":
-        return "Iterate to round-off (leave out RESI_GLOB_RELA), or use smaller increments"
-    return (
-        "Use smaller increments, or *DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any "
-        "increment"
     )
 
 
@@ -208,10 +202,8 @@ def squares_of(stage: StepSystem) -> Floats:
 
 def passing_times(stage: StepSystem) -> Floats:
     """(m,) what a wave needs through each bar that can snap; inf for the others.
-
     Those can snap that carry less in compression than in tension, and have a modulus and masses to pull at.
-    sqrt(2)/omega: within a chain, whose nodes have the mass of a bar each, that is L0/c.
-    """
+    sqrt(2)/omega: within a chain, whose nodes have the mass of a bar each, that is L0/c."""
     kinds, constants = stage.bars.kinds[:, 1], stage.bars.constants
     elastic = (kinds != RIGID) & (kinds != TABLE) & (constants[bar.MINUS] < constants[bar.PLUS])
     times = np.full(len(kinds), np.inf)

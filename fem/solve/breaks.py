@@ -39,9 +39,7 @@ class Breaks:
 
     def reached(self, recorded: Ints, gone: Flags, kept: Record, time: Floats) -> tuple[Ints, Ints]:
         """At the ends (k,) of which of the first increments that are kept, rising, which limits are reached.
-
-        recorded  elements whose values are kept;  gone  (elements,) out of the model already
-        """
+        recorded  elements whose values are kept;  gone  (elements,) out of the model already"""
         if not len(self.elements):
             return self.elements, self.elements
         now, looked_at = np.repeat(time[:, None], len(self.elements), axis=1), self.columns >= 0

@@ -66,15 +66,10 @@ class Checkpoints:
     """
 
     def __init__(
-        self,
-        every: int = 0,
-        at_ends: bool = False,
-        before: State = None,
-        earlier: State = None,
+        self, every: int = 0, at_ends: bool = False, before: State = None, earlier: State = None,
         guard: Guard | None = None,
-    ) -> None:
-        self.every, self.at_ends, self.before, self.guard = every, at_ends, before, guard
-        self.earlier = earlier
+    ) -> None:  # fmt: skip
+        self.every, self.at_ends, self.before, self.earlier, self.guard = every, at_ends, before, earlier, guard
         self.start: dict[str, Any] = {}
         self._kept = self._seen = time.monotonic()
 
@@ -168,9 +163,7 @@ def refuse_earlier(model: Model) -> None:
 
 def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
     """The states of a checkpoint that a further step can begin with, by step and increment, the last one last.
-
-    ``is_end``: of the step.
-    """
+    ``is_end``: of the step."""
     start, step = checkpoint["start"], checkpoint["step"]
     found = {(start["number"] - 1, start["increment"]): {**start, "is_end": True}} if start["number"] > 1 else {}
     if step is not None:
@@ -182,9 +175,7 @@ def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, 
 
 def motion_in(run: RunState, start: Mapping[str, Any]) -> dict[str, Any]:
     """The motion that an earlier run hands on, in the arrays of one whose steps may act on more elements.
-
-    ``flow`` and ``power`` come with the first step, which evaluates all forces.
-    """
+    ``flow`` and ``power`` come with the first step, which evaluates all forces."""
     motion, system, now = start["motion"], run.system, run.progress.motion
     before = assemble(replace(system.model, inherited=start["reach"], steps=()))
     state = states_in(system.families, system.state, before.families, motion["state"])

@@ -54,9 +54,7 @@ ELEMENT_SECONDS = 5e-6
 
 def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None:
     """ModelError where a step has more increments than any run gets through, or shorter ones than time can tell apart.
-
-    end: total time at its end
-    """
+    end: total time at its end"""
     if not procedure.period <= MOST_INCREMENTS * procedure.dt:
         raise ModelError(
             f"step {number} would have more than {MOST_INCREMENTS:g} increments: its period is {procedure.period:g}, "
@@ -293,6 +291,16 @@ class ErrorClock(Clock):
         self.limits[LIMIT.high_level] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
 
 
+def clock_of(
+    procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
+) -> Clock:
+    """That of a step."""
+    by_error = controls.time_error and not procedure.direct and not goes_by_convergence(procedure, controls)
+    if isinstance(procedure, Dynamic) and by_error:
+        return ErrorClock(procedure, controls, start, instants, stage, motion)
+    return Clock(procedure, controls, start, instants)
+
+
 @dataclass(slots=True)
 class Progress:
     """Where a run is: the state, the increment of the step, total time.
@@ -315,10 +323,6 @@ class Progress:
             self.chunk = min(4 * self.chunk, LONGEST_CHUNK)
         elif spent > 2.0 * CHUNK_SECONDS:
             self.chunk = max(1, self.chunk // 2)
-
-    def pace_python(self, spent: float) -> None:
-        """Choose the next chunk after one of Python functions in which an increment took ``spent`` seconds."""
-        self.few = self.chunk = max(1, min(4 * self.few, int(CHUNK_SECONDS / spent)))
 
 
 def increments(origin: float, first: int, last: int, dt: float, now: float) -> tuple[Floats, Floats]:

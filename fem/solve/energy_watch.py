@@ -62,9 +62,7 @@ class EnergyWatch:
 
     def leaves(self, progress: Progress, dt: float) -> str:
         """The balance has left its band: a notice, or nothing, where the run may go on.
-
-        Raises EnergyDrift where it may not.
-        """
+        Raises EnergyDrift where it may not."""
         motion, time = progress.motion, progress.time
         error = balance(motion)
         is_damped = self.damps and error < motion.energies[ENERGY.error0]

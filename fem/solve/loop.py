@@ -12,12 +12,7 @@ import numpy as np
 
 from fem.arrays import distinct
 from fem.assembly.cases import Span
-from fem.assembly.environment import (
-    Environment,
-    first_environment,
-    next_environment,
-    winches_at,
-)
+from fem.assembly.environment import Environment, first_environment, next_environment, winches_at
 from fem.assembly.system import assemble
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, ModelError, NoConvergence
@@ -29,15 +24,7 @@ from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.breaks import breaks_of
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.clock import (
-    Clock,
-    ErrorClock,
-    Progress,
-    expected_increments,
-    first_chunk,
-    goes_by_convergence,
-    refuse_endless,
-)
+from fem.solve.clock import Clock, Progress, clock_of, expected_increments, first_chunk, refuse_endless
 from fem.solve.outcome import acting_of
 from fem.solve.start import first_motion
 from fem.solve.state import RunState
@@ -180,12 +167,11 @@ class Run(RunState):
         schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.requests.fields)
         instants = self.breaks.instants
         instants = instants if procedure.direct else distinct(np.concatenate([schedule.instants, instants]))
-        clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
+        clock: Clock | ArcClock
         if riks and isinstance(procedure, Static):
             clock = ArcClock(procedure, step.controls, span.start, make_arc(stage, motion, span, riks))
-        by_error = step.controls.time_error and not goes_by_convergence(procedure, step.controls)
-        if isinstance(procedure, Dynamic) and not procedure.direct and by_error:
-            clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
+        else:
+            clock = clock_of(procedure, step.controls, span.start, instants, stage, motion)
         if isinstance(procedure, Dynamic) and isinstance(marcher, Newton):
             watch_snaps(stage, step.controls, procedure)
         name = "STATIC" if is_static else "DYNAMIC"

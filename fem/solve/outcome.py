@@ -83,9 +83,7 @@ def note_loads(
     factors: Floats | None = None,
 ) -> None:  # fmt: skip
     """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes.
-
-    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known
-    """
+    factor  (k,) that of RIKS;  factors (k, q): those of all loads, where they are known"""
     for number, case in enumerate(environment.nodal):
         of_case = evaluate(case.curve, time) if factors is None else factors[:, number]
         if factor is not None and isinstance(case.curve, Ramp):
@@ -99,16 +97,14 @@ def numbers_in(kept: Record) -> int:
 
 
 def is_finite(numbers: Floats) -> bool:
-    """Of all numbers (k,), and of the sum of their squares: False may be too strict."""
+    """Of all numbers (k,), and of their sum: False may be too strict. (A product wakes the threads of BLAS.)"""
     with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(numbers.dot(numbers))
+        return math.isfinite(numbers.sum())
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with a number that overflowed, or is none.
-
-    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
-    """
+    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here."""
     whole = kept.increments.base if kept.increments.base is kept.values.base else None
     if whole is not None and len(rows) == len(kept.increments) and is_finite(whole):
         return rows

@@ -178,9 +178,7 @@ SCHEMES: dict[str, Callable[[Dynamic], Scheme]] = {
 
 def keeps_energy(row: Coefficients) -> bool:
     """Whether an increment keeps the energy of a linear oscillator, here (u^2 + v^2)/2 with omega dt = 1.
-
-    Three motions tell all that a quadratic form has.
-    """
+    Three motions tell all that a quadratic form has."""
     part = 0.5 if row.secant else row.wf
     for u, v in ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)):
         rest = row.wm * (row.au * u - row.av * v + row.aa * u) + (1.0 - row.wm) * u - (1.0 - part) * u

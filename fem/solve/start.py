@@ -7,7 +7,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.system import System
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.linear.factors import refine, solve_dense, symmetric_factor
@@ -15,13 +15,7 @@ from fem.model import Dynamic
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import (
-    ENERGY,
-    MEMORY,
-    Loading,
-    Motion,
-    Scratch,
-)
+from fem.solve.newton.groups import ENERGY, MEMORY, Loading, Motion, Scratch
 from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -39,20 +33,10 @@ NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
 
-def initial_motion(system: System) -> tuple[Floats, Floats]:
-    """u and v (3n,) that the initial conditions of the model give."""
-    u, v = groups.room(system.size), groups.room(system.size)
-    for condition in system.model.initial_conditions:
-        if condition.kind in ("DISPLACEMENT", "VELOCITY"):
-            field = u if condition.kind == "DISPLACEMENT" else v
-            field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    return u, v
-
-
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
-    u, v = initial_motion(system)
-    a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(5))
+    u, v, a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(7))
+    u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
@@ -84,10 +68,8 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
 
 def keep_lengths(stage: StepSystem, motion: Motion, time: float) -> bool:
     """Move nodes to where rods have their lengths, after supports have jumped; False where no such place is found.
-
     The nearest place, measured by the mass: M (u - u0) + G(u)^T mu = 0, u0 before. The first increment of
-    Newmark's scheme ends there, too, as dt goes to zero. Successive solves have G at the last place.
-    """
+    Newmark's scheme ends there, too, as dt goes to zero. Successive solves have G at the last place."""
     mass, before, largest = small_or_sparse_mass(stage), motion.u.copy(), np.inf
     for _ in range(MOST_PROJECTIONS):
         evaluate_rods(stage, motion, time)
@@ -108,10 +90,8 @@ def no_length(system: System) -> float:
 
 def start_dependents(stage: StepSystem, field: Floats, what: str, period: float = 1.0) -> None:
     """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
-
     ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
-    than 1e-12 of the largest value anywhere, and by more than ``no_length`` in the period.
-    """
+    than 1e-12 of the largest value anywhere, and by more than ``no_length`` in the period."""
     equations = stage.equations
     if len(equations.slave) == 0:
         return
@@ -214,9 +194,7 @@ def mass_matrix(stage: StepSystem) -> Sparse:
 
 def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:
     """Solve for the accelerations with a coupled mass matrix; dofs where it is singular.
-
-    Small models take numpy alone: importing SciPy takes longer than the whole solve.
-    """
+    Small models take numpy alone: importing SciPy takes longer than the whole solve."""
     unknown, equations, is_small = np.flatnonzero(free == 1), stage.equations, len(free) <= DENSE
     if is_small:
         transform: Matrix = np.diag((free == 1).astype(float))
@@ -262,9 +240,7 @@ def _solve_dense(matrix: Floats, scale: Floats, right: Floats) -> tuple[int, Flo
 
 def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.damping_force``.
-
-    ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start.
-    """
+    ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start."""
     work = stage.work
     _try(motion, work)
     evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
@@ -307,10 +283,8 @@ def _try(motion: Motion, work: Scratch) -> None:
 
 def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool) -> None:
     """Reactions and energies at the start of a step, the step's loads acting.
-
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
-    outside, so the energy error continues from where it was. ModelError where forces do not go on in that state.
-    """
+    outside, so the energy error continues from where it was. ModelError where forces do not go on in that state."""
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
     before = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
@@ -336,14 +310,11 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
 
 def support_jump_remark(system: System, dofs: list[int], is_late: bool, has_rods: bool) -> str:
     """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
-
-    is_late: they move there in the first increment;  has_rods: which bring their nodes along
-    """
+    is_late: they move there in the first increment;  has_rods: which bring their nodes along"""
     if not dofs:
         return ""
-    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
-    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
+    names = listed([system.name_dof(dof) for dof in dofs], 3)
+    return f"the prescribed displacement of {names} differs from the state at the start of the step: " + (
         "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only to "
         "first order: give it an AMPLITUDE"
         if is_late

@@ -12,53 +12,19 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import of_modes
 from fem.compiled.interpreted import work
-from fem.errors import ModelError, NoConvergence, OutOfIncrements
+from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import Schedule
-from fem.solve import rope_states, start
-from fem.solve.advice import (
-    automatic_notice,
-    convergence_notice,
-    failure_message,
-    out_of_increments,
-    overflow_message,
-    snap_notice,
-    soft_bottom_notice,
-)
+from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, no_arc
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import (
-    CONTROL,
-    CORRECT,
-    DONE,
-    ENERGY,
-    LIMIT,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    OPEN,
-    PROJECT_ACCELERATION,
-    ROW,
-    Loading,
-    Record,
-)
-from fem.solve.outcome import (
-    before_overflow,
-    copy_of,
-    frame_of,
-    gather_reactions,
-    jumps_of,
-    note_loads,
-    numbers_in,
-    remarks_of,
-    rows_of,
-    snapped,
-)
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Record
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
@@ -72,15 +38,13 @@ MEASURED = 0.5
 """Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
 MORE_ITERATIONS = 4
 """As many as the given limit, where corrections are small on purpose: 94 were needed at most for 100 hanging bodies."""
-MOST_NAMED = 6
-"""Nodes that a notice names."""
 
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
 
 
-LOST = (SINGULAR, NOT_CONVERGED, NOT_FINITE)
+LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)
 """Outcomes of a chunk in which Newton's method did not find an equilibrium."""
 
 
@@ -92,14 +56,12 @@ class Newton(Marcher):
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Through a chunk; once more where statics finds no equilibrium by itself."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
-        while (
-            reason in LOST
-            and (reason == SINGULAR or step.system.model.corners)
-            and self._carefully(step, control, chunk, kept)
-        ):
+        may = (SINGULAR,) if not step.system.model.corners else LOST
+        while reason in may and self._carefully(step, control, chunk, kept):
             reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
         if reason in LOST and self._laid(step, control, chunk, kept):
-            return DONE if control[CONTROL.increment] == len(chunk.dt) else self.march(step, control, chunk, kept)
+            is_last = control[CONTROL.increment] == len(chunk.dt)
+            return groups.DONE if is_last else self.march(step, control, chunk, kept)
         return reason
 
     def _carefully(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
@@ -112,10 +74,10 @@ class Newton(Marcher):
         stage.nodes = careful
         limits, stage.limits = stage.limits, stage.limits.copy()
         stage.limits[LIMIT.iterations] *= MORE_ITERATIONS if step.system.model.corners else 1
-        control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
+        control[CONTROL.phase], control[CONTROL.waiting] = groups.OPEN, 0
         reason = step.try_out(control, chunk, kept, NO_ROPES, int(control[CONTROL.increment]) + 1)
         stage.nodes, stage.limits = nodes, limits
-        return reason == DONE
+        return reason == groups.DONE
 
     def _laid(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
         """Once more through an increment of statics, from where cables are at rest in it; whether it succeeds."""
@@ -125,9 +87,9 @@ class Newton(Marcher):
         before = motion.u.copy()
         for found in laid(stage, motion, chunk, increment):
             motion.u[:] = found
-            control[CONTROL.phase], control[CONTROL.waiting] = OPEN, 0
+            control[CONTROL.phase], control[CONTROL.waiting] = groups.OPEN, 0
             reason = step.try_out(control, chunk, kept, NO_ROPES, increment + 1)
-            if reason == DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
+            if reason == groups.DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
                 step.notify(LAID)
                 return True
             motion.u[:] = before
@@ -135,7 +97,7 @@ class Newton(Marcher):
 
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
-        return failure_message(step, reason, control, increments, dt)
+        return advice.failure_message(step, reason, control, increments, dt)
 
 
 Ready: TypeAlias = tuple[StepSystem, Marcher]
@@ -153,10 +115,8 @@ def stage_of(run: RunState, step: Step) -> Ready:
     steps_over = rope_states.steps_over_impacts(step.controls, scheme, bars, ropes)
     if steps_over:
         scheme = energy_momentum()
-        system, bars = (
-            replace(system, bars=rope_states.without_pulls(system.bars, ropes)),
-            rope_states.without_pulls(bars, ropes),
-        )
+        system = replace(system, bars=rope_states.without_pulls(system.bars, ropes))
+        bars = rope_states.without_pulls(bars, ropes)
     if isinstance(procedure, Perturbation):
         bars = rope_states.as_they_are(bars, ropes, motion.u)
         system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u))
@@ -228,12 +188,9 @@ class StepRun(StepState):
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(procedure, now, is_first)
         if isinstance(procedure, Dynamic):
-            self.notify(snap_notice(stage, procedure, self.clock.dt))
+            self.notify(advice.snap_notice(stage, procedure, self.clock.dt))
             self.notify(coarse_swing(self.system.model, procedure))
-            if isinstance(self.clock, ErrorClock):
-                self.notify(automatic_notice(self.clock))
-            elif isinstance(self.clock, Clock) and self.clock.is_paced:
-                self.notify(convergence_notice(self.clock))
+            self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
@@ -245,7 +202,7 @@ class StepRun(StepState):
         self.has_begun = True
         self.tell_broken(self.whole.fallen)
         first = record(stage, 1, self.nodes, self.elements)
-        self.numbers = numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
+        self.numbers = outcome.numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
         error, self.thermal = motion.energies[ENERGY.error0], instant.thermal_end[0]
@@ -293,7 +250,7 @@ class StepRun(StepState):
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
-        self.notify(soft_bottom_notice(stage))
+        self.notify(advice.soft_bottom_notice(stage))
         motion.v[held] = motion.a[held] = 0.0  # also those that were given
         self.marcher.refuse(held, motion)
         if self.at_start:
@@ -318,7 +275,7 @@ class StepRun(StepState):
     def advance(self, most: int = LONGEST_CHUNK) -> None:
         """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
-            raise OutOfIncrements(out_of_increments(self, self.most))
+            raise OutOfIncrements(advice.out_of_increments(self, self.most))
         is_paced = self.clock.is_paced and not self.watch.is_off
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
@@ -370,14 +327,14 @@ class StepRun(StepState):
 
     def _pace(self, spent: float, done: int) -> None:
         """Choose the next chunk after one of ``done`` increments, and note how much is left for Python functions."""
-        in_python, self.spent = work.spent - self.spent, work.spent
+        now, in_python, self.spent = self.progress, work.spent - self.spent, work.spent
         if in_python and not self.is_compiled:
             if in_python > MEASURED * CHUNK_SECONDS:
-                work.ahead = in_python * (self.clock.end - self.progress.time) / (self.clock.dt * done)
-            self.progress.pace_python(spent / done)
+                work.ahead = in_python * (self.clock.end - now.time) / (self.clock.dt * done)
+            now.few = now.chunk = max(1, min(4 * now.few, int(CHUNK_SECONDS / (spent / done))))
         else:
             work.ahead = 0.0
-            self.progress.pace(spent, done + BALANCES > self.progress.chunk)
+            now.pace(spent, done + BALANCES > now.chunk)
 
     def _pass_events(self, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""
@@ -410,38 +367,40 @@ class StepRun(StepState):
         self._send_frame(self.clock.is_finished)
 
     def _remark(self, increments: Floats, ends: Floats) -> None:
-        for k in snapped(increments).tolist():
+        for k in outcome.snapped(increments).tolist():
             self.sink.event(Event(self.number, self.progress.increment + 1 + k, float(ends[k]), 0, "snap"))
-        jumps = jumps_of(increments, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
-        self.has_jumped |= bool(jumps)
-        for text in remarks_of(increments, jumps):
+        jumps = []
+        if self.clock.is_static and not self.has_jumped:
+            jumps = outcome.jumps_of(increments, self.progress.increment)
+            self.has_jumped = bool(jumps)
+        for text in outcome.remarks_of(increments, jumps):
             self.notify(text)
 
     def _send_rows(self, kept: Record, rows: Ints, time: Floats, dt: Floats, chunk: Loading | None = None) -> None:
-        gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
+        outcome.gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         factor = kept.increments[: len(time), ROW.factor] if len(self.arc.last) else None
         is_heard = self.sink.hears_rows
         if is_heard:
             done = len(dt)
             is_its = chunk is not None and chunk.time.item(done) == time.item(-1)  # else the last part of an increment
             factors = chunk.factors[1 : done + 1] if chunk and is_its else None
-            note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
+            outcome.note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics, factors)
         if self.has_gaps:
             kept.values[:, self.whole.gone[self.elements]] = 0.0
-        good, first = before_overflow(kept, rows), self.progress.increment + (1 if dt.item(0) else 0)
+        good, first = outcome.before_overflow(kept, rows), self.progress.increment + (1 if dt.item(0) else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
         self.progress.increment, is_whole = first + rows.item(-1), len(good) == len(rows)
         if len(good) and self.whole.requests.is_driven:
             self.whole.reached = kept, good.item(-1)
         if len(good) and is_heard:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
-            shown = copy_of(kept, np.arange(len(kept.increments))) if self.again else kept
-            found = rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end)
+            shown = outcome.copy_of(kept, np.arange(len(kept.increments))) if self.again else kept
+            found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end)
             found.cutbacks[0] = cutbacks
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
             at = rows.item(len(good))
-            raise ModelError(overflow_message(self, first + at, time.item(at)))
+            raise ModelError(advice.overflow_message(self, first + at, time.item(at)))
 
     def _send_frame(self, is_end: bool) -> None:
         """The whole field, where VTK or the end of the step (or of the run) ask for it."""
@@ -450,7 +409,7 @@ class StepRun(StepState):
         if is_due or is_end:
             shown = self.events.shown if self.events else self.stage
             factor = self.arc.numbers[FACTOR:][:1] if len(self.arc.last) else None
-            self.sink.frame(frame_of(shown, self.number, now, self.thermal, factor, is_end, is_due))
+            self.sink.frame(outcome.frame_of(shown, self.number, now, self.thermal, factor, is_end, is_due))
 
     def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
@@ -484,9 +443,8 @@ class StepRun(StepState):
             self.sink.event(Event(self.number, now.increment, now.time, label, "break", lost))
         alone = np.intersect1d(system.idle.nonzero()[0], system.model.mesh.legs[0])
         if len(alone):
-            names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
-            more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
-            self.notify(f"nodes that have lost all their elements are kept in place: {names}{more}")
+            names = listed(system.labels[alone])
+            self.notify(f"nodes that have lost all their elements are kept in place: {names}")
 
     def rebuild(self) -> None:
         """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""
@@ -562,7 +520,7 @@ def restore_solver(
     from fem.linear.sparse import DirectSolver
 
     stage.choice = replace(stage.choice, solver=solver)
-    for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):
+    for phase, state in ((groups.CORRECT, whole), (groups.PROJECT_ACCELERATION, mass)):
         if state is not None:
             opened = stage.solver_of(phase)
             assert isinstance(opened, DirectSolver)

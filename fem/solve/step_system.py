@@ -6,56 +6,33 @@ When a step stops asking its iterative linear solver: it gave up systems, or cos
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Floats, Ints, Say
 from fem.assembly.environment import Environment, LoadSet, load_set, thermal_rows
 from fem.assembly.equations import Equations, eliminate
+from fem.assembly.supports import Supports
 from fem.assembly.system import System
 from fem.forces import bar
 from fem.forces.bar import STORED, Bars
-from fem.forces.families import Groups, acting, are_symmetric, have_kinks, in_step
+from fem.forces.families import Groups, acting, in_step
 from fem.forces.protocol import BOOKS, Tangent
+from fem.linear import choice as linear
 from fem.linear.chain import JOINED, PINNED
-from fem.linear.choice import (
-    BICGSTAB,
-    BORDER,
-    CG,
-    CHAINS,
-    EXTERNAL,
-    NAMES,
-    NO_SOLVE,
-    NO_TREE,
-    UNSYMMETRIC,
-    Choice,
-    choose_solver,
-)
+from fem.linear.choice import BICGSTAB, BORDER, CG, CHAINS, EXTERNAL, UNSYMMETRIC, Choice, choose_solver
 from fem.model import Controls
 from fem.model.quantities import RECORDED, recorded_rows
 from fem.solve.newton import groups
-from fem.solve.newton.groups import (
-    LIMIT,
-    MEMORY,
-    ROW,
-    Loading,
-    Motion,
-    Nodes,
-    Passage,
-    Problem,
-    Record,
-    Ropes,
-    Scratch,
-    room,
-    rooms,
-)
+from fem.solve.newton.groups import LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch
 from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
 if TYPE_CHECKING:
     from fem.linear.sparse import DirectSolver, SaddleSolver, SparseTangent
 
 
+Moves: TypeAlias = tuple[Floats, Floats, Floats, Floats]
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
 FIRST_HALVED = 2.0
@@ -152,17 +129,11 @@ def prepare(
     equations = eliminate(system, environment.supports.supported)
     free = (~environment.supports.supported).astype(np.int64)
     free[equations.slave] = 2
-    nodes = Nodes(
-        np.repeat(system.mass, 3),
-        np.repeat(system.damping, 3) if system.damping.any() else np.zeros(0),
-        system.coordinates.reshape(-1),
-        free,
-        (free != 0).astype(float),
-        system.directed_mass,
-        np.zeros((0, 9)),
-        np.zeros(0),
-        system.pairs[: max(len(system.directed_mass) - len(system.labels), 0)],
-    )
+    damping = np.repeat(system.damping, 3) if system.damping.any() else np.zeros(0)
+    diagonal, place, mask = np.repeat(system.mass, 3), system.coordinates.reshape(-1), (free != 0).astype(float)
+    pairs = system.pairs[: max(len(system.directed_mass) - len(system.labels), 0)]
+    nothing = np.zeros((0, 9)), np.zeros(0)
+    nodes = Nodes(diagonal, damping, place, free, mask, system.directed_mass, *nothing, pairs)
     coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
     is_static = coefficients.wm == 0.0
     is_late = not (is_static or is_explicit or coefficients.secant)
@@ -172,25 +143,23 @@ def prepare(
         lags=is_late and (coefficients.wm != 1.0 or coefficients.wf != 1.0),
         takes=is_late and not keeps_energy(coefficients),
     )
-    symmetric = not (scheme.secant or bars.constants[bar.VISCOUS].any()) and are_symmetric(system.families)
+    families = [family for family, _ in acting(system.families)]
+    lost = scheme.secant or bars.constants[bar.VISCOUS].any()
+    symmetric = not lost and all(family.symmetric for family in families)
     if is_explicit:
         text = "central differences, lumped mass"
-        choice = Choice(NO_SOLVE, NO_TREE, 0, 0, text, "", "")
+        choice = Choice(linear.NO_SOLVE, linear.NO_TREE, 0, 0, text, "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
     if not symmetric:
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
-    limits, loads, work = (
-        limits_of(controls, bars, system.families),
-        load_set(system, environment),
-        scratch(system, bars, choice),
-    )
-    if have_kinks(system.families) and not is_static and len(bars.rods) == 0:
+    limits, loads = limits_of(controls, bars, system.families), load_set(system, environment)
+    if any(family.kinked for family in families) and not is_static and len(bars.rods) == 0:
         limits[LIMIT.halves] = FIRST_HALVED
     made = system, environment, bars, nodes, equations, loads
-    return StepSystem(*made, scheme, coefficients, limits, choice, work, symmetric)
+    return StepSystem(*made, scheme, coefficients, limits, choice, scratch(system, bars, choice), symmetric)
 
 
 def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats:
@@ -222,10 +191,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "power": BOOKS * (system.families is not None),
         "mass_before": (len(system.directed_mass), 9),
         "block": (count, 9),
-        "inverse": (
-            count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0,
-            JOINED if len(choice.tree.pair) else 9,
-        ),
+        "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, JOINED if len(choice.tree.pair) else 9),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
         "band": (choice.rows, 3 * choice.width + 1),
         "blocks": (choice.plan.blocks, 9),
@@ -237,35 +203,48 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "whole": (3, size if is_checked else 0),
         "pulls": (2, len(bars.nodes) if is_checked else 0),
     }
-    arrays: dict[str, Any] = {name: room(shapes.get(name, size)) for name in Scratch._fields if name != "tangent"}
+    names = (name for name in Scratch._fields if name != "tangent")
+    arrays: dict[str, Any] = {name: groups.room(shapes.get(name, size)) for name in names}
     return Scratch(**arrays, tangent=no_tangent(system, bars))
 
 
 def no_tangent(system: System, bars: Bars) -> Tangent:
     """Room for the tangent of a model."""
     has_blocks = len(system.springs.dofs) > 0 or not system.is_passive
-    block, cross = room((len(system.labels) if has_blocks else 0, 9)), room((len(system.pairs), 18))
-    bar_tangent, off = room((STORED, len(bars.nodes))), room(len(bars.off_mass))
+    block, cross = groups.room((len(system.labels) if has_blocks else 0, 9)), groups.room((len(system.pairs), 18))
+    bar_tangent, off = groups.room((STORED, len(bars.nodes))), groups.room(len(bars.off_mass))
     return Tangent(bars.nodes, bar_tangent, off, block, system.pairs, cross)
 
 
 def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
     """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
-    moving = stage.environment.supports.moving(motion.u)
-    u, v, a = stage.environment.supports.motion(moving, time[1:])
-    start = stage.environment.supports.velocity_after(moving, time[:-1])
+    moving, factors = stage.environment.supports.moving(motion.u), stage.loads.factors(time)
+    supports = support_motion(stage, stage.environment.supports, moving, time, exact_dt)
+    thermal = thermal_rows(stage.system, stage.environment, time)
+    loads = stage.loads.vectors, stage.loads.is_gravity, weighted(stage, factors), factors
+    return Loading(exact_dt, time, *loads, moving, *supports, thermal, thermal_mean(stage, thermal))
+
+
+def support_motion(stage: StepSystem, supports: Supports, dofs: Ints, time: Floats, dt: Floats) -> Moves:
+    """(k, c) u, v, a at the ends of increments, a of secant schemes that of the increment, and v after their starts."""
+    u, v, a = supports.motion(dofs, time[1:])
+    start = supports.velocity_after(dofs, time[:-1])
     if not stage.is_dynamic:
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
-    factors = stage.loads.factors(time)
-    thermal = thermal_rows(stage.system, stage.environment, time)
-    thermal_mean = thermal[1:] if len(thermal) > 1 else thermal
-    if stage.scheme.secant:  # a is the mean acceleration of the increment, and the temperature its mean
-        a = (v - start) / exact_dt[:, None]
-        if len(thermal) > 1:
-            thermal_mean = 0.5 * (thermal[:-1] + thermal[1:])
-    late, loads = stage.coefficients.wc, (stage.loads.vectors, stage.loads.is_gravity)
-    weighted = late * factors[1:] + (1.0 - late) * factors[:-1]
-    return Loading(exact_dt, time, *loads, weighted, factors, moving, u, v, a, start, thermal, thermal_mean)
+    return u, v, (v - start) / dt[:, None] if stage.scheme.secant else a, start
+
+
+def weighted(stage: StepSystem, factors: Floats) -> Floats:
+    """(k, p) factors of loads in the equilibrium of the increments, from those at their ends (k + 1, p)."""
+    late = stage.coefficients.wc
+    return np.asarray(late * factors[1:] + (1.0 - late) * factors[:-1])
+
+
+def thermal_mean(stage: StepSystem, thermal: Floats) -> Floats:
+    """(1 or k, m) thermal strain in the equilibrium of the increments, from that at their ends."""
+    if len(thermal) == 1:
+        return thermal
+    return 0.5 * (thermal[:-1] + thermal[1:]) if stage.scheme.secant else thermal[1:]
 
 
 def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
@@ -279,7 +258,7 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
     if not (known and known[0] is nodes and known[1] is elements):
         known = stage.recorded = (nodes, elements, *_recorded(stage, nodes, elements))
     _, _, count_of, width, family, touching = known
-    increments, kinematics, values = rooms(
+    increments, kinematics, values = groups.rooms(
         (count, len(ROW)), (count, count_of, len(nodes), 3), (count, len(elements), width)
     )
     return Record(increments, nodes, kinematics, family, values, touching)
@@ -321,9 +300,7 @@ class Patience:
 
     def judge(self, stage: StepSystem, motion: Motion, increments: Floats) -> None:
         """Conjugate gradients that need many iterations cost more than solves with a factor that is kept.
-
-        increments (k, ``ROW``) just taken
-        """
+        increments (k, ``ROW``) just taken"""
         memory = motion.memory
         if memory[MEMORY.spent] > 0.0:
             count, spent = float(increments[:, ROW.iterations].sum()), float(memory[MEMORY.spent])
@@ -336,4 +313,5 @@ class Patience:
         choice = stage.choice
         if choice.solver in (CG, BICGSTAB):
             stage.choice = replace(choice, solver=EXTERNAL)
-            self.notify(f"{NAMES[choice.solver]} {reason}: a direct solver is used from here on ({choice.remark})")
+            name = linear.NAMES[choice.solver]
+            self.notify(f"{name} {reason}: a direct solver is used from here on ({choice.remark})")

@@ -11,20 +11,10 @@ from typing import Any
 
 import fem
 from fem.errors import CommandError, FemError, lacks
+from fem.study import workers as sharing
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.question import Answer, Job
 from fem.study.table import CONTINUES
-from fem.study.workers import (
-    FEWEST,
-    Block,
-    LostWorker,
-    blocks,
-    is_worth_compiling,
-    likely_seconds,
-    lost_by,
-    spread,
-    without_main,
-)
 
 LOCAL = "local"
 ANSWER_SECONDS = 30
@@ -40,13 +30,13 @@ class Cluster:
     def __init__(self, client: Any, address: str) -> None:
         self.client, self.address = client, address
         self.capacity = 2 * checked_threads(client, address)
-        self.pending: dict[Any, Block] = {}
+        self.pending: dict[Any, sharing.Block] = {}
         self.seen = time.monotonic()
 
-    def submit(self, block: Block) -> None:
-        self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
+    def submit(self, block: sharing.Block) -> None:
+        self.pending[self.client.submit(sharing.Block.solve, block, pure=False, retries=RETRIES)] = block
 
-    def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
+    def collect(self) -> list[tuple[sharing.Block, list[Answer] | sharing.LostWorker]]:
         """Answers of those that have ended; FemError as of ``look``."""
         import distributed
 
@@ -56,7 +46,7 @@ class Cluster:
                 distributed.wait(list(self.pending), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         return [(self.pending.pop(future), self.outcome(future)) for future in ended]
 
-    def outcome(self, future: Any) -> list[Answer] | LostWorker:
+    def outcome(self, future: Any) -> list[Answer] | sharing.LostWorker:
         """Of a block that has ended."""
         if future.status == "finished":
             try:
@@ -64,10 +54,12 @@ class Cluster:
                 return answers
             except Exception as error:  # its worker has just been lost
                 self.look()
-                return lost_by(error)
+                return sharing.lost_by(error)
         self.look()
         return (
-            lost_by(future.exception(timeout=ANSWER_SECONDS)) if future.status == "error" else LostWorker(future.status)
+            sharing.lost_by(future.exception(timeout=ANSWER_SECONDS))
+            if future.status == "error"
+            else sharing.LostWorker(future.status)
         )
 
     def look(self) -> None:
@@ -96,11 +88,11 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
     first = next(jobs, None)
     if first is not None:
         with connected(scheduler, workers) as (team, count):
-            seconds = likely_seconds(first.model)
-            in_lanes = left >= FEWEST and not can_run_in_lanes(first.model)
-            pays = in_lanes and is_worth_compiling(first.model, seconds * left, count)
-            work = blocks(chain([first], jobs), left, count, seconds)
-            yield from spread(team, (Block(part, in_lanes, pays) for part in work))
+            seconds = sharing.likely_seconds(first.model)
+            in_lanes = left >= sharing.FEWEST and not can_run_in_lanes(first.model)
+            pays = in_lanes and sharing.is_worth_compiling(first.model, seconds * left, count)
+            work = sharing.blocks(chain([first], jobs), left, count, seconds)
+            yield from sharing.spread(team, (sharing.Block(part, in_lanes, pays) for part in work))
 
 
 @contextmanager
@@ -118,7 +110,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
     except ImportError:
         raise CommandError(f"--scheduler needs Dask: {lacks('distributed', 'dask')}") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it shows its own losses as tracebacks
-    with without_main():
+    with sharing.without_main():
         cluster: Any = scheduler
         if scheduler == LOCAL:
             cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]

@@ -7,37 +7,21 @@ from __future__ import annotations
 
 import argparse
 import gc
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fem.commands.arguments import (
-    add_deck,
-    add_output,
-    add_sweep,
-    assignment,
-    count,
-    file_with_values,
-    fraction,
-    percent,
-    positive,
-    positive_count,
-    time_or_name,
-    workers,
-)
+from fem.commands import arguments as option
 from fem.show.post import add_curve, add_window
 
-if TYPE_CHECKING:
-    from fem.study.exponents import Lyapunov
-    from fem.study.sections import Sections
 
-
-def add_commands(commands: Any) -> None:
+def add_commands(commands: Any, late: Callable[..., Any]) -> None:
+    """All of them. ``late`` makes a command of the place of its function."""
     add_sweep_command(commands)
-    add_converge_command(commands)
-    add_chaos_commands(commands)
-    add_branch_commands(commands)
-    add_fit_command(commands)
+    add_converge_command(commands, late)
+    add_chaos_commands(commands, late)
+    add_branch_commands(commands, late)
+    add_fit_command(commands, late)
 
 
 def add_sweep_command(commands: Any) -> None:
@@ -45,7 +29,7 @@ def add_sweep_command(commands: Any) -> None:
         "sweep", help="solve a deck for many parameter sets and collect the results in one table"
     )
     where = "folder of the table (default: results/<deck name>_sweep); an interrupted sweep is continued there"
-    add_sweep(sweep, where)
+    option.add_sweep(sweep, where)
     text = "parameter sets, one per line, below a line of *PARAMETER names (or initial values); instead of --vary"
     sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
     text = "also mean, std, extremes and Tz of time series (T of element 12, U3 of node 5) of each run, and a figure"
@@ -57,98 +41,100 @@ def add_sweep_command(commands: Any) -> None:
     sweep.set_defaults(command=sweep_command)
 
 
-def add_converge_command(commands: Any) -> None:
+def add_converge_command(commands: Any, late: Callable[..., Any]) -> None:
     search = commands.add_parser(
         "converge", help="find increments and a mesh for a wanted accuracy, and write the deck that has it"
     )
     what = "number that is to be accurate, as max:T_e12, min:U3_n5, mean:T_e1, U1_n2@3.5, frequency_1_1; repeatable"
     search.add_argument("--want", metavar="max:T_e12", action="append", required=True, help=what)
     what = "the accuracy, a part of the number itself (default: 1%%)"
-    search.add_argument("--within", metavar="1%", type=percent, default=0.01, help=what)
-    add_deck(search)
-    add_output(search, "deck to write (default: <deck name>_converged.inp)", "FILE.inp")
+    search.add_argument("--within", metavar="1%", type=option.percent, default=0.01, help=what)
+    option.add_deck(search)
+    option.add_output(search, "deck to write (default: <deck name>_converged.inp)", "FILE.inp")
     what = "longest time that the runs of one round may take, as estimated from the round before (default: 3600 s)"
-    search.add_argument("--limit", metavar="SECONDS", type=positive, default=3600.0, help=what)
+    search.add_argument("--limit", metavar="SECONDS", type=option.positive, default=3600.0, help=what)
     most = "largest number of processes (default: one per processor)"
-    search.add_argument("--workers", metavar="N", type=workers, help=most)
-    search.set_defaults(command=converge_command)
+    search.add_argument("--workers", metavar="N", type=option.workers, help=most)
+    search.set_defaults(command=late("fem.study.certainty.converge:write_converged", is_told=True))
 
 
-def add_chaos_commands(commands: Any) -> None:
+def add_chaos_commands(commands: Any, late: Callable[..., Any]) -> None:
     chaos = commands.add_parser("lyapunov", help="compute Lyapunov exponents of the motion in the last step of a deck")
-    chaos.add_argument("--time", type=positive, metavar="T", help="length of the last step (default: the deck's)")
+    chaos.add_argument(
+        "--time", type=option.positive, metavar="T", help="length of the last step (default: the deck's)"
+    )
     what = "number of exponents, the largest first (default: 1)"
-    chaos.add_argument("--exponents", type=positive_count, metavar="K", default=1, help=what)
+    chaos.add_argument("--exponents", type=option.positive_count, metavar="K", default=1, help=what)
     what = (
         "tangent: from the tangent maps of increments and impacts; two: from two neighbouring motions, for explicit "
         "steps, IMPACT=MOREAU and large nets (default: tangent)"
     )
     chaos.add_argument("--method", choices=("tangent", "two"), default="tangent", help=what)
     what = "increments between two orthonormalisations (default: 10; with --method two: 400)"
-    chaos.add_argument("--every", type=positive_count, metavar="N", help=what)
+    chaos.add_argument("--every", type=option.positive_count, metavar="N", help=what)
     what = "fraction of the time that is left out at the start (default: 0.2)"
-    chaos.add_argument("--transient", type=fraction, metavar="FRACTION", default=0.2, help=what)
+    chaos.add_argument("--transient", type=option.fraction, metavar="FRACTION", default=0.2, help=what)
     what = (
         "check the effect of dt by a second run at dt/2 (twice the work of the first) of one parameter set in ten "
         "(sample), of all (dt), or of none (default: sample)"
     )
     chaos.add_argument("--error", choices=("sample", "dt", "none"), default="sample", help=what)
-    chaos.set_defaults(command=lyapunov_command)
+    chaos.set_defaults(command=late("fem.study.files:write_lyapunov", is_whole=True))
     poincare = commands.add_parser(
         "sections", help="compute stroboscopic sections, the period of the motion, bifurcation diagrams"
     )
     of_section = "period of the section, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
-    poincare.add_argument("--period", type=time_or_name, metavar="T", help=of_section)
+    poincare.add_argument("--period", type=option.time_or_name, metavar="T", help=of_section)
     what = "number of periods (default: 400)"
-    poincare.add_argument("--cycles", type=positive_count, metavar="N", default=400, help=what)
+    poincare.add_argument("--cycles", type=option.positive_count, metavar="N", default=400, help=what)
     what = "number of points of the section, taken in the last periods (default: 128)"
-    poincare.add_argument("--points", type=positive_count, metavar="N", default=128, help=what)
+    poincare.add_argument("--points", type=option.positive_count, metavar="N", default=128, help=what)
     what = (
         "displacement or velocity of a printed node (U1_n2), or force of an element (T_e1), for the table of a sweep "
         "(default: the displacement that varies most)"
     )
     poincare.add_argument("--what", metavar="U1_n2", default="", help=what)
-    poincare.set_defaults(command=sections_command)
+    poincare.set_defaults(command=late("fem.study.files:write_sections", is_whole=True))
     for command in (chaos, poincare):
-        add_sweep(command, "folder of tables and figures")
+        option.add_sweep(command, "folder of tables and figures")
     starts = commands.add_parser(
         "basins", help="find the attractor that each initial state leads to (basins of attraction)"
     )
-    starts.add_argument("--period", type=time_or_name, metavar="T", help=of_section)
+    starts.add_argument("--period", type=option.time_or_name, metavar="T", help=of_section)
     what = "periods before the first check whether the motion has settled (default: 20)"
-    starts.add_argument("--transient", type=positive_count, metavar="N", default=20, help=what)
+    starts.add_argument("--transient", type=option.positive_count, metavar="N", default=20, help=what)
     what = "periods after which a motion that has not settled counts as aperiodic (default: 200)"
-    starts.add_argument("--cycles", type=positive_count, metavar="N", default=200, help=what)
+    starts.add_argument("--cycles", type=option.positive_count, metavar="N", default=200, help=what)
     what = "points closer than this fraction of the model's size are the same (default: 1e-3)"
-    starts.add_argument("--tolerance", type=fraction, metavar="FRACTION", default=1e-3, help=what)
+    starts.add_argument("--tolerance", type=option.fraction, metavar="FRACTION", default=1e-3, help=what)
     what = "effect of dt: repeat one start in twenty at dt/2 (a tenth of the work), or none (default: sample)"
     starts.add_argument("--error", choices=("sample", "none"), default="sample", help=what)
-    starts.set_defaults(command=basins_command)
-    add_sweep(starts, "folder of the tables and the figure", required=True, name="--grid")
+    starts.set_defaults(command=late("fem.study.basins:run_basins", is_whole=True))
+    option.add_sweep(starts, "folder of the tables and the figure", required=True, name="--grid")
 
 
-def add_branch_commands(commands: Any) -> None:
+def add_branch_commands(commands: Any, late: Callable[..., Any]) -> None:
     follow = commands.add_parser("continue", help="follow a motion as a parameter rises and falls (hysteresis)")
     add_common(follow, required=True)
     follow.add_argument("--back", action="store_true", help="then return, from the last value to the first")
     what = "left out at each value before the section (default: 100)"
-    follow.add_argument("--transient", type=count, metavar="N", default=100, help="periods " + what)
+    follow.add_argument("--transient", type=option.count, metavar="N", default=100, help="periods " + what)
     what = "number of points of the section at each value, one per period (default: 64)"
-    follow.add_argument("--points", type=positive_count, metavar="N", default=64, help=what)
+    follow.add_argument("--points", type=option.positive_count, metavar="N", default=64, help=what)
     what = "method for the exponent: the tangent map, two motions (for ropes and stops), or none (default: tangent)"
     follow.add_argument("--method", choices=("tangent", "two", "none"), default="tangent", help=what)
-    follow.set_defaults(command=continue_command)
+    follow.set_defaults(command=late("fem.study.files:write_continuation", is_whole=True))
     search = commands.add_parser(
         "orbits", help="find stable and unstable periodic orbits, their branches and bifurcations"
     )
     add_common(search, required=False)
     what = "period of the orbits, in periods of the excitation (default: 1)"
-    search.add_argument("--multiple", type=positive_count, metavar="K", default=1, help=what)
+    search.add_argument("--multiple", type=option.positive_count, metavar="K", default=1, help=what)
     what = "periods to run from the deck's initial state to the first guess (default: 0, the initial state itself)"
-    search.add_argument("--transient", type=count, metavar="N", default=0, help=what)
+    search.add_argument("--transient", type=option.count, metavar="N", default=0, help=what)
     what = "follow branches that start at bifurcations, and branches of these, to this depth (default: 1)"
-    search.add_argument("--depth", type=count, metavar="N", default=1, help=what)
-    search.set_defaults(command=orbits_command)
+    search.add_argument("--depth", type=option.count, metavar="N", default=1, help=what)
+    search.set_defaults(command=late("fem.study.files:write_orbits", is_whole=True))
 
 
 def add_common(command: argparse.ArgumentParser, required: bool) -> None:
@@ -156,128 +142,45 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
     form = "NAME=first:last:count"
     command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=what)
     what = "period of the excitation, or a *PARAMETER with that value (default: the period of the deck's amplitude)"
-    command.add_argument("--period", type=time_or_name, metavar="T", help=what)
+    command.add_argument("--period", type=option.time_or_name, metavar="T", help=what)
     what = "displacement or velocity of a printed node for the table (default: the displacement that varies most)"
     command.add_argument("--what", metavar="U1_n2", default="", help=what)
-    add_deck(command)
-    add_output(command, "folder of the table and the figure")
+    option.add_deck(command)
+    option.add_output(command, "folder of the table and the figure")
     command.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def sweep_command(options: argparse.Namespace) -> int:
-    gc.set_threshold(100_000)
-    from fem.errors import CommandError
-    from fem.study.points import points_of
-    from fem.study.row import Record, layout_of
-    from fem.study.scatter import read_scatter
-    from fem.study.seeds import write_seeds
-    from fem.study.sweep import run_sweep
+    gc.set_threshold(100_000)  # before heavy imports, as in ``fem run``
+    from fem.study.files import write_sweep
 
-    window = options.step, options.start, options.slope, options.constant
-    if options.record is None:
-        if window != (None, float("-inf"), None, None) or options.occurrences:
-            raise CommandError("--step, --from, --slope, --constant and --occurrences need --record")
-        return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
-    record = Record(options.record, *window)
-    if options.occurrences:
-        if record.slope is None:
-            raise CommandError("--occurrences also needs --slope m and --constant K of N = K range^-m")
-        read_scatter(options.occurrences, points_of(options).columns())
-    from fem.study.files import write_extremes
-
-    draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
-    return run_sweep(options, partial(layout_of, record=record), draw)
+    return write_sweep(options)
 
 
-def converge_command(options: argparse.Namespace) -> int:
-    from fem.runs.console import say
-    from fem.study.certainty.converge import write_converged
-
-    given = {name: value for name, value in vars(options).items() if name != "command"}
-    return write_converged(**given, say=say)
-
-
-def lyapunov_command(options: argparse.Namespace) -> int:
-    from fem.study.exponents import Lyapunov
-    from fem.study.files import write_exponents
-
-    study = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
-    return swept(options, study) if options.vary else write_exponents(options, study)
-
-
-def sections_command(options: argparse.Namespace) -> int:
-    from fem.study.files import write_section
-    from fem.study.sections import Sections
-
-    study = Sections(options.period, options.cycles, options.points, options.what)
-    if not options.vary:
-        return write_section(options, study)
-    from fem.study.points import read_vary
-    from fem.study.sweep import first_of
-
-    return swept(options, study.decided(first_of(options.deck, dict(options.parameters), read_vary(options.vary))))
-
-
-def basins_command(options: argparse.Namespace) -> int:
-    from fem.study.basins import run_basins
-
-    return run_basins(options)
-
-
-def swept(options: argparse.Namespace, study: Lyapunov | Sections) -> int:
-    """One row for each combination of parameters, then the figure."""
-    from fem.study.files import write_diagram
-    from fem.study.sweep import run_sweep
-
-    return run_sweep(
-        options,
-        lambda _: study,
-        lambda sweep, folder, plan: write_diagram(sweep, study, folder, plan.model, options.quiet),
-    )
-
-
-def continue_command(options: argparse.Namespace) -> int:
-    from fem.study.files import write_continuation
-
-    return write_continuation(options)
-
-
-def orbits_command(options: argparse.Namespace) -> int:
-    from fem.study.files import write_orbits
-
-    return write_orbits(options)
-
-
-def add_fit_command(commands: Any) -> None:
+def add_fit_command(commands: Any, late: Callable[..., Any]) -> None:
     command = commands.add_parser("fit", help="find parameters of a deck from measured series, with intervals")
-    add_deck(command)
+    option.add_deck(command)
     what = "CSV files with time and columns named as in the tables (T_e12, U3_n5)"
     command.add_argument("records", metavar="DATA.csv", type=Path, nargs="*", help=what)
     what = "a *PARAMETER and its bounds; may be repeated; by its logarithm where high/low >= 10, else as it is"
     command.add_argument("--vary", metavar="NAME=low:high[:log|:linear]", action="append", required=True, help=what)
     what = "a file with parameters of its run alone; may be repeated"
-    form: dict[str, Any] = {"metavar": "FILE.csv:NAME=VALUE,...", "type": file_with_values, "default": []}
+    form: dict[str, Any] = {"metavar": "FILE.csv:NAME=VALUE,...", "type": option.file_with_values, "default": []}
     command.add_argument("--record", action="append", help=what, **form)
     what = "a line for each run: its parameters, and statistics of it (T_e12_max, also _min, _mean, _std, _Tz)"
     command.add_argument("--cases", metavar="FILE.csv", type=Path, help=what)
     what = "standard deviation of the errors of a column (default: from the residuals); may be repeated"
-    command.add_argument("--sigma", metavar="T_e12=0.5", type=assignment, action="append", default=[], help=what)
+    command.add_argument("--sigma", metavar="T_e12=0.5", type=option.assignment, action="append", default=[], help=what)
     what = "starting points: the deck's values, then others between the bounds (default: 1)"
-    command.add_argument("--starts", metavar="N", type=positive_count, default=1, help=what)
+    command.add_argument("--starts", metavar="N", type=option.positive_count, default=1, help=what)
     what = "leave out this fraction of the records, or of the time of a single one, and compare it afterwards"
-    command.add_argument("--hold-out", metavar="FRACTION", type=fraction, default=0.0, help=what)
+    command.add_argument("--hold-out", metavar="FRACTION", type=option.fraction, default=0.0, help=what)
     what = "times of the records count from the start of this step (default: total time)"
-    command.add_argument("--step", metavar="N", type=positive_count, help=what)
+    command.add_argument("--step", metavar="N", type=option.positive_count, help=what)
     what = "leave out values before this time in statistics; a time, or a *PARAMETER"
-    command.add_argument("--from", dest="start", metavar="T", type=time_or_name, default=0.0, help=what)
-    command.add_argument("--workers", metavar="N", type=workers, help="largest number of processes")
+    command.add_argument("--from", dest="start", metavar="T", type=option.time_or_name, default=0.0, help=what)
+    command.add_argument("--workers", metavar="N", type=option.workers, help="largest number of processes")
     command.add_argument("--write", metavar="FITTED.inp", type=Path, help="write the deck with the values found")
-    add_output(command, "folder of tables and figure (default: results/<deck name>_fit)")
+    option.add_output(command, "folder of tables and figure (default: results/<deck name>_fit)")
     command.add_argument("--quiet", action="store_true", help="print errors only")
-    command.set_defaults(command=fit_command)
-
-
-def fit_command(options: argparse.Namespace) -> int:
-    from fem.study.fit import write_fit
-
-    return write_fit(options)
+    command.set_defaults(command=late("fem.study.fit:write_fit", is_whole=True))

@@ -79,10 +79,7 @@ def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_
         low, high = (running - errors)[late].min(), (running + errors)[late].max()
         panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     panel.axhline(0.0, color="#444444", lw=0.8)
-    unit = unit_of("1/time", is_si)
-    panel.set(xlabel=f"averaging time [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
-    tidy(panel)
-    legend_below(panel)
+    finish(panel, f"averaging time [{unit_of('time', is_si)}]", f"exponent [{unit_of('1/time', is_si)}]")
     return figure
 
 
@@ -253,21 +250,15 @@ def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
                 error = sweep["error"][rows]
                 panel.fill_between(x, y[0] - error, y[0] + error, color=OKABE_ITO[place], alpha=0.15, lw=0)
     values = np.sort(sweep[sweep.names[1]])
+    margin = 0.04 * (values[-1] - values[0]) or 1.0  # all of the range, failed or not, and a little more
     for place, ([panel], name) in enumerate(zip(axes, shown, strict=True)):
-        panel.set_xlim(*padded(values))
+        panel.set_xlim(values[0] - margin, values[-1] + margin)
         mark_missing(panel, around(values, np.unique(sweep[sweep.names[1]][sweep.failed])), None if place else "failed")
         panel.set_ylabel(labels[name])
         tidy(panel)
     axes[-1][0].set_xlabel(sweep.names[1])
     legend_below(axes[0][0])
     return figure
-
-
-def padded(values: Floats) -> tuple[float, float]:
-    """All of the range, failed or not, and a little more."""
-    low, high = float(values.min()), float(values.max())
-    margin = 0.04 * (high - low) or 1.0
-    return low - margin, high + margin
 
 
 def around(values: Floats, some: Floats) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.deck import read_model
+from fem.errors import CommandError
 from fem.files import lines_of, replace_file
 from fem.model import Model
 from fem.runs.console import as_note, in_lines
@@ -19,27 +20,17 @@ from fem.runs.frames import says_si
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
+from fem.study import figures
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
-from fem.study.figures import (
-    bifurcation,
-    both_ways,
-    branches,
-    convergence,
-    exponents_against,
-    extremes,
-    peaks,
-    phase_plane,
-    picture,
-)
-from fem.study.points import read_vary
+from fem.study.points import points_of, read_vary
 from fem.study.question import Study
-from fem.study.row import EXTREMES, LIFE, SCATTER, Record
+from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
 from fem.study.scatter import life_of, read_scatter, write_lives
 from fem.study.sections import Sections
 from fem.study.seeds import write_seeds
-from fem.study.sweep import Plan, Sweep, carry_out, report_failures
+from fem.study.sweep import Plan, Sweep, carry_out, first_of, report_failures, run_sweep
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins
@@ -71,7 +62,7 @@ def write_extremes(
 ) -> None:
     """The figure, and what a scatter diagram makes of the table."""
     found = {name: np.where(sweep.failed, np.nan, sweep[name]) for name in record.columns()}
-    save_png(extremes(found, sweep.parameters, record.what, sweep.is_si), folder / EXTREMES)
+    save_png(figures.extremes(found, sweep.parameters, record.what, sweep.is_si), folder / EXTREMES)
     written, lives = [EXTREMES], []
     if occurrences is not None:
         scatter = read_scatter(occurrences, sweep.parameters)
@@ -85,12 +76,34 @@ def write_extremes(
     write_seeds(sweep, sweep.names, folder, is_quiet)
 
 
+def write_sweep(options: Namespace) -> int:
+    """``fem sweep``: the table, with ``--record`` the figure of extremes, statistics over seeds."""
+    curve = options.slope, options.constant, options.strength, options.goodman
+    if options.record is None:
+        if (options.step, options.start, *curve, options.occurrences) != (None, float("-inf"), *5 * (None,)):
+            raise CommandError("--step, --from, --slope, --constant and --occurrences need --record")
+        return run_sweep(options, draw=lambda sweep, folder, _: write_seeds(sweep, sweep.names, folder, options.quiet))
+    record = Record(options.record, options.step, options.start, *curve)
+    if options.occurrences:
+        if record.slope is None:
+            raise CommandError("--occurrences also needs --slope m and --constant K of N = K range^-m")
+        read_scatter(options.occurrences, points_of(options).columns())
+    draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
+    return run_sweep(options, partial(layout_of, record=record), draw)
+
+
 ROWS = 200
 """Of the table of convergence."""
 
 
-def write_exponents(options: Namespace, study: Lyapunov) -> int:
-    """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
+def write_lyapunov(options: Namespace) -> int:
+    """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``.
+
+    With ``--vary`` a table of them.
+    """
+    study = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
+    if options.vary:
+        return swept(options, study)
     model = read_model(options.deck, dict(options.parameters))
     names = ("convergence.csv", "convergence.png")
     with folder_of(options, model, study, names) as own:
@@ -101,7 +114,7 @@ def write_exponents(options: Namespace, study: Lyapunov) -> int:
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, study.count + 1)]
         write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
-        save_png(convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
+        save_png(figures.convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
     if not options.quiet:
         print(found)
         if found.moved.any():
@@ -113,8 +126,15 @@ def write_exponents(options: Namespace, study: Lyapunov) -> int:
     return 0
 
 
-def write_section(options: Namespace, study: Sections) -> int:
-    """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
+def write_sections(options: Namespace) -> int:
+    """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``.
+
+    With ``--vary`` a table of them.
+    """
+    study = Sections(options.period, options.cycles, options.points, options.what)
+    if options.vary:
+        first = first_of(options.deck, dict(options.parameters), read_vary(options.vary))
+        return swept(options, study.decided(first))
     model = read_model(options.deck, dict(options.parameters))
     with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
@@ -123,24 +143,29 @@ def write_section(options: Namespace, study: Sections) -> int:
         names = ["time", *section.columns]
         write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
         write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
-        save_png(phase_plane(section, says_si(model.heading)), folder / "section.png")
+        save_png(figures.phase_plane(section, says_si(model.heading)), folder / "section.png")
     if not options.quiet:
         print(f"period {section.period}, in periods of the excitation" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
 
 
-def write_diagram(sweep: Sweep, study: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
+def swept(options: Namespace, study: Lyapunov | Sections) -> int:
+    """One row for each combination of parameters, then the figure."""
+    return run_sweep(options, lambda _: study, partial(write_diagram, study=study, is_quiet=options.quiet))
+
+
+def write_diagram(sweep: Sweep, folder: Path, _: Plan, study: Lyapunov | Sections, is_quiet: bool) -> None:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
     written = study.figures
     if isinstance(study, Lyapunov):
-        save_png(exponents_against(sweep, says_si(model.heading)), folder / written[0])
+        save_png(figures.exponents_against(sweep, sweep.is_si), folder / written[0])
     else:
-        save_png(bifurcation(sweep, study, says_si(model.heading)), folder / written[1])
-        save_png(peaks(sweep, study, says_si(model.heading)), folder / written[2])
+        save_png(figures.bifurcation(sweep, study, sweep.is_si), folder / written[1])
+        save_png(figures.peaks(sweep, study, sweep.is_si), folder / written[2])
         names = [*sweep.names, "n", study.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, study.points))
-    if not quiet:
+    if not is_quiet:
         print(f"           and {', '.join(written)}")
         if isinstance(study, Lyapunov):
             print("".join(as_note(text) + "\n" for text in notices(sweep, study)), end="")
@@ -215,7 +240,7 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
         for n, point in enumerate(of.points.tolist(), 1)
     ]
     replace_file(folder / "attractors.csv", lines_of([heads, *table]))
-    save_png(picture(found, says_si(model.heading)), folder / "basins.png")
+    save_png(figures.picture(found, says_si(model.heading)), folder / "basins.png")
 
 
 def write_continuation(options: Namespace) -> int:
@@ -228,7 +253,7 @@ def write_continuation(options: Namespace) -> int:
         found = carry_out(plan, own, partial(followed, plan, own.path), not options.quiet)
         names = [WAY, found.names[1], "n", study.what or "value"]
         write_table(own.path / study.figures[0], names, tidy_points(found, study.points))
-        save_png(both_ways(found, study, says_si(plan.model.heading)), own.path / study.figures[1])
+        save_png(figures.both_ways(found, study, says_si(plan.model.heading)), own.path / study.figures[1])
     if not options.quiet:
         print(f"           and {', '.join(study.figures[:2])}")
     return report_failures(found)
@@ -249,9 +274,9 @@ def write_orbits(options: Namespace) -> int:
             section = found.orbits[0].section
             table = np.column_stack([section.track_time, section.track])
             write_table(own.path / names[2], ["time", *section.columns], table)
-            save_png(phase_plane(section, says_si(model.heading)), own.path / names[1])
+            save_png(figures.phase_plane(section, says_si(model.heading)), own.path / names[1])
         else:
-            save_png(branches(found, says_si(model.heading)), own.path / names[1])
+            save_png(figures.branches(found, says_si(model.heading)), own.path / names[1])
     if not options.quiet:
         print_orbits(found, model)
         print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")

@@ -22,7 +22,7 @@ from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
-from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
+from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage, missing, number_of
 from fem.study.lanes.pack import OF_ITEMS
 from fem.study.lanes.run import march_together
 from fem.study.question import Question, Row
@@ -40,6 +40,8 @@ class Record:
     step      only this step, counted from 1; None: all steps
     start     total time from which values count
     slope, constant  m and K of the S-N curve N = K range^-m; None: no damage
+    strength  of a T-N curve N = K (range/strength)^-m
+    goodman   strength by which means are corrected; None: they are not
 
     CommandError: an unknown name, or only one of slope and constant.
 
@@ -54,6 +56,8 @@ class Record:
     start: float = -math.inf
     slope: float | None = None
     constant: float | None = None
+    strength: float | None = None
+    goodman: float | None = None
 
     def __post_init__(self) -> None:
         named = self.what.split(",") if isinstance(self.what, str) else self.what
@@ -61,8 +65,7 @@ class Record:
         object.__setattr__(self, "what", tuple(f"{column}_{kind}{label}" for column, kind, label in parts))
         if len(set(self.what)) < len(self.what):
             raise CommandError("the same series is recorded twice")
-        if (self.slope is None) != (self.constant is None):
-            raise CommandError("fatigue damage needs both --slope m and --constant K of N = K range^-m")
+        check_curve(self.slope, self.constant, self.strength, self.goodman)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -101,7 +104,8 @@ class Record:
         found = [series.mean, series.std, float(series.values.min()), float(series.values.max())]
         found.append(crossing_period(series))
         if self.slope is not None and self.constant is not None:
-            miner, duration = damage(count_cycles(series.values), self.slope, self.constant), np.ptp(series.time)
+            duration, curve = np.ptp(series.time), (self.slope, self.constant, self.strength, self.goodman)
+            miner = damage(count_cycles(series.values), *curve)
             found += [miner, miner / duration if duration > 0.0 else math.nan]
         return found
 

@@ -50,8 +50,8 @@ DISTRICTS: dict[str, tuple[Any, ...]] = {
     "CSA MEDIUM A": ("C", -20.0, 0.0065, 400.0, 0.0, 900.0),
     "CSA MEDIUM B": ("C", -20.0, 0.0125, 300.0, 0.0, 900.0),
 }
-"""Temperature, ice [m], wind [Pa], K [N/m], density of ice: NESC C2, rule 250B; CSA C22.3 No. 1, deterministic loads.
-EN 50341 leaves loads to its national annexes: their numbers are given as they are."""
+"""Temperature, ice [m], wind [Pa], K [N/m], density of ice. NESC C2, tables 250-1 and 251-1, as reprinted by Douglass &
+Thrash (see ``fem/lines/conductors.py``); CSA C22.3 No. 1, deterministic loads (no reprint was found to compare)."""
 ACTING = ("temperature", "ice", "wind", "k", "ice density")
 """What a district gives, in its order."""
 STATES = ("initial", "final")
@@ -87,8 +87,8 @@ def celsius(value: float, unit: str) -> float:
     return (value - FREEZING_F) * 5.0 / 9.0 if unit == "F" else value
 
 
-def shown(value: float, kind: str, units: Mapping[str, str]) -> float:
-    """A number in SI (temperatures in C) in other units."""
+def shown(value: Any, kind: str, units: Mapping[str, str]) -> Any:
+    """A number in SI (temperatures in C), or an array, in other units."""
     if units[kind] == "F":
         return value * 1.8 + FREEZING_F
     return value / UNITS[kind][units[kind]]
@@ -174,6 +174,9 @@ def condition_of(place: str, cells: Mapping[Heading, str], row: int) -> Conditio
     given = {head.name: value for head, value in values if head.name not in LIMITS}
     if district := words.get("district", ""):
         if district.upper() not in DISTRICTS:
+            if district.upper().replace(" ", "").startswith(("EN50341", "IEC60826", "ASCE74")):
+                hint = "its loads are those of a map or of a national annex: give temperature, ice and wind in columns"
+                raise CommandError(f"{place}: {district} has no loads of its own; {hint}")
             raise CommandError(f"{place}: {unknown('district', district, DISTRICTS).args[0]}")
         if own := given.keys() & set(ACTING):
             raise CommandError(f"{place}: {district} has its own {', '.join(sorted(own))}: leave those cells empty")

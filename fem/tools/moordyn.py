@@ -1,9 +1,9 @@
 """``fem import moordyn``: a deck from an input file of MoorDyn v2, and what of the file has no meaning in it.
 
 Lines are laid between points, at rest, in the current; then comes a step for the motion. Lines that meet in a free
-point, two by two, are one line of several pieces; where more meet, or where others are held together, each has an end
-of its own there, and equations hold these. Where a line parts at a point (MoorDyn-F's section FAILURE), the bar beside
-the point breaks.
+point, two by two, are one line of several pieces, unless both bend: MoorDyn's are hinged to their points. Where more
+meet, or where others are held together, each has an end of its own there, and equations hold these. Where a line parts
+at a point (MoorDyn-F's section FAILURE), the bar beside the point breaks.
 
 Source: MoorDyn, docs/inputs.rst, Failure: FailureID, Point, Line(s), FailTime, FailTen; what comes first, 0: never.
 """
@@ -77,7 +77,8 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     for line in moorings.lines:
         beside.setdefault(line.first, []).append(line)
         beside.setdefault(line.last, []).append(line)
-    joints = {label for label, its in beside.items() if len(its) == 2 and moorings.points[label].kind == "free"}
+    pairs = {label: its for label, its in beside.items() if len(its) == 2 and moorings.points[label].kind == "free"}
+    joints = {label for label, its in pairs.items() if not all(moorings.types[line.type].bends for line in its)}
     segments = sum(line.segments for line in moorings.lines)
     largest = max(segments + 2, *(line.label for line in moorings.lines), *moorings.points)
     size = 10 ** max(3, math.ceil(math.log10(largest + 1)))
@@ -143,7 +144,8 @@ def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
         lines += [f"{node}, {node + line.segments}, 1, {line.length!r}" for line, node in pairs]
     for chain in chains:
         for line, node in zip(chain.lines, chain.nodes, strict=False):
-            lines += ["*ELEMENT, TYPE=T3D2", f"{node}, {node}, {node + 1}"]
+            kind = "B31" if moorings.types[line.type].bends else "T3D2"
+            lines += [f"*ELEMENT, TYPE={kind}", f"{node}, {node}, {node + 1}"]
             lines += [f"*ELGEN, ELSET=LINE{line.label}", f"{node}, {line.segments}"]
     for name in used(moorings):
         its = ", ".join(f"LINE{line.label}" for line in moorings.lines if line.type == name)
@@ -199,7 +201,10 @@ def property_lines(moorings: Moorings) -> list[str]:
         damping = made.damping if made.damping >= 0.0 else -made.damping * critical
         lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
         lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION"]
-        lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, STRAIN=ENGINEERING", "1."]
+        kind, size, inertia = "SOLID", "1.", made.bending / made.stiffness
+        if made.bends:  # E is EA, and I11 = I22 are I/A
+            kind, size = "BEAM GENERAL", numbers((1.0, inertia, 0.0, inertia))
+        lines += [f"*{kind} SECTION, ELSET={name}, MATERIAL={name}, STRAIN=ENGINEERING", size]
     return lines
 
 
@@ -416,7 +421,8 @@ def floating(moorings: Moorings) -> list[str]:
     for line in moorings.lines:
         made = moorings.types[line.type]
         displaced = density * math.pi / 4.0 * made.diameter**2
-        if displaced > made.mass and max(moorings.points[end].place[2] for end in (line.first, line.last)) > 0.0:
+        highest = max(moorings.points[end].place[2] for end in (line.first, line.last))
+        if displaced > made.mass and highest > 0.0 and not made.bends:
             found.append(
                 f"line {line.label} ({made.name}) floats and reaches the surface: without its bending stiffness, EI = "
                 f"{made.bending:g}, it has no position of rest there; leave it out of the file, and in the deck give "
@@ -443,7 +449,8 @@ def left_out(moorings: Moorings) -> list[str]:
     ]
     for name in used(moorings):
         made = moorings.types[name]
-        found += [f"line type {name}: no bending stiffness, EI = {made.bending:g} left out"] * bool(made.bending)
+        if made.bending and not made.bends:
+            found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside EA_s|EA_d")
         found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
         if made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"

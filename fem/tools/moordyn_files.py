@@ -88,6 +88,11 @@ class LineType:
     axial_added: float
     lift: float = 0.0
 
+    @property
+    def bends(self) -> bool:
+        """EI acts: elements of lines that bend take no other law than EA and BA."""
+        return self.bending > 0.0 and len(self.parts(3)) == 1
+
     def parts(self, place: int) -> list[float]:
         """The numbers between bars of EA (3) or BA (4): static, dynamic, slope of that over the mean load."""
         return [float(word) for word in self.row.words[place].split("|")]

@@ -226,18 +226,10 @@ QUANTITIES = ("length", "mass", "angle", "speed")
 
 @dataclass(frozen=True, slots=True)
 class Pendulum:
-    """N links hung from each other, the first from a fixed joint; they move in the plane x, z (up).
+    """What ``pendulum`` is given, one number for each of N links; they move in the plane x, z (up).
 
-    lengths, masses  (N,)  of each link, positive
-    angles           (N,)  at t = 0 [degrees], counter-clockwise from the downward vertical; of the second link on
-                           from the direction of the previous link, unless ``absolute``
-    speeds           (N,)  rates of ``angles`` [degrees per unit of time]; empty: at rest
-    body             ``bar``: uniform slender bars (m L^2/12 about their centre);  ``point``: at the lower ends;
-                     ``centre``: at the centres, as in Code_Aster's SDNL100
-    stiffness        axial stiffness E A of every link; None: rods without stretch
-    time, dt         duration and increment
-    integrator       name in the deck; empty: the one that suits the body
-    damping          force damping m v on every mass m [1/time]: mass-proportional damping, ALPHA of the deck
+    angles     at t = 0 [degrees], counter-clockwise; speeds: their rates, empty: at rest
+    body       bar, point or centre;  stiffness  E A of every link; None: rods without stretch
 
     Raises CommandError on lists of different lengths and numbers out of their range.
     """

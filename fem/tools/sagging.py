@@ -126,6 +126,10 @@ class SagTension:
         load = load_of(Condition("bare", temperature), self.section, self.conductor, self.gravity)
         return state_of(self.conductor, self.length0, self.span, self.rise, load, memory)
 
+    def told(self, value: Any, kind: str) -> Any:
+        """A number in SI (temperatures in C), or an array, in the units of the tables."""
+        return shown(value, kind, self.units)
+
     def knee(self, is_final: bool = True, low: float = -50.0, high: float = 250.0) -> float | None:
         """Temperature [C] above which the wires carry no load; None: there is none between low and high."""
         wires, point = self.conductor.materials[-1], (self.final[-1] if is_final else None)
@@ -154,33 +158,29 @@ class SagTension:
         return [heads, *(self._cells(row) for row in self.rows)]
 
     def _cells(self, row: Row) -> list[Any]:
-        condition, units = row.condition, self.units
-        cells: list[Any] = [condition.name, shown(condition.temperature, "temperature", units)]
-        cells += [shown(condition.ice, "thickness", units), shown(condition.wind, "pressure", units)]
-        load = row.initial.load
-        cells += [shown(load.extra, "load", units), shown(load.resultant, "load", units), math.degrees(load.swing)]
+        condition, load, told = row.condition, row.initial.load, self.told
+        cells: list[Any] = [condition.name, told(condition.temperature, "temperature")]
+        cells += [told(condition.ice, "thickness"), told(condition.wind, "pressure")]
+        cells += [told(load.extra, "load"), told(load.resultant, "load"), math.degrees(load.swing)]
         for state in (row.initial, row.final):
-            cells.append(shown(state.shape.sag, "length", units))
             forces = state.h, average(state.h, state.shape), state.shape.first, state.shape.last
-            cells += [shown(force, "force", units) for force in forces]
+            cells += [told(state.shape.sag, "length"), *(told(force, "force") for force in forces)]
         if self.section.strength:
             cells.append(100.0 * max(largest(row.initial.shape), largest(row.final.shape)) / self.section.strength)
         return [*cells, max(abs(row.initial.residual), abs(row.final.residual))]
 
     def stringing(self, temperatures: Sequence[float]) -> list[list[Any]]:
         """Tension of the new conductor, and the sag of each level span under it, over temperatures [C]."""
-        of = self.units
+        of, told = self.units, self.told
         heads = [f"temperature [{of['temperature']}]", f"H [{of['force']}]"]
-        heads += [f"sag of {shown(span, 'length', of):.6g} {of['length']} [{of['length']}]" for span in self.spans]
+        heads += [f"sag of {told(span, 'length'):.6g} {of['length']} [{of['length']}]" for span in self.spans]
         lines: list[list[Any]] = [heads]
         for temperature in temperatures:
             state = self.state(temperature)
-            sags = [
-                shape_of(state.h, span, 0.0 if len(self.spans) > 1 else self.rise, state.load).sag
-                for span in self.spans
-            ]
-            line = [shown(temperature, "temperature", of), shown(state.h, "force", of)]
-            lines.append([*line, *(shown(sag, "length", of) for sag in sags)])
+            rise = 0.0 if len(self.spans) > 1 else self.rise
+            sags = (shape_of(state.h, span, rise, state.load).sag for span in self.spans)
+            line = [told(temperature, "temperature"), told(state.h, "force")]
+            lines.append([*line, *(told(sag, "length") for sag in sags)])
         return lines
 
 
@@ -417,27 +417,25 @@ def sag_tension_as_asked(cases: Path, **given: Any) -> SagTension:
 
 def told_lines(line: SagTension) -> list[str]:
     """What the console shows: how it is strung, and both states of each condition."""
-    of, span = line.units, shown(line.span, "length", line.units)
+    of, told, knee = line.units, line.told, line.knee()
     many = f"ruling span of {len(line.spans)}: " if len(line.spans) > 1 else "span "
-    creep, knee = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor", line.knee()
+    creep = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor"
+    above = "load throughout"
+    if knee is not None:
+        above = f"no load above {told(knee, 'temperature'):.3g} {of['temperature']}"
     lines = [
-        f"{line.section.name}, {many}{span:.6g} {of['length']}, strung by the {line.governing}",
-        f"final is after {creep}; the wires carry "
-        + (
-            "load throughout"
-            if knee is None
-            else f"no load above {shown(knee, 'temperature', of):.3g} {of['temperature']}"
-        ),
+        f"{line.section.name}, {many}{told(line.span, 'length'):.6g} {of['length']}, strung by the {line.governing}",
+        f"final is after {creep}; the wires carry {above}",
         f"{'':24}{'temp.':>7} {'weight':>8} | {'initial':>8} {'':>9} {'':>9} | {'final':>8}",
         f"{'':24}{of['temperature']:>7} {of['load']:>8}"
         + 2 * f" | {'sag ' + of['length']:>8} {'H ' + of['force']:>9} {'T ' + of['force']:>9}",
     ]
     for condition, *states in line.rows:
-        text = f"{condition.name[:23]:24}{shown(condition.temperature, 'temperature', of):7.1f}"
-        text += f" {shown(states[0].load.resultant, 'load', of):8.3f}"
+        text = f"{condition.name[:23]:24}{told(condition.temperature, 'temperature'):7.1f}"
+        text += f" {told(states[0].load.resultant, 'load'):8.3f}"
         for state in states:
-            sag, *forces = shown(state.shape.sag, "length", of), state.h, largest(state.shape)
-            text += f" | {sag:8.2f} " + " ".join(f"{shown(force, 'force', of):9.0f}" for force in forces)
+            forces = (f"{told(force, 'force'):9.0f}" for force in (state.h, largest(state.shape)))
+            text += f" | {told(state.shape.sag, 'length'):8.2f} {' '.join(forces)}"
         lines.append(text)
     return lines
 

@@ -32,17 +32,11 @@ Modules: TypeAlias = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A line from its first end (the anchor) to its last (the fairlead), z up, the water's surface at z = 0.
+    """What ``line`` is given: a line from its first end to its last.
 
-    measure, value  one of ``MEASURES`` and its value: natural length, tension at the last end, sag at half span
-    depth     of the water; None: there is none. friction: coefficient between the line and the bottom
-    stream    velocity (x, y) of the current, without water of the wind 10 above z = 0; both the same everywhere but
-              that wind grows with height
-    motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period; in its place a ``record``
-    damping   internal, as a fraction of the critical one of a bar; acts where the end moves
-    time, dt  of the motion; 0: 10 and 1/200 periods, or all of a record in increments of 0.05
-    modules   (begin, end, mass, diameter) of each part with buoyancy modules, from the first end on: natural lengths
-              where it begins and ends, mass per length and diameter, both with the line
+    measure, value  one of ``MEASURES`` and its value
+    depth           None: there is no water, and the stream is a wind that grows with height
+    time, dt        0: 10 and 1/200 periods, or all of a record in increments of 0.05
 
     Raises CommandError on what cannot be.
     """
@@ -328,7 +322,7 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     numbers = {name: given.pop(name) for name in NUMBERS if name in given}
     if section is not None and numbers:
         raise CommandError(f"--section {section} has its own numbers: leave out {', '.join(numbers)}, or the section")
-    for name in ("spans", "stringing", "row", "state", "event", "string", "height"):
+    for name in ("spans", "stringing", "report", "row", "state", "event", "string", "height"):
         if name in given:
             raise CommandError(f"--{name} belongs to --sag-tension CASES.csv")
     if "last" not in given:
@@ -582,6 +576,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--spans", metavar="LIST", type=lengths, help=text)
     text = "with --sag-tension: also the stringing table at N temperatures, in the unit of the table"
     command.add_argument("--stringing", metavar="FIRST:LAST:N", type=temperatures, help=text)
+    text = "with --section and --tension: write no deck, but print the stress at a clamp at this bending amplitude,"
+    text += " from top to bottom, 89 mm from the clamp (Poffenberger and Swart) [mm]"
+    command.add_argument("--bending-amplitude", metavar="Y", type=positive, help=text)
+    text = "with --sag-tension: also write a page with tables and figure, to hand over or to print"
+    command.add_argument("--report", metavar="FILE.html", type=Path, help=text)
     section = command.add_argument_group("with --sag-tension: the deck of a row")
     text = "name of a row: write the deck of spans, suspension strings and dead ends whose static state it is"
     section.add_argument("--row", metavar="NAME", help=text)

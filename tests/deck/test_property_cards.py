@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from fem.deck import KEYWORDS, parse_deck
@@ -38,6 +40,22 @@ def test_sections_of_elements_that_are_refused_are_not_blamed() -> None:
     assert [problem.message for problem in problems(MESH + MATERIAL + solid + STEP.format(""))] == [
         "element type 'C3D8' is not supported"
     ]
+
+
+@pytest.mark.parametrize(("shape", "sizes"), [("CIRC", "0.02"), ("PIPE", "0.02, 0.005")])
+def test_round_sections_with_their_own_material(shape: str, sizes: str) -> None:
+    """Both cards of Abaqus read the sizes of a shape alike: ``pi (R^2 - r^2)``, ``pi (R^4 - r^4) / 4``."""
+    mesh = MESH.replace("T3D2", "B31")
+    general = f"*BEAM GENERAL SECTION, SECTION={shape}, ELSET=BARS, DENSITY=7850\n{sizes}\n0., 1., 0.\n2e11, 8e10\n"
+    card = f"*BEAM SECTION, SECTION={shape}, ELSET=BARS, MATERIAL=STEEL\n{sizes}\n"
+    own = parse_deck(mesh + general + STEP.format(""))
+    other = parse_deck(mesh + MATERIAL[: MATERIAL.index("*SOLID")] + card + STEP.format(""))
+    sections = own.sections[0], other.sections[0]
+    assert (sections[0].area, sections[0].inertia) == (sections[1].area, sections[1].inertia)
+    inner = 0.0 if shape == "CIRC" else 0.015
+    assert sections[0].area == pytest.approx(math.pi * (0.02**2 - inner**2), rel=1e-15)
+    assert sections[0].inertia == pytest.approx(math.pi / 4 * (0.02**4 - inner**4), rel=1e-15)
+    assert (own.materials[sections[0].material].young, own.materials[sections[0].material].density) == (2e11, 7850.0)
 
 
 ONE = "*ELEMENT, TYPE={}, ELSET=SP\n9, 1\n"

@@ -58,6 +58,53 @@ def test_numbers_of_the_file_stand_in_the_deck(imported: str) -> None:
     assert imported.count("*EQUATION") == 6  # two further ends at point 7
 
 
+def test_lines_with_bending_stiffness_bend(imported: str) -> None:
+    """EI and EA of the rope; where two of its lines meet they are hinged, as MoorDyn's are."""
+    assert rows_after(imported, "*BEAM GENERAL SECTION, ELSET=LINE2") == [
+        ["1.0", repr(100 / 9e6), "0.0", repr(100 / 9e6)]
+    ]
+    assert imported.count("*ELEMENT, TYPE=B31") == 4 and imported.count("*SOLID SECTION") == 1
+    moorings = read(FILE)
+    moorings.types["chain"] = moorings.types["rope"]
+    assert [[line.label for line in chain.lines] for chain in chains_of(moorings)] == [[1], [2], [3], [4], [5]]
+
+
+HOSE = """---- LINE TYPES ----
+TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx
+(-) (m) (kg/m) (N) (N-s/-) (N-m^2) (-) (-) (-) (-)
+hose 0.2 60.0 2.0e7 -0.8 1.0e4 3.0 0.0 0.1 0.0
+---- POINTS ----
+ID Type X Y Z M V CdA Ca
+(#) (-) (m) (m) (m) (kg) (m^3) (m^2) (-)
+1 Fixed 0 0 -10 0 0 0 0
+2 Fixed 12 0 -12 0 0 0 0
+---- LINES ----
+ID LineType AttachA AttachB UnstrLen NumSegs Outputs
+(#) (-) (-) (-) (m) (-) (-)
+1 hose 1 2 20.0 20 -
+---- OPTIONS ----
+9.80665 g
+1025 WtrDnsty
+100 WtrDpth
+"""
+
+
+def test_a_hose_bends_as_in_moordyn(tmp_path, capsys):
+    """MoorDyn 2.7.2, 240 s after its own start (it still swings by 2 mm along x): nodes 3, 5, 10 and 15 of 20.
+
+    Without EI node 5 lies 0.26 m from there. Both programs have the angle between two segments over their length.
+    """
+    (tmp_path / "hose.txt").write_text(HOSE)
+    assert main(["import", "moordyn", str(tmp_path / "hose.txt"), "--output", str(tmp_path / "hose.inp")]) == 0
+    text = (tmp_path / "hose.inp").read_text()
+    history = fem.run(fem.parse_deck(text[: text.index("** add the motion")]))
+    labels = [1004, 1006, 1011, 1016]
+    drawn = [history.mesh.coordinates[history.mesh.nodes_of(label)[0]] for label in labels]
+    places = np.array(drawn) + np.array([history.of_node(label)[-1] for label in labels])
+    expected = np.array([[0.81563, -12.88664], [1.58253, -14.73254], [5.19565, -17.97132], [9.69008, -16.40158]])
+    assert places[:, [0, 2]] == pytest.approx(expected, abs=2e-3)
+
+
 def test_a_turned_body_carries_its_points(imported: str) -> None:
     """A quarter turn about z takes (0, 5, 0) to (-5, 0, 0); roll, pitch, yaw as MoorDyn's Rx Ry Rz."""
     assert [float(word) for word in {row[0]: row[1:] for row in rows_after(imported, "*NODE")}["1017"]] == (
@@ -75,7 +122,7 @@ def test_a_turned_body_carries_its_points(imported: str) -> None:
 
 
 def test_nothing_is_dropped_in_silence(imported: str) -> None:
-    for what in ("rope: no bending stiffness, EI = 100", "point 2: CdA = 1.5", "outputs of lines left out: p, pt",
+    for what in ("point 2: CdA = 1.5", "outputs of lines left out: p, pt",
                  "WaveKin = 2 left out, there are no waves", "ignored: writeLog, dtM",
                  "coupled points are fixed"):  # fmt: skip
         assert what in imported

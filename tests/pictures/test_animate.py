@@ -14,7 +14,8 @@ from PIL import Image
 
 from fem.cli import main
 from fem.runs.read import open_results
-from fem.show.animate import Scene, Window, even_times, tension_scale
+from fem.show.animate import Scene, Window, even_times
+from fem.show.reading import tension_scale
 from tests.pictures.runs import SIDEWAYS, chain
 
 

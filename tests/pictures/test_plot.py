@@ -16,7 +16,7 @@ from fem.runs.read import open_results
 from fem.show import links as figures
 from fem.show.curves import displacements
 from fem.show.links import angles_of, frame_of, joints, moving_support, read_links
-from fem.show.motion import plane_of
+from fem.show.reading import plane_of
 from tests.pictures.runs import ALL, SIDEWAYS, chain
 
 OF_OTHER_RUNS = {"modes", "load_factor", "curvature"}

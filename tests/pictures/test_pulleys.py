@@ -17,7 +17,7 @@ from fem.runs.read import Results, model_of
 from fem.runs.tables import TableSink
 from fem.show.animate import Scene, Window
 from fem.show.links import read_links
-from fem.show.motion import bars_of, chain_of, read_tensions
+from fem.show.reading import bars_of, chain_of, read_tensions
 from fem.show.report import mesh_figure
 from fem.show.shapes import envelope, line_of, maps, ranges, shapes
 from tests.deck.test_pulleys import DECK

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from fem.runner import run_to_files
 from fem.runs.read import Results, open_results
 from fem.show.animate import Scene, Window
-from fem.show.motion import Tensions, slack_bar
+from fem.show.reading import Tensions, slack_bar
 from fem.show.scenery import (
     BOTTOM,
     WATER,
@@ -24,7 +24,6 @@ from fem.show.scenery import (
     facets_of,
     planes_of,
     upright,
-    with_planes,
     with_scenery,
 )
 from fem.show.shapes import shapes, tension
@@ -85,7 +84,7 @@ def test_equal_bottoms_are_one_and_far_planes_are_left_out(swing: Results) -> No
     assert len(planes_of(placed(swing))) == 2 and not planes_of(swing)
     low, high = np.array([0.0, -1.0]), np.array([3.0, 0.0])
     far = placed(swing, 90.0, BED | {"elevation": -50.0})
-    assert [edge.tolist() for edge in with_planes(far, (0, 2), low, high)] == [[0.0, -1.0], [3.0, 0.0]]
+    assert [edge.tolist() for edge in with_scenery(far, (0, 2), low, high)] == [[0.0, -1.0], [3.0, 0.0]]
 
 
 def test_sheets_in_space(space: Results) -> None:

@@ -16,7 +16,7 @@ from fem.errors import CommandError
 from fem.runs.read import Missing, Results, open_results
 from fem.show.animate import Scene, Window, even_times
 from fem.show.curves import MOTIONS
-from fem.show.motion import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
+from fem.show.reading import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
 from fem.show.shapes import envelope, line_of, maps, ranges, shapes, tension
 from tests.pictures.runs import chain
 

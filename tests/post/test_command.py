@@ -68,6 +68,14 @@ def test_rainflow_table_gives_the_damage(swing: Path, capsys: pytest.CaptureFixt
     assert found["damage"] == pytest.approx(share, rel=1e-12)
     assert found["cycles"] == sum(float(row["count"]) for row in rows)
     assert found["life"] == pytest.approx(0.3 / share, rel=1e-5)
+    curve = "--slope", "3", "--constant", "1e6", "--strength", "2e3", "--goodman", "3e3"
+    found = asked(capsys, "rainflow", swing, "--what", "T_e13", *curve)
+    rows = rows_of(swing / "rainflow_T_e13.csv")
+    sizes = [float(row["range"]) / 2e3 / (1.0 - max(float(row["mean"]), 0.0) / 3e3) for row in rows]
+    share = sum(float(row["count"]) * size**3 for row, size in zip(rows, sizes, strict=True)) / 1e6
+    assert found["damage"] == pytest.approx(share, rel=1e-12)
+    assert main(["post", "rainflow", str(swing), "--what", "T_e13", "--goodman", "9"]) == 2
+    assert "--strength and --goodman belong to --slope m and --constant K" in capsys.readouterr().err
 
 
 def test_range_along_a_line_is_that_of_the_table(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fem.errors import CommandError
 from fem.show.series import count_cycles, damage, gathered, turning_points
 
 HISTORIES = st.lists(st.integers(-9, 9), min_size=1, max_size=60).map(lambda values: np.array(values, float))
@@ -52,3 +53,26 @@ def test_gathering_keeps_the_count_and_is_on_the_safe_side(values: np.ndarray, b
     assert damage(equal, 3.0, 1.0) == pytest.approx(damage(cycles, 3.0, 1.0), rel=1e-12)
     assert damage(binned, 3.0, 1.0) >= damage(cycles, 3.0, 1.0) * (1.0 - 1e-12)
     assert len(binned) <= bins
+
+
+@given(HISTORIES, st.floats(1.0, 9.0), st.sampled_from([10.0, 40.0]))
+def test_goodman_replaces_a_cycle_by_one_about_zero(values: np.ndarray, slope: float, strength: float) -> None:
+    """By its definition: the amplitude a about a mean m does the damage of a/(1 - m/strength) about zero."""
+    cycles = count_cycles(values)
+    about_zero = [(size / (1.0 - max(mean, 0.0) / strength), 0.0, count) for size, mean, count in cycles]
+    expected = damage(np.array(about_zero).reshape(-1, 3), slope, 1e6)
+    assert damage(cycles, slope, 1e6, None, strength) == pytest.approx(expected, rel=1e-12)
+    assert damage(cycles, slope, 1e6, None, strength) >= damage(cycles, slope, 1e6)
+
+
+@given(HISTORIES, st.floats(1.0, 9.0), st.sampled_from([0.5, 1e6]))
+def test_a_t_n_curve_does_not_depend_on_the_unit_of_force(values: np.ndarray, slope: float, unit: float) -> None:
+    here, there = count_cycles(values), count_cycles(values * unit)
+    of = damage(here, slope, 1e3, 20.0, 30.0), damage(there, slope, 1e3, 20.0 * unit, 30.0 * unit)
+    assert of[0] == pytest.approx(of[1], rel=1e-9)
+    assert damage(here, slope, 1e3, 20.0) == pytest.approx(damage(here, slope, 1e3 * 20.0**slope), rel=1e-9)
+
+
+def test_a_mean_that_breaks_by_itself_has_no_cycles_to_failure() -> None:
+    with pytest.raises(CommandError, match="the mean of a cycle, 5, reaches 5 of Goodman's line"):
+        damage(np.array([[1.0, 5.0, 1.0]]), 3.0, 1.0, None, 5.0)

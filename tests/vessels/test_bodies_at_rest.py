@@ -84,3 +84,70 @@ def test_a_body_that_stands_is_said_to_topple():
     assert any("unstable" in notice and "topples" in notice for notice in standing.notices)
     _, _, hanging = hang("0, 0, -1.5", "0, 0, -1", moments=FLAT)
     assert not any("unstable" in notice for notice in hanging.notices)
+
+
+LEGS = """*NODE
+1, 0, 0, 0
+{ends}
+{lines}
+*NSET, NSET=EYES
+100, 200, 300
+*NSET, NSET=HELD
+104, 204, 304
+*ELEMENT, TYPE=T3D2, ELSET=LEGS
+100, 100, 101
+200, 200, 201
+300, 300, 301
+*ELGEN, ELSET=LEGS
+100, 4
+200, 4
+300, 4
+*ELEMENT, TYPE=MASS, ELSET=BODY
+1, 1
+*MASS, ELSET=BODY
+400
+*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA
+2, 1
+*ROTARY INERTIA, ELSET=INERTIA
+30, 40, 50
+*RIGID BODY, REF NODE=1, TIE NSET=EYES
+*MATERIAL, NAME=ROPE
+*ELASTIC
+1E6
+*NO COMPRESSION
+*DENSITY
+5
+*SOLID SECTION, ELSET=LEGS, MATERIAL=ROPE
+1
+*BOUNDARY
+HELD, 1, 3
+*STEP, NLGEOM, INC=1000
+*STATIC
+1, 1
+*CLOAD
+1, 3, 12000
+*DLOAD
+BODY, GRAV, 9.81, 0, 0, -1
+LEGS, GRAV, 9.81, 0, 0, -1
+*NODE PRINT
+U
+*END STEP
+"""
+
+
+def test_a_buoy_on_legs_drawn_straight_is_where_laid_legs_hold_it():
+    """Straight legs without tension resist nothing across; laid with the natural lengths of their chords, they do."""
+    rng = np.random.default_rng(3)
+    ends, straight, laid = [], [], []
+    for leg in range(3):
+        angle = 2 * np.pi * leg / 3 + rng.uniform(-0.3, 0.3)
+        eye = np.array([0.8 * np.cos(angle), 0.8 * np.sin(angle), -0.4])
+        held = np.array([20 * np.cos(angle), 20 * np.sin(angle), -rng.uniform(10, 30)])
+        first, last = 100 * (leg + 1), 100 * (leg + 1) + 4
+        ends += [f"{label}, {', '.join(map(repr, map(float, at)))}" for label, at in ((first, eye), (last, held))]
+        straight.append(f"*NGEN\n{first}, {last}")
+        laid.append(f"*NGEN, LINE=CATENARY\n{first}, {last}, 1, {float(np.linalg.norm(held - eye))!r}")
+    decks = (LEGS.format(ends="\n".join(ends), lines="\n".join(lines)) for lines in (straight, laid))
+    (found, expected) = (run_text(deck).positions(1)[-1] for deck in decks)
+    assert np.abs(expected).max() > 0.1  # away from where it is drawn
+    assert found == pytest.approx(expected, abs=1e-6)

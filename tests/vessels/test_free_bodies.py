@@ -188,6 +188,73 @@ U, UR
     assert 3.3 < errors[0] / errors[1] < 4.7
 
 
+SPAR = """*NODE
+1, 0., 0., -60.
+2, 0., 0., -80.
+{last}, 0., 0., 10.
+*NGEN, NSET=SPAR
+2, {last}
+*NSET, NSET=BODY
+1
+*ELEMENT, TYPE=T3D2, ELSET=HULL
+2, 2, 3
+*ELGEN, ELSET=HULL
+2, {bars}
+*ELEMENT, TYPE=MASS, ELSET=MASS
+1000, 1
+*MASS, ELSET=MASS
+{mass}
+*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA
+1001, 1
+*ROTARY INERTIA, ELSET=INERTIA
+3.E9, 3.E9, 3.E7
+*RIGID BODY, REF NODE=1, TIE NSET=SPAR
+*MATERIAL, NAME=MEMBER
+*ELASTIC
+1.
+*SOLID SECTION, ELSET=HULL, MATERIAL=MEMBER
+1.
+*AQUA
+-200., 0., 9.80665, 1025.
+*INITIAL CONDITIONS, TYPE=DISPLACEMENT
+1, 5, 0.01
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+{dt}, 120.
+*DLOAD
+MASS, GRAV, 9.80665, 0., 0., -1.
+HULL, PB, 1., 8.
+HULL, FI, 1., 8., 2., 1.
+*NODE PRINT, NSET=BODY
+UR
+*END STEP
+"""
+
+
+def test_a_spar_pitches_with_its_natural_period():
+    """A spar of draught T = 80 m, diameter 8 m, its centre 60 m below the water, without moorings: about the centre
+
+        I + A55 - A15^2/(m + A11) times the acceleration = - rho g V GM times the angle,    GM = GB = 20 m,
+
+    where A are integrals of rho pi d^2/4 and powers of the height. A line has no breadth: BM = d^2/(16 T) = 0.05 m of a
+    cylinder is not in it. Half the bars and increments: a fourth of the error; extrapolated 1e-5 is left.
+    """
+    density, area, draught, centre = 1025.0, math.pi / 4.0 * 8.0**2, 80.0, -60.0
+    mass, low, high = density * area * draught, -draught - centre, -centre
+    first, second = (density * area * (high**n - low**n) / n for n in (2, 3))
+    inertia = 3e9 + second - first**2 / (2.0 * mass)
+    exact = 2.0 * math.pi * math.sqrt(inertia / (mass * 9.80665 * (-draught / 2.0 - centre)))
+    errors = []
+    for bars, dt in ((9, 0.5), (18, 0.25)):
+        table = run_text(SPAR.format(last=2 + bars, bars=bars, mass=mass, dt=dt))
+        time, angle = table.time, table.of_node(1, "UR")[:, 1]
+        at = np.flatnonzero(angle[:-1] * angle[1:] < 0.0)
+        crossing = time[at] + dt * angle[at] / (angle[at] - angle[at + 1])
+        errors.append(2.0 * (crossing[-1] - crossing[0]) / (len(crossing) - 1) / exact - 1.0)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
+    assert (4.0 * errors[1] - errors[0]) / 3.0 == pytest.approx(0.0, abs=3e-5)
+
+
 def test_two_fixed_rotations_leave_an_axis():
     """Whatever the products of inertia, the body turns about y, at constant speed."""
     more = "*BOUNDARY\n1, 1, 3\n1, 4\n1, 6\n*INITIAL CONDITIONS, TYPE=VELOCITY\n1, 5, 2\n"

@@ -61,9 +61,7 @@ def bound_of(
     stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float, dt: float
 ) -> tuple[float, int]:
     """Upper bound of omega^2 at a time, damping for this dt included, and its node.
-
-    The tangent is left in ``stage.work``.
-    """
+    The tangent is left in ``stage.work``."""
     if taut.families is not None:
         taut = taut._replace(families=as_stiff_as_they_get(taut.families, taut.nodes.place, motion.u, dt))
     square, node = largest_square(stage.coefficients, dt, time, thermal, moved.inverse, taut, motion, stage.work)
@@ -92,9 +90,7 @@ def critical_increment(
 
 def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
     """Largest omega^2 of the tangent in ``stage.work``, from below, by Lanczos' iteration on M^-1/2 K M^-1/2.
-
-    It starts from everything at random and most of all from ``node``.
-    """
+    It starts from everything at random and most of all from ``node``."""
     work, equations = stage.work, stage.equations
     problem = stage.problem._replace(nodes=stage.nodes._replace(artificial_stiffness=np.zeros((0, 9))))
     nodal_blocks(equilibrium().coefficients, 1.0, problem, work)
@@ -131,9 +127,7 @@ def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
 
 def stiffest_at(stage: StepSystem, node: int) -> str:
     """The stiffest bar or spring at a node, with what it is made of; its tangent is in ``stage.work``.
-
-    Where there is none, or a family is stiffer: what acts on the node.
-    """
+    Where there is none, or a family is stiffer: what acts on the node."""
     system, bar_tangent = stage.system, stage.work.tangent.bar_tangent
     stiffness = np.abs(bar_tangent[ALPHA]) * (bar_tangent[P : P + 3] ** 2).sum(axis=0) + np.abs(bar_tangent[GEOMETRIC])
     stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
@@ -227,19 +221,11 @@ def gather_blocks(problem: Problem, work: Scratch) -> None:
 
 @kernel
 def largest_square(
-    scheme: Coefficients,
-    dt: float,
-    time: float,
-    thermal: Floats,
-    inverse: Floats,
-    problem: Problem,
-    motion: Motion,
+    scheme: Coefficients, dt: float, time: float, thermal: Floats, inverse: Floats, problem: Problem, motion: Motion,
     work: Scratch,
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # fmt: skip
     """Bound of omega^2 of K + 4/dt C' at ``motion``, and the node that sets it. Overwrites the trial velocity.
-
-    inverse (3n,)  of the mass that moves with each free dof, 0 at others
-    """
+    inverse (3n,)  of the mass that moves with each free dof, 0 at others"""
     bars = problem.bars
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof] = motion.u[dof], 0.0

@@ -38,9 +38,7 @@ class Explicit(Marcher):
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.
-
-        ModelError for an increment above the critical one, and for a period that would have too many blank ones.
-        """
+        ModelError for an increment above the critical one, and for a period that would have too many blank ones."""
         if procedure.dt > 0.0 and not self._is_too_long(procedure.dt, motion, thermal, time):
             return procedure
         critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal, time)
@@ -172,9 +170,7 @@ def _moved(stage: StepSystem) -> Moved:
 
 def tie(stage: StepSystem, inverse: Floats) -> Ties:
     """What ``leapfrog`` needs of the rods. ``inverse`` (3n,): of the mass that moves with each dof.
-
-    ModelError where a rod ends at a dependent dof, or where rods form nets too wide to be solved in every increment.
-    """
+    ModelError where a rod ends at a dependent dof, or where rods form nets too wide to be solved in every increment."""
     _refuse_dependent_ends(stage)
     ends = stage.bars.nodes[stage.bars.rods]
     pairs, corners = _meetings(ends)
@@ -195,9 +191,7 @@ def tie(stage: StepSystem, inverse: Floats) -> Ties:
 
 def _meetings(ends: Ints) -> tuple[Ints, Ints]:
     """Pairs of rods (themselves included) that share a node, both ways round; the node and the sign of its part.
-
-    Both enter with + at their second node, - at their first.
-    """
+    Both enter with + at their second node, - at their first."""
     at: dict[int, list[tuple[int, int]]] = {}
     for rod, (i, j) in enumerate(ends.tolist()):
         at.setdefault(i, []).append((rod, -1))

@@ -170,9 +170,7 @@ def push(ties: Ties, bars: Bars, field: Floats) -> None:
 @called_kernel
 def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
     """Move ``work.u`` until every rod has its length, ``work.v`` with it; False where that fails.
-
-    Leaves gradients and factor of the new positions.
-    """
+    Leaves gradients and factor of the new positions."""
     u, v, start, before = work.u, work.v, work.du, 0.0
     for dof in range(u.shape[0]):
         start[dof] = u[dof]
@@ -215,9 +213,7 @@ def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floa
 @called_kernel
 def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratch) -> bool:
     """Velocities or accelerations x that keep the lengths, measured again after each correction; False: they do not.
-
-    What corrects accelerations goes into the multipliers and the internal force.
-    """
+    What corrects accelerations goes into the multipliers and the internal force."""
     longest, before = largest(x), np.inf
     fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     for _ in range(MOST_SOLVES):
@@ -234,9 +230,7 @@ def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratc
 @inner_kernel
 def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: Scratch) -> bool:
     """Velocities, accelerations and multipliers that keep the lengths, into ``work``; the force follows.
-
-    inverse, damping (3n,)  of the mass and the mass-proportional damping that move with each free dof (empty: none)
-    """
+    inverse, damping (3n,)  of the mass and the mass-proportional damping that move with each free dof (empty: none)"""
     for dof in range(damping.shape[0]):
         work.du[dof] = work.v[dof]
     if not correct_rates(0.0, ties, bars, work.v, work):
@@ -322,9 +316,7 @@ def accelerate(dt: float, time: float, moved: Moved, problem: Problem, work: Scr
 @called_kernel
 def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work: Scratch) -> None:
     """``work.residual`` into accelerations where M couples the directions of a node; those of supports are known.
-
-    M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe.
-    """
+    M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe."""
     nodes, rest, a, block = problem.nodes, work.residual, work.a, work.block
     write_masses(problem.families, time, nodes.place, work.u, work.state, nodes.directed_mass)
     for i in range(nodes.directed_mass.shape[0]):

@@ -75,9 +75,7 @@ class Answer(NamedTuple):
 
 def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Answer:
     """The motion under a load (3n,) where supports move by ``given`` (3n,); ``start`` (k,): a first guess of it.
-
-    given: dofs that equations make dependent on those of supports included.
-    """
+    given: dofs that equations make dependent on those of supports included."""
     shapes = small.shapes
     x, tau, change, used = start.copy(), np.zeros(small.rods.shape[0], complex), np.inf, 0
     solve: Callable[[Complexes], Complexes] | None = None
@@ -338,9 +336,7 @@ def responses(
     notify: Say,
 ) -> Iterator[Response]:  # fmt: skip
     """Those at all frequencies, confirmed by their residuals; others are left out, and named.
-
-    recorded  number of the step, indices of nodes and of elements;  notify: takes what a reader must know
-    """
+    recorded  number of the step, indices of nodes and of elements;  notify: takes what a reader must know"""
     step, nodes, elements = recorded
     refuse_memories(stage.system.family[:, 0])
     is_known = stage.system.family[elements, 0] < FIRST

@@ -52,9 +52,7 @@ class Found(NamedTuple):
 
 def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -> Found:
     """The ``wanted`` lowest modes about a state. Massless directions have no mode.
-
-    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static.
-    """
+    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static."""
     still = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
     evaluate_start(stage, still, instant)
     pencil = pencil_of(stage)

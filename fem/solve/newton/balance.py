@@ -51,10 +51,8 @@ def balance_forces(
     scheme: Coefficients, secant: bool, k: int, problem: Problem, loading: Loading, a: Floats, work: Scratch
 ) -> None:
     """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs, else 0.
-
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
-    ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
-    """
+    ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped."""
     nodes, equations = problem.nodes, problem.equations
     reaction, force, inertia = work.reaction, work.force, work.inertia
     fraction, has_equations, is_diagonal = scheme.wc, equations.slave.shape[0] > 0, is_lumped(problem)
@@ -159,9 +157,7 @@ def support_work(
 @inner_kernel
 def inertia_at(dynamic: bool, directed: Floats, problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x with the part of dependent dofs handed to their masters; zero in statics.
-
-    directed  what families add to M
-    """
+    directed  what families add to M"""
     if dynamic:
         multiply_masses_with(directed, problem, x, product)
         condense(problem.equations, product)
@@ -187,9 +183,7 @@ def close_increment(
     scheme: Coefficients, k: int, strain: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
     """Energies of the increment into the energies; the trial state becomes the last good one. Returns the energy error.
-
-    strain: stored energy of the trial state.
-    """
+    strain: stored energy of the trial state."""
     nodes, bars = problem.nodes, problem.bars
     secant, energies, u0, u1 = scheme.secant, motion.energies, motion.u, work.u
     dynamic = scheme.wm != 0.0
@@ -336,9 +330,7 @@ def numerical_dissipation(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
     """D of increment k, whose end is the trial state; known_force, shift, momentum and residual are used as room.
-
-    a and a1 are those that the recursion went by: without what projections have made of them for the tables.
-    """
+    a and a1 are those that the recursion went by: without what projections have made of them for the tables."""
     nodes, equations, supports, dt = problem.nodes, problem.equations, loading.support_dofs, loading.dt[k]
     before = motion.lagged if scheme.lags else motion.a
     mean, rise, force, change = work.momentum, work.known_force, work.shift, work.residual

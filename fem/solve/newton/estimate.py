@@ -43,20 +43,9 @@ from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
 from fem.forces.laws import LINEAR, RIGID, TABLE
+from fem.solve.newton import groups
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
-from fem.solve.newton.groups import (
-    CLOSE,
-    FILTER,
-    LIMIT,
-    MEMORY,
-    RINGS,
-    TOO_LONG,
-    UNRESOLVED,
-    Loading,
-    Motion,
-    Problem,
-    Scratch,
-)
+from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion, Problem, Scratch
 from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
@@ -106,9 +95,7 @@ def judge(
     scheme: Coefficients, limits: Floats, dt: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> tuple[int, float]:
     """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
-
-    The level is the error over the allowed one over dt^p; its memory goes on where the increment stands.
-    """
+    The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
     memory, passes = motion.memory, motion.memory[MEMORY.passes]
     size = max(memory[MEMORY.size], limits[LIMIT.least_size])
     for dof in range(work.u.shape[0]):
@@ -126,7 +113,7 @@ def judge(
         if passes <= 1.0:
             memory[MEMORY.fraction] = error
         memory[MEMORY.passes] += 1.0
-        return FILTER, 0.0
+        return groups.FILTER, 0.0
     memory[MEMORY.passes] = 0.0
     if limits[LIMIT.tension_change] > 0.0:
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
@@ -134,23 +121,21 @@ def judge(
         level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
-        return TOO_LONG, 0.0
+        return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.size], memory[MEMORY.last_dt] = size, dt
     if error > 1.0:
-        return CLOSE, UNRESOLVED
+        return groups.CLOSE, groups.UNRESOLVED
     if passes > 1.0 and memory[MEMORY.fraction] > 1.0:
         memory[MEMORY.left] = 1.0
-        return CLOSE, RINGS
-    return CLOSE, 0.0
+        return groups.CLOSE, groups.RINGS
+    return groups.CLOSE, 0.0
 
 
 @called_kernel
 def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -> float:
     """Largest change of a tension in the increment, of bars that may go slack, over the largest internal force so far.
-
-    thermal (m,) strain at its end
-    """
+    thermal (m,) strain at its end"""
     largest, most = motion.memory[MEMORY.pull], 0.0
     for dof in range(motion.force.shape[0]):
         largest = max(largest, abs(motion.force[dof]))
@@ -167,9 +152,7 @@ def largest_change(thermal: Floats, bars: Bars, motion: Motion, work: Scratch) -
 @inner_kernel
 def take_direction(e: int, place: Floats, u0: Floats, u1: Floats, bars: Bars, numbers: Floats) -> bool:
     """Let bar e resist along its direction at the start of the increment; False where it turns by more than MOST_TURN.
-
-    A tension that jumps acts along the direction of the end, and how that turns would not show across it.
-    """
+    A tension that jumps acts along the direction of the end, and how that turns would not show across it."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     product, square0, square1 = 0.0, 0.0, 0.0
     for c in range(3):

@@ -109,10 +109,8 @@ def stored_energy(
 @shared_kernel
 def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, u: Floats) -> None:
     """The mass that families add, as the equilibrium of increment k has it; ``u`` is room.
-
     It is that of the place where its weighted forces act, as far as the start of the increment tells: to second order,
-    and known during the increment. Taken at its end, HHT and GENERALIZED ALPHA would be of first order.
-    """
+    and known during the increment. Taken at its end, HHT and GENERALIZED ALPHA would be of first order."""
     ahead = (0.5 if scheme.secant else scheme.wf) * loading.dt[k]
     for dof in range(u.shape[0]):
         u[dof] = motion.u[dof] + ahead * (motion.v[dof] + 0.5 * ahead * motion.a[dof])

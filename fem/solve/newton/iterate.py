@@ -106,10 +106,8 @@ def carry_over(
 @called_kernel
 def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> None:
     """Let the exact accelerations of supports act at the time of the weighted forces, lag dt after that of WM M a.
-
     Accelerations of free dofs take on such a lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28
-    (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order.
-    """
+    (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order."""
     change = work.momentum
     for dof in range(change.shape[0]):
         change[dof] = 0.0
@@ -125,10 +123,8 @@ def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion:
 @kernel
 def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN.
-
     Leaves C v in ``work.damping_force`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory
-    less.
-    """
+    less."""
     nodes, equations = problem.nodes, problem.equations
     is_diagonal = is_lumped(problem)
     if not is_diagonal:
@@ -159,9 +155,7 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
 @inner_kernel
 def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> float:
     """D: the forces the residual is compared with.
-
-    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    """
+    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt)."""
     nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_diagonal = is_lumped(problem)
@@ -218,9 +212,7 @@ def worst(rest: Floats) -> int:
 @called_kernel
 def takes_back(scheme: Coefficients, dt: float, begins: bool, memory: Floats, work: Scratch) -> bool:
     """Half of the last correction, where R.R has not fallen since before it, at most ``MOST_HALVINGS`` times.
-
-    begins: there is no R.R to compare with. Else the trial state stays, and its R.R is the next to fall.
-    """
+    begins: there is no R.R to compare with. Else the trial state stays, and its R.R is the next to fall."""
     square, part = 0.0, memory[MEMORY.part]
     for dof in range(work.residual.shape[0]):
         square += work.residual[dof] * work.residual[dof]
@@ -240,9 +232,7 @@ def takes_back(scheme: Coefficients, dt: float, begins: bool, memory: Floats, wo
 @inner_kernel
 def correct(scheme: Coefficients, dt: float, shifted: bool, problem: Problem, work: Scratch) -> bool:
     """Move the trial state by du (and, ``shifted``, the supports by ``shift``); False: not finite.
-
-    ``du``, zero at supported dofs, ends as the whole correction.
-    """
+    ``du``, zero at supported dofs, ends as the whole correction."""
     bars, equations = problem.bars, problem.equations
     du, shift = work.du, work.shift
     u, v, a = work.u, work.v, work.a
@@ -302,10 +292,8 @@ def is_converged(
     limits: Floats, norm: float, scale: float, iteration: int, bars: Bars, motion: Motion, work: Scratch
 ) -> tuple[bool, int]:
     """All given criteria hold, or the residual has reached the round-off floor; flags say what was special.
-
     to_floor: once they hold, go on until the residual no longer falls or is ``NOTHING_LEFT`` of the forces, or to the
-    last iteration allowed. Where a solution has few digits (zero, along an axis) residuals would fall to 1e-320.
-    """
+    last iteration allowed. Where a solution has few digits (zero, along an axis) residuals would fall to 1e-320."""
     memory = motion.memory
     good, is_vanished = True, False
     if common(limits[LIMIT.relative]) >= 0.0:
@@ -347,10 +335,8 @@ def largest_move(u0: Floats, u1: Floats) -> float:
 @inner_kernel
 def next_forcing(norm: float, previous: float) -> float:
     """How well the next linear solve is worth solving: a third of what the last Newton step left.
-
     Where the motion is nearly linear this tightens until one solve per increment does; where it is not, solves beyond
-    the reach of the linearisation are spared. After Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996).
-    """
+    the reach of the linearisation are spared. After Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996)."""
     ratio = norm / previous if previous > 0.0 else 0.0
     return min(max(0.3 * ratio, TIGHTEST_FORCING), LOOSEST_FORCING)
 

@@ -105,9 +105,7 @@ def solve_compiled(
     is_filled: bool, enough: float, forcing: float, diagonal: Diagonal, problem: Problem, memory: Floats, work: Scratch
 ) -> bool:
     """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined).
-
-    forcing  fraction of the residual that iterative solvers may leave
-    """
+    forcing  fraction of the residual that iterative solvers may leave"""
     nodes, solver = problem.nodes, problem.solver
     if solver == CG:
         spent = solve_cg(forcing, linear_system(nodes, work), work.krylov)

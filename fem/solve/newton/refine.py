@@ -19,7 +19,7 @@ from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
-from fem.lanes.choose import common, where
+from fem.lanes.choose import common, some, where
 from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BORDER
@@ -29,6 +29,8 @@ from fem.solve.newton.tangent import linear_system
 
 TOWARDS = 1e-10
 """Error up to which an answer needs no refinement where Newton's method goes on from it."""
+NEGLIGIBLE = 1e-12
+"""Error for which no answer is refined: each is a correction, small beside what it is added to."""
 MOST_SOLVES = 8
 # Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
 # ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
@@ -38,10 +40,8 @@ RIGHT, FOUND, SIZE = 0, 1, 2
 @called_kernel
 def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
-
-    enough  error at which an answer is taken as it is
-    """
-    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
+    enough  error at which an answer is taken as it is, if it is not ``NEGLIGIBLE``"""
+    nodes, bars, tree, enough = problem.nodes, problem.bars, problem.tree, max(enough, NEGLIGIBLE)
     keep(is_filled, work)
     before, error, is_solved = np.inf, np.inf, True
     for _ in range(MOST_SOLVES):
@@ -188,6 +188,9 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
     for e in range(bars.nodes.shape[0]):
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         pull, size, t = 0.0, 0.0, bar_tangent[GEOMETRIC, e]
+        coupling = work.tangent.off[e] if work.tangent.off.shape[0] > 0 else 0.0
+        if not some((bar_tangent[ALPHA, e] != 0.0) | (t != 0.0) | (coupling != 0.0)):  # bars beside masses alone
+            continue
         if common(bar_tangent[ALPHA, e]) == np.inf:
             pull = work.pulls[FOUND, e]
             size = abs(pull)
@@ -197,7 +200,6 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
                 size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
             pull *= bar_tangent[ALPHA, e]
             size *= abs(bar_tangent[ALPHA, e])
-        coupling = work.tangent.off[e] if work.tangent.off.shape[0] > 0 else 0.0
         for c in range(3):
             force = pull * bar_tangent[P + c, e] + t * (x[j + c] - x[i + c])
             about = size * abs(bar_tangent[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))

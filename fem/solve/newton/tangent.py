@@ -57,9 +57,7 @@ def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratc
 @called_kernel
 def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
     """Take the prescribed part of the first correction to the right-hand side: residual -= K shift.
-
-    K is the effective tangent without inertia: accelerations of supports are exact from the start.
-    """
+    K is the effective tangent without inertia: accelerations of supports are exact from the start."""
     nodes, bars, equations, tangent = problem.nodes, problem.bars, problem.equations, work.tangent
     x, product, ends, bar_tangent = work.shift, work.residual, tangent.ends, tangent.bar_tangent
     for r in range(bars.rods.shape[0]):

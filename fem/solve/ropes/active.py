@@ -31,7 +31,7 @@ from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
 from fem.solve.rods import SAME_LENGTH, dense, over_independent
 from fem.solve.rope_states import positions
 from fem.solve.ropes.complementarity import DEPENDENT
-from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
+from fem.solve.ropes.watched import Failed, Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.mechanisms import MECHANISM, hold_unrestrained, softest
 from fem.solve.step_system import NO_ROPES, loading_at
@@ -113,9 +113,7 @@ class ActiveSet(Watched):
 
     def _changed(self, taut: Flags, wrong: Flags, pushed: Flags, pull: Floats, now: float) -> Flags:
         """The set without the ropes that push, and with those that are too long.
-
-        Others that are at their length take the places of those that go, unless they have pushed in this increment.
-        """
+        Others that are at their length take the places of those that go, unless they have pushed in this increment."""
         motion = self.step_run.progress.motion
         stays, rows = taut & ~wrong, self._rows(motion, now)
         pull = np.where(stays, np.maximum(pull, 0.0), 0.0)
@@ -214,7 +212,7 @@ class ActiveSet(Watched):
     def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:
         """No set of the ropes tried fits: note which ropes change for ever, and let the increment be cut back."""
         which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"
-        names = ", ".join(self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[wrong][:NAMED])
+        names = ", ".join(self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[wrong][:6])
         self.trouble = (
             f"step {self.step_run.number} stopped at t = {now:.9g}: {which} of taut ropes is in equilibrium; {names} "
             "would push when taut and be too long when slack. Smaller increments, or a damped "
@@ -226,10 +224,8 @@ class ActiveSet(Watched):
 
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:
     """taut (r,) with the ropes ``entering`` added; where they depend on others these give way, or they stay out.
-
     rows (r + q, n)  gradients of the ropes, then of the rods, over the independent dofs
-    pull (r,)        of the ropes now, changed; None: nothing gives way
-    """
+    pull (r,)        of the ropes now, changed; None: nothing gives way"""
     taut, count = taut.copy(), len(taut)
     rods = np.arange(count, len(rows))
     basis = np.linalg.qr(rows[np.concatenate([np.flatnonzero(taut), rods])].T)[0]

@@ -94,10 +94,8 @@ def complementarity(
     compliance: Floats, right: Floats, one_sided: Flags, noise: Floats | float = 0.0
 ) -> tuple[Floats, Flags]:
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
-
     compliance (r, r), right (r,) known to ``noise``, one_sided (r,); returns p (r,) and which act (r,).
-    NoPulls: there are none.
-    """
+    NoPulls: there are none."""
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
     size, off = float(np.abs(load).max(initial=0.0)), np.zeros(len(load))
@@ -287,9 +285,7 @@ def outside(rows: Floats, stays: Flags, chosen: Flags) -> Flags:
 
 def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floats:
     """Multipliers (r,) with the force of ``pull`` whose forces along the bars have the least sum of squares.
-
-    rows (r, n), length (r,); ropes do not push. Where round-off is in the way ``pull`` itself.
-    """
+    rows (r, n), length (r,); ropes do not push. Where round-off is in the way ``pull`` itself."""
     units, force = (rows / length[:, None]).T, pull @ rows
     at, size = np.ones(len(pull), np.bool_), float(np.abs(force).max(initial=0.0))
     while True:

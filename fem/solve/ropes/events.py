@@ -54,9 +54,7 @@ class Events(Switched):
 
     def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
         """March from one regular instant to the next, through all events in between.
-
-        Failed where a part cannot be solved: the motion and the states are then those of the beginning.
-        """
+        Failed where a part cannot be solved: the motion and the states are then those of the beginning."""
         motion = self.step_run.progress.motion
         saved, states = copy_of(motion), copy_of(self.states)
         self._pending.clear()
@@ -72,7 +70,11 @@ class Events(Switched):
             self.step_run.stage = self.current
             if isinstance(error, Failed):
                 raise
-            raise self._given_up(self._no_pulls(error) if isinstance(error, NoPulls) else self._no_end()) from None
+            if isinstance(error, NoPulls):
+                raise self._given_up(self._no_pulls(error)) from None
+            names = self._names(self.holds > 0 if self.holds.any() else self.can_pull)
+            why = f"{names} go slack and taut, or have impacts, more than {MOST_EVENTS} times within one increment"
+            raise self._given_up(why) from None
         if self.has_shared:
             self._look_at_shared(end)
             self._note(kept, chunk)
@@ -117,9 +119,7 @@ class Events(Switched):
 
     def _let_leave(self, at: Flags, now: float, end: float) -> bool:
         """Leave slack those ropes (r,) not yet seen away that are too long at once and hardly lengthen; are there any?
-
-        That is the error of the march, from which ``_arrive`` brings them back.
-        """
+        That is the error of the march, from which ``_arrive`` brings them back."""
         motion, late = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not late.any():
             return False
@@ -220,12 +220,6 @@ class Events(Switched):
             float(row[ROW.error]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,
         )  # fmt: skip
 
-    # Trouble
-
-    def _no_end(self) -> str:
-        names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)
-        return f"{names} go slack and taut, or have impacts, more than {MOST_EVENTS} times within one increment"
-
 
 MOST_ROOTS = 1000
 """Instants looked for in one increment, after which a curve of ropes has no first one."""
@@ -256,9 +250,7 @@ class Search:
 
     def run(self, high: float) -> tuple[float, Flags]:
         """Time to the first change, at most ``high``, and which ropes change then; none: nothing changes up to then.
-
-        A rope whose change has been located is out: the others may change there or before.
-        """
+        A rope whose change has been located is out: the others may change there or before."""
         located, after = np.zeros(len(self.now), np.bool_), self.excess(high)
         for _ in range(MOST_ROOTS):
             (late,) = np.nonzero((after > self.limit) & ~located & (self.held < high))

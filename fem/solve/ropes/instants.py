@@ -200,9 +200,7 @@ class Instant:
 
     def _pull(self, stays: Flags, held: Flags) -> tuple[Flags, Flags]:
         """Accelerations and pulls of rods and of those ropes that stay at their length.
-
-        Which of these are taut, and which of the taut ones the march follows; held ones are.
-        """
+        Which of these are taut, and which of the taut ones the march follows; held ones are."""
         stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
         evaluate_start(stage, motion, self.chunk)
         multiply_masses(stage.problem, self.known, work.inertia)
@@ -290,16 +288,8 @@ class Switched(Watched):
         count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
         never = np.full(count, -np.inf)
-        self.states = States(
-            self.taut,
-            self.taut.copy(),
-            self.ropes.allowance,
-            never,
-            np.zeros(count),
-            never.copy(),
-            never.copy(),
-            np.zeros(1),
-        )
+        times = never, np.zeros(count), never.copy(), never.copy()
+        self.states = States(self.taut, self.taut.copy(), self.ropes.allowance, *times, np.zeros(1))
         self.holds: Ints = np.zeros(count, np.int64)
         self.let_go: Flags = np.zeros(count, np.bool_)
         self.stuck: Flags = np.zeros(count, np.bool_)
@@ -317,9 +307,7 @@ class Switched(Watched):
 
     def hold(self, motion: Motion, now: float) -> None:
         """Rates of ropes that pull at the end of the last step to zero, before supports set off anew.
-
-        Secant schemes keep lengths in the middle of increments only. What that takes is work from outside.
-        """
+        Secant schemes keep lengths in the middle of increments only. What that takes is work from outside."""
         pulls = self.can_pull & (motion.multiplier[self.ropes.bars] > 0.0)
         if not pulls.any():
             return
@@ -336,9 +324,7 @@ class Switched(Watched):
 
     def start(self, motion: Motion, now: float) -> StepSystem:
         """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
-
-        Returns the stage of these states. ModelError where no pulls keep all lengths.
-        """
+        Returns the stage of these states. ModelError where no pulls keep all lengths."""
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
         self.taut[:] = self.states.basis[:] = False
@@ -393,9 +379,7 @@ class Switched(Watched):
 
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
-
-        stuck (r,): slack ones that are back at their length before they can be seen to have left it
-        """
+        stuck (r,): slack ones that are back at their length before they can be seen to have left it"""
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
         near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
         stage = self.stages.of(near)
@@ -428,9 +412,7 @@ class Switched(Watched):
 
     def _without_errors(self, motion: Motion, found: Change) -> Change:
         """Ropes that leave meet no impacts: what stops them, and rods with them, is an error of the march.
-
-        The energies of the motion show it as such; nothing counts as dissipated.
-        """
+        The energies of the motion show it as such; nothing counts as dissipated."""
         if not self.leaves.any():
             return found
         motion.energies[ENERGY.dissipated] -= float(found.loss[self.leaves].sum()) + found.hidden
@@ -451,9 +433,7 @@ class Switched(Watched):
 
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
         """Note what happened to each rope; at_last (r,): its impacts have come to an end.
-
-        Energy that no event reports is added to the first one of this instant, or else of the next.
-        """
+        Energy that no event reports is added to the first one of this instant, or else of the next."""
         happened, spare = [], self.states.spare
         spare += found.hidden
         for r in range(len(self.taut)):
@@ -488,10 +468,8 @@ class SettingOff(Switched):
 
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
         """The stage of the states in which ropes set off, the state evaluated; the march is of that without them.
-
         Without impacts lengths go on to be kept in the middle of increments, as in the step before. Nodes that hit a
-        plane with friction do so in the first increment.
-        """
+        plane with friction do so in the first increment."""
         speed = self.length * float(np.abs(motion.v).max(initial=0.0))
         self.can_pull &= (self.friction == 0.0) | (self._lengthening(motion, 1.0) <= SLOW * speed)
         found = self.start(motion, self.step_run.clock.start)

@@ -39,17 +39,8 @@ from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
-from fem.solve.newton import groups
+from fem.solve.newton import evaluate, groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.evaluate import (
-    combine,
-    evaluate_increment,
-    foresee_masses,
-    inertia_forces,
-    multiply_dampings,
-    multiply_masses,
-    stored_energy,
-)
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
@@ -120,12 +111,10 @@ def close_with_losses(k: int, iterations: int, strain: float, lost: float, throu
 
 def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: float) -> tuple[float, float]:
     """Stored energy of the positions that ``move`` (3n,) has corrected, and what that put in, also against drag.
-
-    strain: stored energy before
-    """
+    strain: stored energy before"""
     chunk, motion, work = through.loading, through.motion, through.work
     thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
-    ends = stored_energy(float(chunk.time[k]), float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
+    ends = evaluate.stored_energy(float(chunk.time[k]), float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
     now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
     given = ends - strain - float((np.where(chunk.is_gravity == 1, now, mean) @ chunk.vectors) @ move)
     if len(work.flow):
@@ -133,7 +122,7 @@ def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: fl
         loss = float(work.flow @ way)
         given += (max(loss, 0.0) if stage.problem.is_passive else loss) - float(work.flow @ (way - move))
     if len(stage.nodes.damping):
-        multiply_dampings(stage.problem, 0.5 * (motion.v + work.v), work.momentum)
+        evaluate.multiply_dampings(stage.problem, 0.5 * (motion.v + work.v), work.momentum)
         given += float(work.momentum @ move)
     return ends, given
 
@@ -145,7 +134,7 @@ QUICKER = 1e-2
 def take_from_motion(stage: StepSystem, energy: float) -> float:
     """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was."""
     work = stage.work
-    multiply_masses(stage.problem, work.v, work.momentum)
+    evaluate.multiply_masses(stage.problem, work.v, work.momentum)
     kinetic = 0.5 * float(work.v @ work.momentum)
     taken = min(max(energy, -QUICKER * kinetic), kinetic)
     if kinetic > 0.0:
@@ -310,7 +299,7 @@ class Moreau(Marcher):
                 return None
             iterations += 1
             work.multiplier[:] = 0.0
-            evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
+            evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
             residual(stage.coefficients, stage.problem, work)
             solve = self._factor(dt)
             change, along = solve(work.residual[lengths.dofs.unknown]), solve(reduced.T)
@@ -351,10 +340,10 @@ class Moreau(Marcher):
         v0 = motion.v.copy()
         v0[supports] = chunk.support_start[k]
         expand(stage.equations, v0)
-        combine(chunk.vectors, chunk.weighted, k, work.load)
+        evaluate.combine(chunk.vectors, chunk.weighted, k, work.load)
         if len(stage.nodes.directed_mass):
-            foresee_masses(stage.coefficients, k, stage.problem, chunk, motion, work.momentum)
-        inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
+            evaluate.foresee_masses(stage.coefficients, k, stage.problem, chunk, motion, work.momentum)
+        evaluate.inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
         work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
         moving = stage.nodes.mask
         work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
@@ -374,7 +363,7 @@ class Moreau(Marcher):
         stage, near, count = self.stage, law.near, len(law.near)
         chunk, motion, work = through.loading, through.motion, through.work
         work.multiplier[:] = 0.0
-        strain = evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
+        strain = evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
         residual(stage.coefficients, stage.problem, work)  # inertia and damping of the end
         work.multiplier[self.index[near]] = pull[:count]
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.runs.record import Event
 from fem.solve.newton import groups
@@ -31,8 +31,6 @@ class Failed(Exception):
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 Read = TypeVar("Read")
-NAMED = 6
-"""Ropes that a message names."""
 
 
 class Watched:
@@ -75,9 +73,10 @@ class Watched:
             name = self.stages.first.system.name_bar(int(self.ropes.bars[r]))
             if self.stages.first.system.node_at_plane(int(self.ropes.bars[r])):
                 raise ModelError(f"{name} is {strain[r] * self.length[r]:.6g} below it at the start of the step")
+            what = "rope" if self.sense[r] > 0.0 else "stop"
             distance = self.length[r] * np.sqrt(max(0.0, 1.0 + 2.0 * self.sense[r] * strain[r]))
             raise ModelError(
-                f"{name} is a {self._what(r)} of length {self.length[r]:.9g}, but its nodes are {distance:.9g} apart "
+                f"{name} is a {what} of length {self.length[r]:.9g}, but its nodes are {distance:.9g} apart "
                 "at the start of the step"
             )
 
@@ -127,14 +126,9 @@ class Watched:
         bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
         return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
 
-    def _what(self, r: int) -> str:
-        return "rope" if self.sense[r] > 0.0 else "stop"
-
     def _names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""
-        names = [self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]]
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"{', '.join(names[:NAMED])}{more}"
+        return listed([self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]])
 
     def _given_up(self, why: str) -> Failed:
         """Note why there is no way on from the beginning of the increment, and let it be cut back."""

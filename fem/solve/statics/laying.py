@@ -17,24 +17,11 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.equations import reduction
-from fem.forces import bar
+from fem.forces import bar, seabed
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.families import FAMILIES, acting
 from fem.forces.fluid import FLUID
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LOG
-from fem.forces.seabed import (
-    AXIAL,
-    DEPTH,
-    LATERAL,
-    NORMAL,
-    NUMBERS,
-    RADIUS,
-    REMEMBERED,
-    RUBS_IN_STATICS,
-    SEABED,
-    SLIP,
-    STIFFNESS,
-)
 from fem.lines.hanging import Line, LineError
 from fem.lines.network import Network, Rubs, relax
 from fem.solve.newton.evaluate import evaluate_instant
@@ -63,8 +50,8 @@ def may_be_laid(stage: StepSystem) -> bool:
     kinds = {(int(strain), int(law)) for strain, law in bars.kinds}
     known = {(strain, BILINEAR) for strain in (GREEN, ENGINEERING, LOG)}
     constants, there = bars.constants, _standing(stage)
-    others = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(system.families))
-    beds = [own for family, own in acting(system.families) if family is SEABED]
+    others = any(family not in (seabed.SEABED, FLUID, ADDED_MASS) for family, _ in acting(system.families))
+    beds = [own for family, own in acting(system.families) if family is seabed.SEABED]
     return bool(
         not stage.is_dynamic
         and len(bars.nodes)
@@ -76,7 +63,7 @@ def may_be_laid(stage: StepSystem) -> bool:
         and not constants[bar.STRESS0].any()
         and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[there].all()
         and (constants[bar.MINUS][there] == 0.0).all()
-        and not any(own.numbers[:, RADIUS].any() for own in beds)
+        and not any(own.numbers[:, seabed.RADIUS].any() for own in beds)
     )
 
 
@@ -148,24 +135,24 @@ class Lying(NamedTuple):
 def _lying(stage: StepSystem) -> Lying:
     """Those of a stage, maybe none."""
     for family, own in acting(stage.system.families):
-        if family is SEABED:
-            (lies,) = np.nonzero(own.numbers[:, STIFFNESS] > 0.0)
-            anchors = (own.first + REMEMBERED * lies)[:, None] + np.arange(3)
+        if family is seabed.SEABED:
+            (lies,) = np.nonzero(own.numbers[:, seabed.STIFFNESS] > 0.0)
+            anchors = (own.first + seabed.REMEMBERED * lies)[:, None] + np.arange(3)
             return Lying(own.nodes[lies], own.chord[lies], own.numbers[lies], anchors)
     nobody, chord, anchors = (np.zeros(shape, np.int64) for shape in (0, (0, 2), (0, 3)))
-    return Lying(nobody, chord, np.zeros((0, NUMBERS)), anchors)
+    return Lying(nobody, chord, np.zeros((0, seabed.NUMBERS)), anchors)
 
 
 def _friction(stage: StepSystem, lying: Lying, motion: Motion, u: Floats) -> Floats:
     """(c,) coefficients, in statics, of the contacts along the way from their anchors to u."""
     numbers = lying.numbers
-    way = _along(u.reshape(-1, 3)[lying.nodes] - motion.state[lying.anchors], numbers[:, NORMAL:RADIUS])
+    way = _along(u.reshape(-1, 3)[lying.nodes] - motion.state[lying.anchors], numbers[:, seabed.NORMAL : seabed.RADIUS])
     chord = (stage.nodes.place + u).reshape(-1, 3)[lying.chord]
-    chord = _along(chord[:, 1] - chord[:, 0], numbers[:, NORMAL:RADIUS])
+    chord = _along(chord[:, 1] - chord[:, 0], numbers[:, seabed.NORMAL : seabed.RADIUS])
     size = (way * way).sum(axis=1) * (chord * chord).sum(axis=1)
     square = np.divide((way * chord).sum(axis=1) ** 2, size, out=np.zeros_like(size), where=size > 0.0)
-    mu = np.sqrt(numbers[:, AXIAL] ** 2 * square + numbers[:, LATERAL] ** 2 * (1.0 - square))
-    return np.asarray(np.where((numbers[:, RUBS_IN_STATICS] != 0.0) & (numbers[:, SLIP] > 0.0), mu, 0.0))
+    mu = np.sqrt(numbers[:, seabed.AXIAL] ** 2 * square + numbers[:, seabed.LATERAL] ** 2 * (1.0 - square))
+    return np.asarray(np.where((numbers[:, seabed.RUBS_IN_STATICS] != 0.0) & (numbers[:, seabed.SLIP] > 0.0), mu, 0.0))
 
 
 def _along(way: Floats, normal: Floats) -> Floats:
@@ -183,7 +170,7 @@ def _rubs(stage: StepSystem, lying: Lying, motion: Motion, net: Network, limit: 
     first /= np.sqrt((first * first).sum(axis=1))[:, None]
     along = np.stack([first, np.cross(normal, first), np.zeros_like(first)], axis=1)
     anchor = stage.nodes.place.reshape(-1, 3)[nodes] + motion.state[lying.anchors[those]]
-    return Rubs(nodes, along, anchor, limit[those], lying.numbers[those, SLIP])
+    return Rubs(nodes, along, anchor, limit[those], lying.numbers[those, seabed.SLIP])
 
 
 def _standing(stage: StepSystem) -> Floats:
@@ -195,7 +182,7 @@ def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> 
     """(n, 3) force of streams, water and springs at the trial displacement."""
     owns = stage.system.families
     apart = owns and tuple(
-        own._replace(nodes=own.nodes[:0]) if family is SEABED else own
+        own._replace(nodes=own.nodes[:0]) if family is seabed.SEABED else own
         for family, own in zip(FAMILIES, owns, strict=True)
     )
     constants = stage.bars.constants.copy()
@@ -215,7 +202,7 @@ def _network(stage: StepSystem, lying: Lying, u: Floats, load: Floats) -> Networ
     strain, stiffness = stage.bars.kinds[there, 0], constants[bar.YOUNG] * constants[bar.AREA]
     length = 1.0 / constants[bar.INV_LENGTH]
     members = Line(length, stiffness, np.zeros(0), strain == GREEN, strain == LOG)
-    normal, ground = lying.numbers[:, NORMAL:RADIUS], lying.numbers[:, STIFFNESS]
-    depth = lying.numbers[:, DEPTH] - (normal * u.reshape(-1, 3)[lying.nodes]).sum(axis=1)
+    normal, ground = lying.numbers[:, seabed.NORMAL : seabed.RADIUS], lying.numbers[:, seabed.STIFFNESS]
+    depth = lying.numbers[:, seabed.DEPTH] - (normal * u.reshape(-1, 3)[lying.nodes]).sum(axis=1)
     freedom = reduction(stage.nodes.dof_kind, stage.equations)
     return Network(places, load, stage.bars.nodes[there], members, lying.nodes, normal, depth, ground, freedom)

@@ -9,6 +9,7 @@ names it; where something does, it is an error that names node and dof.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
-from fem.errors import ModelError
+from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
 from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
 from fem.model import Step
@@ -50,8 +51,8 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
     if fraction < MECHANISM:
         raise ModelError(
             f"the model is a mechanism: {stage.system.name_dof(dof)} can move without resistance at the start of step "
-            f"{number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
-            "STARTING TENSION"
+            f"{number}; support it, add a bar or a spring, or give straight cables *NO COMPRESSION, an "
+            "initial stress or a STARTING TENSION"
         )
 
 
@@ -85,9 +86,7 @@ def instability_notice(stage: StepSystem) -> str:
 
 def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     """The dof that moves most in the softest mode of the tangent, and that mode's stiffness relative to the largest.
-
-    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism.
-    """
+    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
@@ -121,9 +120,7 @@ NO_LOAD = 1e-12
 
 def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
-
-    The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded.
-    """
+    The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded."""
     _refuse_loads_on_nothing(stage)
     free = (stage.nodes.dof_kind == 1).reshape(-1, 3)
     free.flat[np.concatenate([stage.equations.slave, stage.equations.master])] = False  # stiff from elsewhere, perhaps
@@ -141,7 +138,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     names: list[str] = []
     dofs: list[int] = []
     stiff = float(np.abs(blocks).max()) or 1.0
-    find_their_place = step.nlgeom and may_be_laid(stage)  # cables: ``laying.py``
+    find_their_place = cache(lambda: may_be_laid(stage) or careful_nodes(stage) is not None)
     for k in np.flatnonzero((np.abs(values) <= NO_STIFFNESS * largest[:, None]).any(axis=1)):
         node = int(candidates[k])
         if wet[node]:
@@ -150,8 +147,8 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
             pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
-            if pull > NO_LOAD * loads and find_their_place:
-                continue
+            if pull > NO_LOAD * loads and step.nlgeom and find_their_place():
+                continue  # cables and bodies: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())
@@ -167,8 +164,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     if not names:
         return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
-    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {shown}"
+    return np.array(dofs, np.int64), f"no stiffness and no load; kept in place: {listed(names)}"
 
 
 def _dragged(stage: StepSystem) -> Flags:
@@ -183,9 +179,7 @@ def _dragged(stage: StepSystem) -> Flags:
 def careful_nodes(stage: StepSystem) -> Nodes | None:
     """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution,
     and so are free bodies, which may turn where nothing holds them (one on a line, about this line).
-
-    None where there are none of these, or caution is taken already.
-    """
+    None where there are none of these, or caution is taken already."""
     bars = stage.bars.constants
     may = [*stage.bars.nodes[bars[PLUS] != bars[MINUS]].ravel(), *stage.system.model.corners]
     if len(may) == 0 or len(stage.nodes.caution):
@@ -250,7 +244,8 @@ def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     cure = "support it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
     if step.nlgeom:
         cure += (
-            " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"
+            " (*INITIAL CONDITIONS, TYPE=STRESS); for a straight cable, STARTING TENSION= in *SOLID SECTION, or *NO "
+            "COMPRESSION in its material: the place where it hangs is found then"
         )
     return f"{name} is loaded but nothing resists there; {cure}"
 

@@ -74,9 +74,7 @@ class ArcClock:
 
 def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
     """What the march needs to follow a path from here.
-
-    ModelError where something other than loads would have to follow the load factor, or nothing does.
-    """
+    ModelError where something other than loads would have to follow the load factor, or nothing does."""
     system, environment = stage.system, stage.environment
     if len(environment.supports.moving(motion.u)):
         raise ModelError("*STATIC, RIKS follows loads only: a moving support is not supported; load its node instead")

@@ -159,9 +159,7 @@ def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, 
 @inner_kernel
 def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> None:
     """Internal forces, accelerations, reactions and energies at the start, and row 0 of the record.
-
-    ``motion`` holds initial u and v and, at supports, a.
-    """
+    ``motion`` holds initial u and v and, at supports, a."""
     scheme, problem, loading = through.scheme, through.problem, through.loading
     motion, work, nodes = through.motion, through.work, through.problem.nodes
     size = motion.u.shape[0]

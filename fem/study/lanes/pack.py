@@ -28,8 +28,7 @@ from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
-from fem.solve.start import initial_motion
-from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch
+from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch, support_motion, thermal_mean, weighted
 from fem.study.lanes.march import OUTCOME, Packs, Start
 
 OF_SYSTEM = tuple(
@@ -93,12 +92,6 @@ def at_rest(model: Model) -> list[InitialCondition]:
     return [each for each in model.initial_conditions if each.kind not in ("DISPLACEMENT", "VELOCITY")]
 
 
-def has_same_loads(one: Model, other: Model) -> bool:
-    """Loads, temperatures and whether bars are linear are the same in the only step of both."""
-    step, its = one.steps[0], other.steps[0]
-    return is_alike(step, its, OF_LOADS) and is_alike(one, other, ("amplitudes",))
-
-
 def sample(model: Model, known: Sample | None = None) -> Sample:
     """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
     if known is None or not is_alike(model.mesh, known.model.mesh, OF_ITEMS) or at_rest(model) != at_rest(known.model):
@@ -109,15 +102,16 @@ def sample(model: Model, known: Sample | None = None) -> Sample:
     time, dt = (known.time, known.dt) if is_timed else instants(model)
     is_built = is_alike(model, known.model, OF_SYSTEM)
     is_started = is_alike(model, known.model, ("initial_conditions",))
+    follows_alike = is_alike(model, known.model, ("amplitudes",))
     if not is_built:
         refuse_earlier(model)
         system = assemble(model)
-    elif not (is_started and is_alike(model, known.model, ("amplitudes",))):
+    elif not (is_started and follows_alike):
         system = replace(system, model=model)
-    u, v = (known.u, known.v) if is_started else initial_motion(system)
+    u, v = (known.u, known.v) if is_started else system.initial_motion
     held = known.supports.supported
     is_held_there = is_started or all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
-    stays = is_held_there and (is_started or step.nlgeom) and has_same_loads(model, known.model)
+    stays = is_held_there and (is_started or step.nlgeom) and follows_alike and is_alike(step, before, OF_LOADS)
     if not (stays and (is_timed or not (step.ramps or len(known.thermal) > 1))):
         return filled(model, system, None, time, dt)
     initial = known.initial
@@ -139,7 +133,7 @@ def filled(
     model: Model, system: System, acting: tuple[Supports, Environment] | None, time: Floats, dt: Floats
 ) -> Sample:
     """A sample of a system; ``acting``: supports before the step and what acts in it, where that is known."""
-    step, (u, v) = model.steps[0], initial_motion(system)
+    step, (u, v) = model.steps[0], system.initial_motion
     if acting is None:
         before_all, span = first_environment(system, u), Span(0.0, float(time[-1]), ramps=step.ramps)
         environment = next_environment(system, before_all, step, span, u, v, np.zeros_like(u))
@@ -166,9 +160,7 @@ NUMBERS = ("constants", "off_mass", "off_damping")
 
 def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
     """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
-
-    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
-    """
+    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to."""
     known = parts[0].ndim if known is None else known
     if all(part is parts[0] for part in parts):
         packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
@@ -265,56 +257,30 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> Any:
         values.array[:] = numbers.array[:, dofs][:, :, terms]
         parts = [curves_of(first, dofs, time[1:], level, False) for level in range(3)]
         parts.append(curves_of(first, dofs, time[:-1], 1, True))
-        parts = [part[:, :, terms] for part in parts]
-        support = [Driven(values, part) for part in mean_accelerations(stage, parts, dt[:, None, None])]
+        if stage.scheme.secant:
+            parts[2] = (parts[1] - parts[3]) / dt[:, None, None]
+        support = [Driven(values, part[:, :, terms]) for part in parts]
         factors = stage.loads.factors(time)[None]
-        weighted = weigh(stage, factors[0])[None]
+        late = weighted(stage, factors[0])[None]
     else:
         begins = [each.motion(held, one.time[:1], after=True) for each, one in zip(supports, samples, strict=True)]
         for level, array in enumerate(starts, start=1):
             array[:, held] = pack([begin[level][0] for begin in begins]).array
         moving = [sample.supports.moving(sample.u) for sample in samples]
         dofs = np.unique(np.concatenate(moving))
-        exact = [support_motion(stage, one, dofs) for one in samples]
+        exact = [support_motion(stage, one.supports, dofs, one.time, one.dt) for one in samples]
         support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
         each = [sample.loads.factors(sample.time) for sample in samples]
-        factors, weighted = pack(each, known=1), pack([weigh(stage, part) for part in each], known=1)
+        factors, late = pack(each, known=1), pack([weighted(stage, part) for part in each], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
     thermal = pack([sample.thermal for sample in samples], known=1)
-    thermal_mean = pack([thermal_mean_of(stage, sample.thermal) for sample in samples], known=1)
-    gravity = fixed(stage.loads.is_gravity)
-    u, v, a, after = support
+    mean = pack([thermal_mean(stage, sample.thermal) for sample in samples], known=1)
+    gravity, (u, v, a, after) = fixed(stage.loads.is_gravity), support
     if all(one.time is time for one in samples):
         time, dt = time[None], dt[None]  # numbers: a tenth faster than packs
     else:
         time, dt = (pack([getattr(one, name) for one in samples], known=0) for name in ("time", "dt"))
-    return Loading(dt, time, vectors, gravity, weighted, factors, fixed(dofs), u, v, a, after, thermal, thermal_mean)
-
-
-def weigh(stage: StepSystem, factors: Floats) -> Floats:
-    """(k, p) factors of the loads in the equilibrium of the increments, from those at their ends (k+1, p)."""
-    late = stage.coefficients.wc
-    weighted: Floats = late * factors[1:] + (1.0 - late) * factors[:-1]
-    return weighted
-
-
-def thermal_mean_of(stage: StepSystem, thermal: Floats) -> Floats:
-    """(1 or k, m) thermal strain in the equilibrium of the increments, from that at their ends."""
-    if len(thermal) == 1:
-        return thermal
-    return 0.5 * (thermal[:-1] + thermal[1:]) if stage.scheme.secant else thermal[1:]
-
-
-def support_motion(stage: StepSystem, one: Sample, dofs: Ints) -> list[Floats]:
-    """u, v, a and v after the starts of increments (k, c) of supports of a model."""
-    exact = *one.supports.motion(dofs, one.time[1:]), one.supports.velocity_after(dofs, one.time[:-1])
-    return mean_accelerations(stage, list(exact), one.dt[:, None])
-
-
-def mean_accelerations(stage: StepSystem, motion: list[Floats], dt: Floats) -> list[Floats]:
-    """u, v, a of supports and v after the starts of increments; a is that of the increment in secant schemes."""
-    u, v, a, after = motion
-    return [u, v, (v - after) / dt if stage.scheme.secant else a, after]
+    return Loading(dt, time, vectors, gravity, late, factors, fixed(dofs), u, v, a, after, thermal, mean)
 
 
 def follow_one_curve(samples: Sequence[Sample]) -> bool:

@@ -107,9 +107,7 @@ def march_samples(
     stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
     """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
-
-    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded.
-    """
+    In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded."""
     count = len(samples[0].dt)
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
     everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))

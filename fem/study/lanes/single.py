@@ -19,6 +19,7 @@ from fem.compiled.interpreted import work
 from fem.errors import FemError
 from fem.forces.bar import VISCOUS
 from fem.model import Dynamic
+from fem.solve import start
 from fem.solve.clock import first_chunk
 from fem.solve.energy_watch import SETTLING
 from fem.solve.loop import ErrorsTold
@@ -27,13 +28,6 @@ from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, DONE, ROW, Motion, Record
 from fem.solve.newton.march import march
 from fem.solve.rods import consistent_velocities
-from fem.solve.start import (
-    evaluate_start,
-    first_motion,
-    initial_acceleration,
-    open_energies,
-    small_or_sparse_mass,
-)
 from fem.solve.step_system import StepSystem, loading, record
 from fem.study.lanes.pack import Sample
 
@@ -51,12 +45,10 @@ def march_singly(
     stage: StepSystem, samples: Sequence[Sample], probes: Ints, elements: Ints
 ) -> tuple[Record, Flags, Ints]:
     """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves.
-
-    stage: of the first model of this shape, whose working room all of them use.
-    """
+    stage: of the first model of this shape, whose working room all of them use."""
     empty = record(stage, len(samples[0].dt) + 1, probes, elements)
     parts = {name: np.zeros((len(samples), *getattr(empty, name).shape, 1)) for name in NUMBERS}
-    motion, good = first_motion(stage.system), np.zeros(len(samples), np.bool_)
+    motion, good = start.first_motion(stage.system), np.zeros(len(samples), np.bool_)
     work.ahead = math.inf  # so many runs are worth waiting for machine code
     for number, one in enumerate(samples):
         if not has_same_forces(one, stage):
@@ -97,21 +89,19 @@ def clear(*arrays: Any) -> None:
 
 def march_one(stage: StepSystem, one: Sample, motion: Motion, room: Record) -> bool:
     """As a run of its own opens its step and goes through all increments, rows 1, 2, ...; whether it came to the end.
-
-    motion: room
-    """
+    motion: room"""
     procedure, held = one.model.steps[0].procedure, np.flatnonzero(one.supports.supported)
     assert isinstance(procedure, Dynamic)
     clear(*motion)
     motion.u[:], motion.v[:] = one.u, one.v
     chunk = loading(stage, motion, one.time, one.dt)
     _, motion.v[held], motion.a[held] = (each[0] for each in one.supports.motion(held, one.time[:1], after=True))
-    evaluate_start(stage, motion, chunk)
+    start.evaluate_start(stage, motion, chunk)
     if len(stage.bars.rods):
-        consistent_velocities(stage, motion, small_or_sparse_mass(stage))
-        evaluate_start(stage, motion, chunk)
-    initial_acceleration(stage, motion, NONE, procedure)
-    open_energies(stage, motion, chunk, True)
+        consistent_velocities(stage, motion, start.small_or_sparse_mass(stage))
+        start.evaluate_start(stage, motion, chunk)
+    start.initial_acceleration(stage, motion, NONE, procedure)
+    start.open_energies(stage, motion, chunk, True)
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, chunk.thermal_end[0], motion, room)
     later = {name: getattr(room, name)[1:] for name in NUMBERS}
     control = np.zeros(len(CONTROL), np.int64)

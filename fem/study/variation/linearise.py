@@ -80,9 +80,7 @@ class Variation(NamedTuple):
 
 def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) -> Variation:
     """``count`` random perturbations of displacement and velocity in the directions that may move; no room for growth.
-
-    size  3n;  moving (3n,) 1.0 where a dof is free
-    """
+    size  3n;  moving (3n,) 1.0 where a dof is free"""
     vectors = room((count, ROWS, size))
     vectors[:, : DV + 1] = np.random.default_rng(seed).standard_normal((count, 2, size)) * moving
     return Variation(
@@ -96,9 +94,7 @@ DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved fo
 @inner_kernel
 def vary(k: int, through: Passage, variation: Variation) -> bool:
     """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
-
-    ``motion`` is the end of the increment; the scratch room is overwritten.
-    """
+    ``motion`` is the end of the increment; the scratch room is overwritten."""
     scheme, problem, motion, work = through.scheme, through.problem, through.motion, through.work
     nodes, bars, dt = problem.nodes, problem.bars, through.loading.dt[k]
     vectors, pull = variation.vectors, variation.pull

@@ -88,9 +88,7 @@ def arrivals(instant: Instant, row: int, pace: Floats, vectors: Floats) -> Float
 
 def cross(instant: Instant, has_struck: bool, pace: Floats, delays: Floats, vectors: Floats) -> None:
     """Perturbations (k, ROWS, 3n) past an event that neighbours meet later (k,); their accelerations do not.
-
-    has_struck   with an impact;  pace (2, 3n)  what u and v change by where what led here lasts longer
-    """
+    has_struck   with an impact;  pace (2, 3n)  what u and v change by where what led here lasts longer"""
     stage, mask = instant.stage, instant.stage.nodes.mask
     blows, v1, a1 = instant.blows if has_struck else instant.blows[: stage.scheme.secant], *instant.motion[1:3]
     evaluate_rods(stage, instant.motion, float(instant.chunk.time[0]))
@@ -157,9 +155,7 @@ def accelerate(stage: StepSystem, motion: Motion, now: float, mass: Any, vectors
 
 def consistent(stage: StepSystem, motion: Motion, now: float, mass: Any, after: bool = False) -> Motion:
     """A motion with the accelerations, forces and multipliers that its displacements and velocities demand.
-
-    At the end of what has led to ``now``, or ``after`` that.
-    """
+    At the end of what has led to ``now``, or ``after`` that."""
     state, work, free = copy_of(motion), stage.work, stage.nodes.dof_kind
     state.a[:] = 0.0
     supported = np.flatnonzero(free == 0)
@@ -224,9 +220,7 @@ def change_forces(
     now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch, vectors: Floats
 ) -> None:
     """Row KNOWN of every perturbation: K du + D dv, the multipliers of rods kept; their gradients into ``work``.
-
-    The tangent at dv1/du1 = r is T(r) = K + r D:  K du + D dv = T(1) (2 du - dv) + T(2) (dv - du).
-    """
+    The tangent at dv1/du1 = r is T(r) = K + r D:  K du + D dv = T(1) (2 du - dv) + T(2) (dv - du)."""
     for turn in range(2):
         trial = Trial(
             False, 1.0, 1.0 + turn, 0.0, 0.0, now, now, 0.0, motion.u, motion.v, motion.a, motion.u, motion.v,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import least_squares
 
 import fem
 from fem.errors import DeckError
 
+INPUTS = Path(__file__).resolve().parents[3] / "inputs"
 RHO, D, L, M, K, C, CD, SLOPE = 1.2, 0.1, 10.0, 20.0, 8000.0, 12.0, 1.6, -4.4
 """A prism on springs: density, width, length, mass, stiffness, damping; C_D, and C_L' of the law near 0."""
 ANGLES = np.array([-180.0, -24.0, -8.0, 8.0, 24.0, 180.0 - 1e-6])
@@ -110,6 +114,33 @@ def test_the_limit_cycle_is_that_of_one_mode():
     assert np.ptp(z[late]) == pytest.approx(np.ptp(z[(history.time > 26) & (history.time < 32)]), rel=2e-3)
     early = history.time < 2.0  # then the phase of 63 increments a period is off by 3 %
     assert z[early] == pytest.approx(sol(history.time[early])[0], abs=0.05 * np.abs(z[early]).max())
+
+
+def test_two_spans_over_a_string_grow_against_each_other_by_den_hartogs_rate():
+    """The up-down mode of the linear problem: its frequency; and rho U D/(4 M) int(-(C_D + C_L') z^2 - 2 C_D y^2), over
+    its shapes, M its modal mass. Reached: 0.1 % and 1.5 %. The mode across has nearly the same frequency, so that what
+    grows is between this mode and a vertical motion, whose rate is 1.7 % more."""
+    history = fem.run(fem.read_deck(INPUTS / "galloping_spans.inp", parameters={"push": 5.0, "time": 33.0}))
+    modes, nodes = history.modes[0], slice(0, 41)
+    number = int(np.argmax([shape[10, 2] * -shape[30, 2] for shape in modes.shapes]))
+    _, y, z = modes.shapes[number, nodes].T
+    squares = [120.0 / 20.0 * np.sum(v[1:] ** 2 + v[1:] * v[:-1] + v[:-1] ** 2) / 3.0 for v in (y, z)]
+    slope = -0.6144 / np.radians(8.0)
+    size = 1.225 * 8.0 * 0.0281 / (4.0 * modes.generalized_mass[number])
+    rate = size * (-(1.6 + slope) * squares[1] - 2.0 * 1.6 * squares[0])
+    up, down = (history.of_node(node)[:, 2] for node in (11, 31))
+    late = history.time > 7.0
+    time, swing = history.time[late], 0.5 * (up - down)[late]
+
+    def off(guess):
+        size, growth, omega, phase = guess
+        return size * np.exp(growth * time) * np.cos(omega * time + phase) - swing
+
+    starts = ([0.005, 0.08, 2.0 * np.pi * modes.frequency[number], phase] for phase in np.arange(4) * np.pi / 2.0)
+    found = min((least_squares(off, start) for start in starts), key=lambda each: each.cost).x
+    assert found[2] / (2.0 * np.pi) == pytest.approx(modes.frequency[number], rel=3e-3)
+    assert found[1] == pytest.approx(rate, rel=0.03)
+    assert np.corrcoef(up[late], down[late])[0, 1] < -0.9
 
 
 @pytest.mark.parametrize("angle", [0.0, 5.0, -30.0, 100.0, 190.0])

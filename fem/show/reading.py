@@ -282,11 +282,6 @@ def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int],
 NOTE = "displacements are magnified {:g} times"
 
 
-def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
-    """Positions (..., n, 3) of nodes at ``coordinates`` (n, 3) that move by ``scale`` times u (..., n, 3)."""
-    return coordinates + scale * u
-
-
 def magnified_title(title: str, scale: float) -> str:
     """With what readers would not see: the factor of displacements, and that no axis is stretched."""
     return f"{title} (equal scales{f', displacements x {scale:g}' if scale != 1.0 else ''})"
@@ -334,6 +329,42 @@ def read_printed(table: Table, column: str, request: str) -> Tensions:
         if len(keys) >= LEAST_INSTANTS and len(printed):
             return Tensions([labels[place] for place in printed], rows[:, 0, 2], rows[:, printed, 3])
     raise Missing(f"{table.path.name} contains no {column} at three instants: request {request} of {column}")
+
+
+Extreme: TypeAlias = tuple[float, str, float]
+"""Value, label and time."""
+
+
+def extremes_of(
+    table: Table, columns: Sequence[str], labels: Sequence[int] | Ints | None = None
+) -> dict[tuple[str, str], Extreme]:
+    """(column, ``least`` or ``greatest``) -> of all labels, or of these; without columns that are NaN throughout."""
+    found: dict[tuple[str, str], Extreme] = {}
+    for block in table.blocks((*table.columns[2:4], *columns)) if columns else ():
+        rows = block if labels is None else block[np.isin(block[:, 1], labels)]
+        for place, column in enumerate(columns, start=2):
+            values = rows[:, place]
+            if np.isnan(values).all():
+                continue
+            for which, row in (("least", int(np.nanargmin(values))), ("greatest", int(np.nanargmax(values)))):
+                best = found.get((column, which))
+                if best is None or (values[row] - best[0]) * (1.0 if which == "greatest" else -1.0) > 0.0:
+                    found[column, which] = float(values[row]), f"{rows[row, 1]:.0f}", float(rows[row, 0])
+    return found
+
+
+def extremes_in_fields(results: Results, labels: Ints | None = None) -> dict[tuple[str, str], Extreme]:
+    """As ``extremes_of``, of the T in the fields; empty without."""
+    try:
+        found = read_tensions(results)
+    except Missing:
+        return {}
+    chosen = np.arange(len(found.labels)) if labels is None else np.flatnonzero(np.isin(found.labels, labels))
+    values, ends = found.values[:, chosen], dict[tuple[str, str], Extreme]()
+    for which, flat in (("least", values.argmin()), ("greatest", values.argmax())) if len(chosen) else ():
+        row, at = divmod(int(flat), len(chosen))
+        ends["T", which] = float(values[row, at]), str(found.labels[chosen[at]]), float(found.time[row])
+    return ends
 
 
 def break_times(results: Results) -> Floats:
