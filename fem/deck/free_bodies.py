@@ -68,7 +68,7 @@ def release(draft: Draft) -> None:
             name = body.corners
             if name is None:
                 free.append(let_free(draft, card, found[0], body.pinned, entry, place))
-                name = f"CORNERS {found[0]}"
+                name = f"CORNERS {draft.as_written(found[0])}"
                 draft.node_sets.add(name, np.array(free[-1].corners))
             draft.free_bodies.append((replace(body, node=found[0], corners=name), card))
     draft.bodies[:] = kept
@@ -78,8 +78,7 @@ def release(draft: Draft) -> None:
         )
     by_node = {each.node: each for each in free}
     turn_by_moments(draft)
-    hold_rotations(draft, by_node)
-    begin(draft, by_node)
+    begin(draft, by_node, hold_rotations(draft, by_node))
 
 
 def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, Entry, Place]]:
@@ -153,23 +152,32 @@ def turn_by_moments(draft: Draft) -> None:
         step.moments[:] = kept
 
 
-def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
-    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two."""
-    if not bodies:
-        return
+def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int, Place]]:
+    """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two.
+
+    Returns which are fixed, by node, and where that is said.
+    """
     fixed: dict[int, dict[int, Place]] = {}
+    if not bodies:
+        return fixed
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
-        kept = []
+        kept, repeated = [], set[tuple[int, int]]()
         for entry, place in part.boundaries:
             named = nodes_named(draft, entry.target) if entry.dof in ROTATIONS else []
             for node in bodies.keys() & set(named):
-                if part is not draft:
+                if part is not draft and (entry.value or entry.dof not in fixed.get(node, {})):
                     draft.report(Mistake(place, WHEN))
-                fixed.setdefault(node, {})[entry.dof] = place
+                fixed.setdefault(node, {}).setdefault(entry.dof, place)
+                repeated.add((node, entry.dof))
             if not named or not bodies.keys() >= set(named):
                 kept.append((entry, place))
         part.boundaries[:] = kept
+        if isinstance(part, StepDraft) and "BOUNDARY" in part.replaced:
+            for node, _ in sorted({(node, dof) for node, dofs in fixed.items() for dof in dofs} - repeated)[:1]:
+                what = f"OP=NEW releases rotations of the free body of node {draft.as_written(node)}"
+                what += ", which is not supported"
+                draft.report(Mistake(part.changed["BOUNDARY"], what, "repeat its dofs 4 to 6"))
     for node, places in fixed.items():
         held, place = sorted(dof - 4 for dof in places), min(places.values(), key=lambda each: each.order)
         if len(held) == 1 or len(bodies[node].corners) == 2:
@@ -183,6 +191,11 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> None:
         keep_direction(draft, bodies[node], turns, [axis for axis in range(3) if axis != turns], place)
         if len(held) == 3:
             keep_direction(draft, bodies[node], 0, [2], place)
+        asked = (each.target for step in draft.steps for each in step.outputs if "RM" in each.variables)
+        if any(target is None or node in nodes_named(draft, target) for target in asked):
+            what = f"RM of node {draft.as_written(node)} is not known: its fixed rotations are those of a free body"
+            draft.report(Mistake(place, what, "ask for RM of a set of nodes without this one"))
+    return fixed
 
 
 def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place: Place) -> None:
@@ -196,8 +209,11 @@ def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place:
         )
 
 
-def begin(draft: Draft, bodies: dict[int, Free]) -> None:
-    """Initial displacements and velocities of a body go to its points and to all nodes tied to it."""
+def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Place]]) -> None:
+    """Initial displacements and velocities of a body go to its points and to all nodes tied to it.
+
+    fixed  rotations, by node, and where that is said
+    """
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:
@@ -206,6 +222,10 @@ def begin(draft: Draft, bodies: dict[int, Free]) -> None:
         own = [node for node in named if node in bodies]
         for node in own:
             starts.setdefault((condition.kind, node), np.zeros(6))[condition.dof - 1] = condition.value
+            if condition.value and condition.dof in fixed.get(node, {}):
+                what = f"rotation {condition.dof} of node {draft.as_written(node)} is fixed at "
+                what += str(fixed[node][condition.dof])
+                draft.report(Mistake(place, what, "a fixed rotation begins at 0 and stays there"))
         if condition.dof <= 3:
             kept.append((condition, place))
         elif len(own) < len(named):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from fem.deck.cards import MAX_LABEL, NOT_NEGATIVE, POSITIVE, UP_TO_1, Bound, Field
+from fem.deck.cards import INSTANCE, MAX_LABEL, NOT_NEGATIVE, POSITIVE, UP_TO_1, Bound, Field, Labels, label_in
 from fem.deck.draft import Draft
 from fem.deck.source import Mistake, squeezed
 
@@ -134,12 +134,16 @@ class Name(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A node in a parameter: a label, or the name of a set of one node."""
+    """A node in a parameter: a label, ``INSTANCE.label``, or the name of a set of one node."""
 
     def read(self, field: Field, what: str, draft: Draft) -> str | int:
-        node = (
-            field.integer("a node label") if field.is_integer() else field.name(f"the name {what}", is_parameter=True)
-        )
+        owners = enumerate(draft.instances.items(), 1)
+        labels = {name: Labels(number * INSTANCE, own.nodes.rows) for number, (name, own) in owners}
+        node: str | int | None = label_in(field, labels) if labels else None
+        if node is None and field.is_integer():
+            node = field.integer("a node label")
+        elif node is None:
+            node = field.name(f"the name {what}", is_parameter=True)
         draft.use("node", node, field.place)
         return node
 

@@ -24,7 +24,7 @@ from fem.model import mesh as model_mesh
 
 INSIDE = words("""
     NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, BEAM SECTION, BEAM GENERAL SECTION, SPRING,
-    DASHPOT, MASS, EQUATION, MPC, INCLUDE
+    DASHPOT, MASS, ROTARY INERTIA, EQUATION, MPC, INCLUDE
 """)
 """What may stand in a part or an instance."""
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")

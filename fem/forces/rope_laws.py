@@ -183,18 +183,11 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     all_places = np.concatenate([np.zeros((0, 8), np.int64), *places])
     remembered = PULL + all_places[:, BRANCH + 1]
     all_places[:, STATE] = state + np.cumsum(remembered) - remembered
-    return RopeBars(
-        np.ascontiguousarray(system.element_nodes[elements]),
-        elements,
-        np.concatenate([np.zeros((0, 4), np.int64), *kinds]),
-        all_places,
-        np.concatenate([np.zeros((0, NUMBERS)), *numbers]),
-        np.array(rows, float).reshape(-1, 3),
-        np.concatenate(branches),
-        np.zeros(int(remembered.sum())),
-        pair,
-        0,
-    )
+    nodes, all_kinds = system.element_nodes[elements], np.concatenate([np.zeros((0, 4), np.int64), *kinds])
+    all_numbers, start = np.concatenate([np.zeros((0, NUMBERS)), *numbers]), np.zeros(int(remembered.sum()))
+    tables = np.array(rows, float).reshape(-1, 3), np.concatenate(branches)
+    of_bars = np.ascontiguousarray(nodes), elements, all_kinds, all_places, all_numbers
+    return RopeBars(*of_bars, *tables, start, pair, 0)
 
 
 BELOW = 1_000_000
@@ -322,23 +315,16 @@ SMALL = 1e-6
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
-    group = gathered(model, system, pair, state)
-    group.start[:] = first_states(group, model, system, state)
-    return group
-
-
-def first_states(group: RopeBars, model: Any, system: Any, state: int) -> Floats:
-    """(s,) bars that have long been as they are at the start: displaced as given, relaxed, and loaded before."""
-    u, _ = system.initial_motion
+    """Its bars have long been as they are at the start: displaced as given, relaxed, and loaded before."""
+    group, (u, _) = gathered(model, system, pair, state), system.initial_motion
     past = np.zeros(len(system.family))
     for section in model.sections:
         law = model.materials[section.material].uniaxial
         past[model.mesh.element_sets[section.element_set]] = law.largest if law else 0.0
-    start = np.zeros(len(group.start))
     for index, element in enumerate(group.elements.tolist()):
         first = group.places[index, STATE] - state
-        start[first : first + PULL] = rest_of(group, index, u, float(past[element]))
-    return start
+        group.start[first : first + PULL] = rest_of(group, index, u, float(past[element]))
+    return group
 
 
 @called_kernel

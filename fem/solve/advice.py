@@ -60,23 +60,16 @@ def pace_notice(clock: Clock | ArcClock) -> str:
     )
 
 
-def stiffest_bar(stage: StepSystem) -> tuple[str, float] | None:
-    """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
+def _against_dt(stage: StepSystem, dt: float) -> str:
+    """The increment beside the period of the bar that vibrates fastest against the masses of its free ends, if any."""
     square = squares_of(stage)
-    if len(square) == 0 or not np.any(square > 0.0):
-        return None
+    if not np.any(square > 0.0):
+        return ""
     fastest = int(square.argmax())
     name = stage.system.model.mesh.named(stage.system.label_of_bar(fastest))
-    return name, float(2.0 * np.pi / np.sqrt(square[fastest]))
-
-
-def _against_dt(stage: StepSystem, dt: float) -> str:
-    stiffest = stiffest_bar(stage)
-    if stiffest is None:
-        return ""
-    label, period = stiffest
+    period = float(2.0 * np.pi / np.sqrt(square[fastest]))
     return (
-        f" The stiffest bar (element {label}) has a period of {period:.3g}, the increment is {dt:.3g} "
+        f" The stiffest bar (element {name}) has a period of {period:.3g}, the increment is {dt:.3g} "
         f"({dt / period:.3g} periods)."
     )
 

@@ -63,7 +63,16 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
         expand(stage.equations, motion.u)
         if has_rods and not keep_lengths(stage, motion, time):
             motion.u[:], is_late = before, True
-    return support_jump_remark(stage.system, dofs[is_off].tolist(), is_late, has_rods)
+    if not is_off.any():
+        return ""
+    names = listed([stage.system.name_dof(dof) for dof in dofs[is_off].tolist()], 3)
+    how = "it jumps, and rods move their nodes to the nearest places" if has_rods else "it jumps"
+    if is_late:
+        how = (
+            "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only "
+            "to first order: give it an AMPLITUDE"
+        )
+    return f"the prescribed displacement of {names} differs from the state at the start of the step: {how}"
 
 
 def keep_lengths(stage: StepSystem, motion: Motion, time: float) -> bool:
@@ -306,19 +315,3 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     motion.origin[:] = motion.u
     motion.lagged[:] = motion.a
     motion.memory[MEMORY.forcing] = FIRST_FORCING
-
-
-def support_jump_remark(system: System, dofs: list[int], is_late: bool, has_rods: bool) -> str:
-    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
-    is_late: they move there in the first increment;  has_rods: which bring their nodes along"""
-    if not dofs:
-        return ""
-    names = listed([system.name_dof(dof) for dof in dofs], 3)
-    return f"the prescribed displacement of {names} differs from the state at the start of the step: " + (
-        "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only to "
-        "first order: give it an AMPLITUDE"
-        if is_late
-        else "it jumps, and rods move their nodes to the nearest places"
-        if has_rods
-        else "it jumps"
-    )

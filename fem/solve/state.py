@@ -21,7 +21,7 @@ from fem.compiled import bound, is_compiled
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Step
 from fem.runs.record import Requests, Sink, StepStart
-from fem.runs.schedule import NEVER, Schedule
+from fem.runs.schedule import Schedule
 from fem.solve.breaks import Breaks, energies_of, released
 from fem.solve.clock import Clock, Progress
 from fem.solve.newton.arc import Arc
@@ -61,10 +61,6 @@ class RunState:
     fallen: list[tuple[int, float]]
     keeps_every: int
     reached: tuple[Record, int] | None = None
-
-    def next_checkpoint(self, increment: int) -> int:
-        """The next increment after this one at which the deck wants a checkpoint."""
-        return (increment // self.keeps_every + 1) * self.keeps_every if self.keeps_every else NEVER
 
     def bars_of(self, step: Step) -> Bars:
         """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""

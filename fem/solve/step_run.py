@@ -17,7 +17,7 @@ from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
 from fem.runs.record import Event, StepStart
-from fem.runs.schedule import Schedule
+from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.energy_watch import EnergyWatch
@@ -269,7 +269,9 @@ class StepRun(StepState):
         count = self.marcher.length(
             max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers)), done
         )
-        following = min(self.schedule.next_field(done), self.whole.next_checkpoint(done), self.most)
+        every = self.whole.keeps_every
+        checkpoint = (done // every + 1) * every if every else NEVER
+        following = min(self.schedule.next_field(done), checkpoint, self.most)
         return max(1, min(count, following - done))
 
     def advance(self, most: int = LONGEST_CHUNK) -> None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from fem.arrays import Say
 from fem.files import write_new
-from fem.tools.moordyn_bodies import written
+from fem.tools.moordyn_bodies import numbers, written
 from fem.tools.moordyn_files import Line, LineType, Moorings, Point, read
 from fem.tools.moordyn_water import Bottom, Water, bottom_of, water_of
 
@@ -339,10 +339,6 @@ def set_of(moorings: Moorings, name: str) -> str:
     while count and found in plain:
         found += "_"
     return found
-
-
-def numbers(values: Iterable[float]) -> str:
-    return ", ".join(repr(float(value)) for value in values)
 
 
 def in_rows(labels: list[int]) -> list[str]:

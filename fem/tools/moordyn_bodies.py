@@ -13,6 +13,7 @@ The area CdEnd of both ends and the volume CaEnd of both half spheres are spread
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -32,7 +33,7 @@ class Written:
     water: list[str] = field(default_factory=list)
 
 
-def numbers(values: Floats | tuple[float, ...]) -> str:
+def numbers(values: Iterable[float]) -> str:
     return ", ".join(repr(float(value)) for value in values)
 
 

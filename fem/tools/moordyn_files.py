@@ -36,6 +36,14 @@ KINDS = {
 }
 
 
+def number_of(word: str) -> float:
+    """NaN: it is none."""
+    try:
+        return float(word)
+    except ValueError:
+        return math.nan
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of the file: its number from 1, its words without the comment."""
@@ -55,10 +63,7 @@ class Row:
         """DeckError: there is none at that place."""
         if place >= len(self.words):
             raise self.error(f"{what} is missing", place)
-        try:
-            value = float(self.words[place])
-        except ValueError:
-            value = math.nan
+        value = number_of(self.words[place])
         if not math.isfinite(value):
             raise self.error(f"expected {what}, a number, got {self.words[place]!r}", place)
         return value
@@ -262,25 +267,19 @@ def line_type(row: Row) -> LineType:
 
 def first_number(row: Row, place: int, what: str) -> float:
     """Of several between bars, the static one."""
-    first = row.words[place].partition("|")[0]
-    hint = "a file with a curve of stiffness is not supported: give a number" if place in (3, 4, 5) else ""
-    try:
-        return float(first)
-    except ValueError:
-        raise row.error(f"expected {what}, a number, got {row.words[place]!r}", place, hint) from None
+    value = number_of(row.words[place].partition("|")[0])
+    if not math.isfinite(value):
+        hint = "a file with a curve of stiffness is not supported: give a number" if place in (3, 4, 5) else ""
+        raise row.error(f"expected {what}, a number, got {row.words[place]!r}", place, hint)
+    return value
 
 
 def check_parts(row: Row) -> None:
     """EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, with BA_s and BA_d."""
     stiffness, damping = (word.split("|") for word in row.words[3:5])
     for place, parts in ((3, stiffness), (4, damping)):
-        for word in parts:
-            try:
-                is_right = math.isfinite(float(word))
-            except ValueError:
-                is_right = False
-            if not is_right:
-                raise row.error(f"expected numbers between bars, got {row.words[place]!r}", place)
+        if not all(math.isfinite(number_of(word)) for word in parts):
+            raise row.error(f"expected numbers between bars, got {row.words[place]!r}", place)
     if len(stiffness) > 3 or len(damping) > 2 or (len(damping) > 1 and len(stiffness) < 2):
         raise row.error("expected EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, and then BA_s|BA_d", 3)
     if len(stiffness) > 1 and not float(stiffness[1]) > float(stiffness[0]):
@@ -299,13 +298,6 @@ def several(row: Row, place: int, what: str, count: int) -> list[float]:
         got = row.words[place] if place < len(row.words) else "nothing"
         raise row.error(f"expected {what}, 1 or {count} numbers between bars, got {got!r}", place)
     return found * (count // len(found))
-
-
-def number_of(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return math.nan
 
 
 def body(row: Row) -> Body:

@@ -91,13 +91,8 @@ class Water:
         found = ["*WAVE, TYPE=AIRY, WAVE PERIOD, STRETCHING=WHEELER"] if self.waves else []
         for wave in self.waves:
             along = math.cos(wave.direction), math.sin(wave.direction)
-            row = (
-                wave.amplitude,
-                2.0 * math.pi / wave.omega,
-                math.degrees(wave.phase + wave.omega * begin) % 360.0,
-                *along,
-            )
-            found.append(", ".join(map(repr, row)))
+            phase = math.degrees(wave.phase + wave.omega * begin) % 360.0
+            found.append(", ".join(map(repr, (wave.amplitude, 2.0 * math.pi / wave.omega, phase, *along))))
         return found
 
 
@@ -125,11 +120,8 @@ def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tupl
         return (*changing(moorings), [])
     if kind == 0.0:
         return (), (), []
-    return (
-        (),
-        (),
-        [f"option Currents = {kind:g} left out: there is no current in the deck, which knows profiles (1, 2)"],
-    )
+    why = f"option Currents = {kind:g} left out: there is no current in the deck, which knows profiles (1, 2)"
+    return (), (), [why]
 
 
 def changing(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...]]:
@@ -219,13 +211,8 @@ def of_file(moorings: Moorings, asked: Row) -> Water:
     """MoorDyn-F's file of waves and currents: sections of values, each before its name."""
     path = file_beside(moorings.file, asked.words[0])
     rows = rows_of(path, "WaterKin takes waves and currents")
-    starts = {
-        name: k
-        for k, row in enumerate(rows)
-        if "---" in row.text
-        for name in ("WAVES", "CURRENT")
-        if name in row.text.upper()
-    }
+    heads = [(k, row.text.upper()) for k, row in enumerate(rows) if "---" in row.text]
+    starts = {name: k for k, text in heads for name in ("WAVES", "CURRENT") if name in text}
     missing = [name for name in ("WAVES", "CURRENT") if name not in starts]
     if missing:
         raise asked.error(f"{path.name} has no section {' and '.join(missing)}", 0)

@@ -12,6 +12,7 @@ import pytest
 import fem
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
+HELD = "1, 1, 1, <offset>\n1, 2, 3\n101, 2, 3\n201, 3, 3\n"
 CHAIN = """*NODE
 100, 5., 0., {z}
 130, 837., 0., -200.
@@ -84,3 +85,14 @@ def test_a_buoy_comes_to_its_place_from_far_away(way):
     place = history.of_node(1)[-1] + way + [0.0, 0.0, -20.0]
     assert place == pytest.approx([0.0, 0.0, -20.005679], abs=1e-5)
     assert [history.of_element(leg, "T")[-1] for leg in (101, 201, 301)] == pytest.approx([76173.0] * 3, rel=1e-5)
+
+
+def test_legs_of_a_buoy_pull_as_in_another_code():
+    """The buoy 0.5 m aside without pitch (V-D1a of CableDyn's validation, whose statics agree with OrcaFlex's).
+
+    The tension of the two legs upwind is 143,223 N at their ends in CableDyn 0.3.0; ours is that of the first bar.
+    """
+    text = (INPUTS / "moored_buoy.inp").read_text().replace("1, 1, 1, <offset>\n", HELD)
+    history = fem.run(fem.parse_deck(text.replace("<dt>, 10.", "<dt>, <dt>")))
+    end = np.flatnonzero(history.of_step(1))[-1]
+    assert [history.of_element(label, "T")[end] for label in (201, 301)] == pytest.approx([143223.0] * 2, rel=2e-3)

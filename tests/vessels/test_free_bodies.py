@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
+import fem
 from fem.deck import parse_deck, read_deck, write_deck
 from fem.model.free_bodies import (
     NoBody,
@@ -253,6 +254,46 @@ def test_a_spar_pitches_with_its_natural_period():
         errors.append(2.0 * (crossing[-1] - crossing[0]) / (len(crossing) - 1) / exact - 1.0)
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
     assert (4.0 * errors[1] - errors[0]) / 3.0 == pytest.approx(0.0, abs=3e-5)
+
+
+def test_modes_of_a_body_that_little_holds():
+    """Free, all six are 0. A line that pushes makes some unstable (written as negative); turning about it stays 0."""
+    head = DECK[: DECK.index("*STEP")].format(inertia="2, 3, 4", more="{more}")
+    modes = "*STEP, NLGEOM\n*FREQUENCY\n6\n*END STEP\n"
+    found = fem.run(parse_deck(head.format(more="") + modes)).modes[0]
+    assert found.omega == pytest.approx(np.zeros(6), abs=1e-6)
+    line = """*NODE
+3, 0.7, -0.3, 3.9
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+3, 2, 3
+*MATERIAL, NAME=LINE
+*ELASTIC
+1E4
+*SOLID SECTION, ELSET=LINE, MATERIAL=LINE
+1
+*BOUNDARY
+3, 1, 3
+*INITIAL CONDITIONS, TYPE=DISPLACEMENT
+1, 3, 0.01
+"""
+    found = fem.run(parse_deck(head.format(more=line) + modes)).modes[0]
+    assert (found.omega[:2] < 0.0).all() and np.abs(found.omega).min() == pytest.approx(0.0, abs=1e-6)
+    fewer = fem.run(parse_deck(head.format(more=line) + modes.replace("6", "4"))).modes[0]
+    assert fewer.omega == pytest.approx(found.omega[:4], abs=1e-6)
+
+
+def test_a_body_of_a_part_moves_as_any_other():
+    """Node, sets, mass and inertia in the part; the body names them with the instance."""
+    head, rest = DECK[: DECK.index("*RIGID")], DECK[DECK.index("*RIGID") :]
+    start, end = (
+        "*PART, NAME=P\n",
+        "*END PART\n*ASSEMBLY, NAME=A\n*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*END ASSEMBLY\n",
+    )
+    rest = rest.replace("REF NODE=1, TIE NSET=TIED", "REF NODE=I.1, TIE NSET=I.TIED")
+    given = {"inertia": "2, 3, 4", "loads": "", "scheme": "ENERGY MOMENTUM", "dt": 0.02, "time": 0.2}
+    inside = run_text((start + head + end + rest).format(more=SPINS.replace("\n1, ", "\nI.1, "), **given))
+    assert np.array_equal(inside.of_node(2), run_text(DECK.format(more=SPINS, **given)).of_node(2))
+    assert np.abs(inside.of_node(2)[-1]).max() > 0.1
 
 
 def test_two_fixed_rotations_leave_an_axis():

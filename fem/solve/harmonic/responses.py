@@ -67,11 +67,6 @@ class Answer(NamedTuple):
     change: float
     residual: float
 
-    @property
-    def is_confirmed(self) -> bool:
-        """The last solve has changed nothing any more."""
-        return self.change <= CHANGE
-
 
 def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Answer:
     """The motion under a load (3n,) where supports move by ``given`` (3n,); ``start`` (k,): a first guess of it.
@@ -358,7 +353,7 @@ def responses(
         if superposition:
             load, given = superposition.about(load, given, omega)
         answer = answer_at(small, omega, load, given, guess)
-        if not answer.is_confirmed:
+        if not answer.change <= CHANGE:  # the last solve still changes it
             failed.append(frequency)
             guess = np.zeros_like(guess)
             continue

@@ -222,7 +222,8 @@ def _missing(pencil: Pencil, rungs: Floats, sought: int, below_all: int) -> int:
     if sought == 0 or np.all(rungs[:sought] == 0.0):  # nothing lies below the first shift, so nothing below zero
         return 0
     gaps = np.diff(rungs[sought - 1 :])
-    fraction = gaps / np.abs(rungs[sought:])
+    sizes = np.maximum(np.abs(rungs[sought:]), np.abs(rungs[sought - 1 : -1]))
+    fraction = np.divide(gaps, sizes, out=np.zeros(len(gaps)), where=sizes > 0.0)  # several may be 0 above one below
     widest = int(fraction.argmax()) if len(gaps) else 0
     last, top = len(rungs), rungs[-1] + APART * abs(rungs[-1])
     if len(gaps) and fraction[widest] > APART:

@@ -69,9 +69,9 @@ class Pencil:
 
     @property
     def scale(self) -> float:
-        """Size of the largest eigenvalues [1/s^2], roughly."""
+        """Size of the largest eigenvalues [1/s^2], roughly; 1 of bodies that nothing holds."""
         largest = abs(self.rows).max(axis=1).toarray().ravel()
-        return float((largest**2 * np.abs(self.weights)).max(initial=0.0)) / float(abs(self.mass).max())
+        return float((largest**2 * np.abs(self.weights)).max(initial=0.0)) / float(abs(self.mass).max()) or 1.0
 
     def stiffness(self, kept: Flags) -> Sparse:
         """The sum over the ``kept`` rows, sparse."""

@@ -137,13 +137,9 @@ def march_samples(
         else:
             return
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
-        yield start, rows, done & finite_lanes(rows)[: len(part)], solves.astype(np.int64)
-
-
-def finite_lanes(rows: Rows) -> Flags:
-    """(lanes,) whose energies and stresses never overflowed; the others are left to runs of their own."""
-    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
-    return np.asarray(finite.ravel())
+        # those whose energies or stresses overflowed are left to runs of their own
+        finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
+        yield start, rows, done & finite.ravel()[: len(part)], solves.astype(np.int64)
 
 
 def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem | None]:

@@ -51,19 +51,14 @@ def march_singly(
     motion, good = start.first_motion(stage.system), np.zeros(len(samples), np.bool_)
     work.ahead = math.inf  # so many runs are worth waiting for machine code
     for number, one in enumerate(samples):
-        if not has_same_forces(one, stage):
-            continue
+        is_viscous, is_its = (bars.constants[VISCOUS].any() for bars in (one.bars, stage.bars))
+        if is_viscous != is_its or one.system.has_flow != stage.system.has_flow:
+            continue  # where only one of them loses energy another solver takes the tangent
         kept = empty._replace(**{name: part[number, ..., 0] for name, part in parts.items()})
         with suppress(FemError), ErrorsTold(one.model, 1):  # its own run will report it
             good[number] = march_one(restaged(stage, one), one, motion, kept)
     solves = parts["increments"][:, 1:, ROW.iterations, 0].sum(axis=1)
     return empty._replace(**parts), good, solves
-
-
-def has_same_forces(one: Sample, stage: StepSystem) -> bool:
-    """Both lose energy, or neither: else another solver takes the tangent."""
-    is_viscous, is_its = (bars.constants[VISCOUS].any() for bars in (one.bars, stage.bars))
-    return bool(is_viscous == is_its and one.system.has_flow == stage.system.has_flow)
 
 
 def restaged(stage: StepSystem, one: Sample) -> StepSystem:
