@@ -15,8 +15,9 @@ from fem.model import Amplitude, Dynamic, Model, Static
 from fem.model.curves import Follow, evaluate
 from fem.solve import step_run
 from fem.solve.refill import Refill
+from fem.solve.step_run import StepRun
 
-fits = Refill.fits
+fits, repeat = Refill.fits, StepRun._repeat
 
 ROOT = Path(__file__).resolve().parents[1]
 FEW = 4
@@ -406,6 +407,12 @@ def test_after_an_error_what_was_reached_is_read_and_a_state_is_gone_back_to(tmp
         sim.advance(0.1)
     assert len(error.value.history) == 11
     assert sim.time == pytest.approx(0.1) and sim.u(1)[0] == 0.0
+    unheard = fem.stepper(replace(model, steps=(hard,)), history=False)
+    unheard.advance(0.1)
+    unheard["PLACE"] = 1e6
+    with pytest.raises(fem.NoConvergence) as same:
+        unheard.advance(0.1)
+    assert str(same.value) == str(error.value) and unheard.time == sim.time
     with pytest.raises(CommandError, match="restore"):
         sim.advance(0.1)
     sim.restore(kept)
@@ -441,26 +448,36 @@ def test_history_is_left_out_where_nobody_wants_it() -> None:
 @pytest.mark.parametrize("integrator", ["HHT", "ENERGY MOMENTUM"])
 @pytest.mark.parametrize("kind", ["DISPLACEMENT", "VELOCITY", "ACCELERATION"])
 def test_chunks_in_arrays_that_are_there_have_the_same_numbers(kind, integrator, monkeypatch) -> None:
-    """Law: to the last bit as chunks in new arrays, whatever the inputs move and however they are set."""
+    """Law: to the last bit as chunks in new arrays, whatever the inputs move and however they are set; and whether
+    somebody hears of increments or not.
+    """
     text = fem.write_deck(pulled(period=2.0, integrator=integrator))
     text = text.replace("*BOUNDARY, AMPLITUDE=PLACE", f"*BOUNDARY, AMPLITUDE=PLACE, TYPE={kind}")
-    model, used = fem.parse_deck(text), []
+    model, used, alike = fem.parse_deck(text), [], []
 
-    def driven() -> fem.History:
-        sim = fem.stepper(model)
+    def driven(history: bool) -> tuple[fem.Stepper, list[np.ndarray]]:
+        sim, found = fem.stepper(model, history=history), []
         for k in range(1, 31):
             sim["FORCE"] = np.sin(0.3 * k)
             sim["PLACE"] = 0.1 * np.sin(0.5 * k) if k % 3 else (0.1 * np.sin(0.5 * k), np.cos(0.5 * k))
             if k == 20:
                 sim.jump("PLACE" if kind == "DISPLACEMENT" else "FORCE", 0.05)
             sim.advance(0.05 if k < 15 else 0.01)
-        return sim.history()
+            found += [*readings(sim), np.array([sim.time])]
+        return sim, found
 
     monkeypatch.setattr(Refill, "fits", lambda self, *given: used.append(fits(self, *given)) or used[-1])
-    found = driven()
-    assert used.count(True) > 15
+    monkeypatch.setattr(StepRun, "_repeat", lambda self, again: alike.append(repeat(self, again)) or alike[-1])
+    found, read = driven(history=True)
+    assert used.count(True) > 15 and not alike
+    unheard, numbers = driven(history=False)
+    assert alike.count(True) > 15 and alike.count(False) > 0
     monkeypatch.setattr(step_run, "refill_of", lambda *given: None)
-    other = driven()
+    other, numbers_of_other = driven(history=True)
+    for each, its, another in zip(read, numbers, numbers_of_other, strict=True):
+        assert np.array_equal(each, its, equal_nan=True) and np.array_equal(each, another, equal_nan=True)
+    assert unheard.notices == found.notices
+    found, other = found.history(), other.history()
     assert np.array_equal(found.motion, other.motion) and np.array_equal(found.elements, other.elements)
     assert np.array_equal(found.energy, other.energy) and np.ptp(found.of_node(1)[:, 0]) > 0.001
 

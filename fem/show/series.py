@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,7 @@ def unresolved_snaps(folder: Path) -> int:
     return int(((totals or {}).get("events") or {}).get("snap", 0))
 
 
+@cache
 def columns_of(kind: str) -> list[str]:
     """Those that tables of elements (e) or nodes (n) may have."""
     return [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]

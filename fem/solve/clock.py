@@ -15,7 +15,7 @@ from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.newton import groups
 from fem.solve.newton.estimate import damps_ringing, error_constants
-from fem.solve.newton.groups import LIMIT, MEMORY, Motion
+from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion
 from fem.solve.step_system import StepSystem
 
 SHARP = 1e-9
@@ -130,8 +130,8 @@ class Clock:
         """Several increments can be planned at once: nothing depends on how the next one goes."""
         return self.is_direct or (not self.grows and self.dt == self.full_dt)
 
-    def plan(self, count: int) -> tuple[Floats, Floats]:
-        """Times (k + 1,), from now on, and increments (k,), k <= count."""
+    def plan(self, count: int, room: Loading | None = None) -> tuple[Floats, Floats]:
+        """Times (k + 1,), from now on, and increments (k,), k <= count; in the arrays of ``room`` if it has as many."""
         limit, origin, first, dt = self._next_stop(), self._origin, self._count, self.dt
         sharp = limit - SHARP * dt
         whole = max(int((sharp - origin) / dt) - first, 0)  # increments that end before the stop, but for round-off
@@ -140,7 +140,7 @@ class Clock:
         while origin + (first + whole + 1) * dt < sharp:
             whole += 1
         last = first + min(count, whole + 1)
-        times, steps = increments(origin, first, last, dt, self.time)
+        times, steps = increments(origin, first, last, dt, self.time, room)
         if count > whole:
             if abs(origin + last * dt - limit) > SHARP * dt:
                 steps[-1] = limit - times.item(-2)
@@ -239,10 +239,10 @@ class ErrorClock(Clock):
         """The march itself finds out when the increment has to change."""
         return True
 
-    def plan(self, count: int) -> tuple[Floats, Floats]:
+    def plan(self, count: int, room: Loading | None = None) -> tuple[Floats, Floats]:
         """As many increments as are likely to stay equal, up to the next stop."""
         count = min(count, self._likely, self._whole - self._count)
-        times, steps = increments(self._origin, self._count, self._count + count, self._grid, self.time)
+        times, steps = increments(self._origin, self._count, self._count + count, self._grid, self.time, room)
         if self._count + count == self._whole:
             times[-1] = self._stop
         return times, steps
@@ -325,10 +325,15 @@ class Progress:
             self.chunk = max(1, self.chunk // 2)
 
 
-def increments(origin: float, first: int, last: int, dt: float, now: float) -> tuple[Floats, Floats]:
+def increments(
+    origin: float, first: int, last: int, dt: float, now: float, room: Loading | None
+) -> tuple[Floats, Floats]:
     """Ends (k + 1,) of increments (k,) on a grid, after number ``first``, which ends now, up to ``last``."""
     count = last - first
-    times, steps = np.empty(count + 1), np.empty(count)
+    if room is None or len(room.dt) != count:
+        times, steps = np.empty(count + 1), np.empty(count)
+    else:
+        times, steps = room.time, room.dt
     if count < FEW:  # quicker than arrays
         for k in range(count):
             times[k + 1], steps[k] = origin + (first + k + 1) * dt, dt

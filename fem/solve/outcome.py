@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -96,17 +95,16 @@ def numbers_in(kept: Record) -> int:
     return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
-def is_finite(numbers: Floats) -> bool:
-    """Of all numbers (k,), and of their sum: False may be too strict. (A product wakes the threads of BLAS.)"""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(numbers.sum())
+def is_finite(kept: Record) -> bool:
+    """Of all its numbers, where they lie in one block."""
+    whole = kept.increments.base if kept.increments.base is kept.values.base else None
+    return whole is not None and bool(np.count_nonzero(np.isfinite(whole)) == whole.size)
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with a number that overflowed, or is none.
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here."""
-    whole = kept.increments.base if kept.increments.base is kept.values.base else None
-    if whole is not None and len(rows) == len(kept.increments) and is_finite(whole):
+    if len(rows) == len(kept.increments) and is_finite(kept):
         return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):

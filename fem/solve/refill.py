@@ -14,8 +14,8 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import bound, exact_kernel
 from fem.model.curves import GIVEN, LEVELS, NEAR, START, Constant, Live
-from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.outcome import REACTION
+from fem.solve.newton.groups import ROW, Loading, Motion, Record
+from fem.solve.outcome import REACTION, is_finite
 from fem.solve.step_system import StepSystem
 
 
@@ -121,12 +121,20 @@ def live_value(table: Floats, i: int, order: int, time: float, after: bool, sinc
 
 
 @exact_kernel
-def refill(of: Sources, u: Floats, chunk: Loading) -> bool:
-    """Write factors of loads and the motion of supports; False where others move than before.
+def refill(of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record) -> bool:
+    """Write factors of loads and the motion of supports, and clear what the march adds to; False where others move
+    than before.
 
     u (3n,): displacements at the start
     """
     time, dt, table, late, start = chunk.time, chunk.dt, of.table, of.late, of.start
+    for place in range(control.shape[0]):
+        control[place] = 0
+    for k in range(kept.kinematics.shape[0]):
+        for quantity in range(REACTION + 1, kept.kinematics.shape[1]):
+            for node in range(kept.kinematics.shape[2]):
+                for axis in range(3):
+                    kept.kinematics[k, quantity, node, axis] = 0.0
     for s in range(of.still.shape[0]):
         if u[of.still[s]] != of.places[s]:
             return False
@@ -156,23 +164,23 @@ class Refill:
     """Writes further chunks of as many increments as ``chunk`` has into its arrays.
 
     kept, control: room for what is kept of the increments, and for where the march is
+    is_quiet       nobody hears of increments in which nothing remarkable happens
     """
 
     def __init__(
         self, stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints, of: Sources
     ) -> None:
         self.stage, self.chunk, self.kept, self.control = stage, chunk, kept, control
-        self._added = kept.kinematics[:, REACTION + 1 :]
-        self._refill = bound(refill, of, motion.u, chunk)
+        self._flags, self.is_quiet = kept.increments[:, ROW.flags], False
+        self._refill = bound(refill, of, motion.u, control, chunk, kept)
 
-    def fits(self, times: Floats, steps: Floats) -> bool:
-        """Write another chunk; False where that is not all that differs."""
-        if len(steps) != len(self.chunk.dt):
-            return False
-        self.chunk.time[:], self.chunk.dt[:], self.control[:] = times, steps, 0
-        if self._added.size:
-            self._added[:] = 0.0
-        return bool(self._refill())
+    def fits(self, steps: Floats) -> bool:
+        """Write another chunk, whose times are there already; False where that is not all that differs."""
+        return steps is self.chunk.dt and bool(self._refill())
+
+    def is_good(self) -> bool:
+        """There is nothing to say about any of the increments, all of which are done."""
+        return not np.count_nonzero(self._flags) and is_finite(self.kept)
 
 
 def refill_of(stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints) -> Refill | None:

@@ -25,7 +25,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, no_arc
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Record
-from fem.solve.refill import refill_of
+from fem.solve.refill import Refill, refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
@@ -135,8 +135,9 @@ def stage_of(run: RunState, step: Step) -> Ready:
 
 
 class StepRun(StepState):
-    """One static or dynamic step on its way. ``numbers``: those kept of an increment.
+    """One static or dynamic step on its way.
 
+    longest   increments of a chunk at most
     has_gaps  some elements are gone
     events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
     """
@@ -202,8 +203,9 @@ class StepRun(StepState):
         self.has_begun = True
         self.tell_broken(self.whole.fallen)
         first = record(stage, 1, self.nodes, self.elements)
-        self.numbers = outcome.numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
-        self.numbers += len(self.thermal) if self.system.expansions else 0
+        numbers = outcome.numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
+        numbers += len(self.thermal) if self.system.expansions else 0
+        self.longest = max(1, min(LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
         error, self.thermal = motion.energies[ENERGY.error0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
@@ -266,9 +268,7 @@ class StepRun(StepState):
         if not self.clock.is_steady or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
-        count = self.marcher.length(
-            max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers)), done
-        )
+        count = self.marcher.length(min(self.progress.chunk, self.longest), done)
         every = self.whole.keeps_every
         checkpoint = (done // every + 1) * every if every else NEVER
         following = min(self.schedule.next_field(done), checkpoint, self.most)
@@ -278,9 +278,11 @@ class StepRun(StepState):
         """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(advice.out_of_increments(self, self.most))
+        if self.again and self.again.is_quiet and self._repeat(self.again):
+            return
         is_paced = self.clock.is_paced and not self.watch.is_off
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
-        times, steps = self.clock.plan(min(most, self._count()))
+        times, steps = self.clock.plan(min(most, self._count()), self.again.chunk if self.again else None)
         instant = self.schedule.next_instant()
         if instant <= times[-1]:  # a field is due at its instant
             last = int(times[1:].searchsorted(instant)) + 1
@@ -305,11 +307,30 @@ class StepRun(StepState):
                 self.restore(saved)
                 self.advance(1 + int(rows[0]))
                 return
-            given = np.arange(done) if due is None else due[:done].nonzero()[0]
+            given = None if due is None else due[:done].nonzero()[0]
             self._accept(kept, given, times[: done + 1], steps[:done], chunk)
             self._pace(spent, done)
             if self.break_off(reached):
                 return
+        self._look_into(reason, chunk, kept, control)
+
+    def _repeat(self, again: Refill) -> bool:
+        """Another chunk like the last one, of which nobody hears; False where the next one is of another kind."""
+        chunk, kept, control, increment = again.chunk, again.kept, again.control, self.progress.increment
+        is_next = again.stage is self.stage and increment + len(chunk.dt) <= self.most
+        if not (is_next and again.fits(self.clock.plan(len(chunk.dt), chunk)[1])):
+            return False
+        self.watch.prepare(self.stage.limits, control, increment)
+        reason, done = self.try_out(control, chunk, kept, NO_ROPES), control.item(CONTROL.increment)
+        if done:
+            self._accept(kept, None, chunk.time[: done + 1], chunk.dt[:done], chunk)
+        if reason != groups.DONE:
+            self._look_into(reason, chunk, kept, control)
+        return True
+
+    def _look_into(self, reason: int, chunk: Loading, kept: Record, control: Ints) -> None:
+        """What is left to do where a chunk has ended."""
+        times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if reason == groups.DRIFT:
             self.notify(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and self.watched:
@@ -320,11 +341,15 @@ class StepRun(StepState):
     def _chunk(self, times: Floats, steps: Floats) -> tuple[Loading, Record, Ints]:
         """What acts in increments, room for what is kept of them, and for where the march is."""
         again = self.again
-        if again and again.stage is self.stage and again.fits(times, steps):
+        if again and again.stage is self.stage and again.fits(steps):
             return again.chunk, again.kept, again.control
         chunk = loading(self.stage, self.progress.motion, times, steps)
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
+        if self.again:
+            whole, is_simple = self.whole, isinstance(self.marcher, Newton) and self.stage.is_dynamic
+            is_heard = self.sink.hears_rows or whole.keeps_every or len(whole.breaks.elements) or self.system.bodies
+            self.again.is_quiet = is_simple and not (is_heard or self.watched or self.clock.is_paced)
         return parts
 
     def _pace(self, spent: float, done: int) -> None:
@@ -354,16 +379,20 @@ class StepRun(StepState):
     def _reached(self, kept: Record, time: Floats) -> tuple[Ints, Ints]:
         return self.whole.breaks.reached(self.elements, self.whole.gone, kept, time)
 
-    def _accept(self, kept: Record, rows: Ints, times: Floats, steps: Floats, chunk: Loading) -> None:
-        """Increments that end at times[1:] count; rows: those of them that are passed on."""
+    def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
+        """Increments that end at times[1:] count; rows: those of them that are passed on (None: all)."""
         done, time = len(steps), times.item(-1)
         increments = kept.increments[:done]
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
+        if self.again and self.again.is_quiet and self.again.is_good() and not self.clock.is_finished:
+            self.progress.increment += done
+            self.whole.reached = kept, done - 1
+            return
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
-        self._send_rows(kept, rows, times[1:], steps, chunk)
+        self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from fem.runner import drive
 from fem.runs.history import History
 from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
+from fem.runs.schedule import printed_in_step, union
 from fem.show.series import number_of
-from fem.study.row import place_of
 
 NODE_QUANTITIES = NODAL[:4]
 ELEMENT_QUANTITIES = ELEMENTAL[:4]
@@ -63,37 +62,59 @@ class Track:
 class SeriesSink(SilentSink):
     """Keeps some numbers of a run over time, its frequencies and events.
 
-    names   of the numbers;  places: of each, node or element indices over which its mean is taken
+    names   of the numbers
+    places  of each, the node or element index, or the two over which its mean is taken
+    every   increments 0, k, 2k, ... are kept, and the last one of a step
     """
 
     model: Model
     names: tuple[str, ...]
     places: tuple[tuple[int, ...], ...]
+    every: int = 1
     modes_found: list[Modes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     parts: list[tuple[Ints, Floats, Floats, Floats]] = field(default_factory=list)
-    groups: dict[tuple[str, str, int], list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Columns of one quantity and axis, and of as many places each, are taken at once."""
-        for column, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
+        """Where each number is among all values of all quantities wanted, side by side."""
+        sizes = {"n": len(self.model.mesh.node_labels), "e": len(self.model.mesh.element_labels)}
+        columns = {
+            (kind, column): (quantity.name, axis, len(quantity.columns))
+            for kind, table in (("n", NODAL), ("e", ELEMENTAL))
+            for quantity in table
+            for axis, column in enumerate(quantity.columns)
+        }
+        self.starts: dict[tuple[str, str], int] = {}
+        width, found = 0, []
+        for name, places in zip(self.names, self.places, strict=True):
+            kind, (quantity, axis, axes) = "", (name, 0, 1)
             if name not in ENERGIES:
                 head, kind, _ = number_of(name)
-                self.groups.setdefault((head, kind, len(places)), []).append(column)
+                quantity, axis, axes = columns[kind, head]
+            if (kind, quantity) not in self.starts:
+                self.starts[kind, quantity] = width
+                width += axes * sizes.get(kind, 1)
+            start, ends = self.starts[kind, quantity] + axis, places or (0,)
+            found.append((start + axes * ends[0], start + axes * ends[-1]))
+        self.first, self.second = np.array(found, int).reshape(-1, 2).T
+        (self.halved,) = np.nonzero(self.first != self.second)
 
     def rows(self, rows: Rows) -> None:
-        if not len(rows.time):
+        kept = rows.increment % self.every == 0
+        kept[-1:] |= rows.is_end
+        if not kept.any():
             return
-        found: dict[str, Any] = {"n": rows.of_nodes(self.model), "e": rows.of_elements(self.model)}
-        values = np.zeros((len(rows.time), len(self.names)))
-        for column, name in enumerate(self.names):
-            if name in ENERGIES:
-                values[:, column] = getattr(rows, name)
-        for (head, kind, _), columns in self.groups.items():
-            quantity, _, axis = place_of(head, kind)
-            places = np.array([self.places[column] for column in columns])
-            values[:, columns] = found[kind].columns(quantity)[:, places, axis].mean(axis=2)
-        self.parts.append((np.full(len(rows.time), rows.step), rows.time.copy(), rows.dt.copy(), values))
+        chosen = slice(None) if kept.all() else kept
+        of = {"n": rows.of_nodes(self.model), "e": rows.of_elements(self.model)}
+        parts = [
+            (of[kind].columns(quantity) if kind else getattr(rows, quantity)).reshape(len(kept), -1)
+            for kind, quantity in self.starts
+        ]
+        every = np.concatenate([part[chosen] for part in parts], axis=1) if parts else np.zeros((len(kept), 0))[chosen]
+        values = every[:, self.first]
+        values[:, self.halved] = 0.5 * (values[:, self.halved] + every[:, self.second[self.halved]])
+        time = rows.time[chosen].copy()
+        self.parts.append((np.full(len(time), rows.step), time, rows.dt[chosen].copy(), values))
 
     def modes(self, modes: Modes) -> None:
         self.modes_found.append(modes)
@@ -114,14 +135,27 @@ def tracked(model: Model, names: Sequence[str], solver: str = "AUTO") -> Track:
     return sink.track()
 
 
-def track_of(history: History) -> Track:
-    """All numbers of a run, in the order of ``every_name``."""
+def track_of(history: History, names: Sequence[str] | None = None) -> Track:
+    """Some numbers of a run, or all, of those of ``every_name``."""
     nodes = history.motion[:, : len(NODE_QUANTITIES)].transpose(0, 2, 1, 3)
     elements = history.elements[:, :, : len(ELEMENT_QUANTITIES)]
     parts = [nodes, elements, history.energy, history.energy_error[:, None]]
     values = np.column_stack([part.reshape(len(part), math.prod(part.shape[1:])) for part in parts])
+    every = every_name(history.model)
+    if names is not None:
+        place = {name: n for n, name in enumerate(every)}
+        values, every = values[:, [place[name] for name in names]], tuple(names)
     rows = history.step, history.time, history.dt, values
-    return Track(history.model, every_name(history.model), *rows, history.modes, history.events)
+    return Track(history.model, every, *rows, history.modes, history.events)
+
+
+def table_names(model: Model) -> tuple[str, ...]:
+    """Those of ``every_name`` of nodes and elements that some step prints, and of the whole model."""
+    steps, asked = range(1, len(model.steps) + 1), set[str]()
+    for kind, letter, labels in (("NODE", "n", model.mesh.node_labels), ("EL", "e", model.mesh.element_labels)):
+        items = union([printed_in_step(model, step, f"{kind} PRINT") for step in steps])
+        asked |= {f"{letter}{label}" for label in labels[items].tolist()}
+    return tuple(name for name in every_name(model) if name in ENERGIES or name.rpartition("_")[2] in asked)
 
 
 def every_name(model: Model) -> tuple[str, ...]:

@@ -114,9 +114,52 @@ def test_sdnl100_knows_how_wrong_it_is():
 def test_mesh_of_a_hanging_cable():
     """SSNL114A, 20 bars: mid-span sag of the smooth cable -6.352 m (published), of 20 bars -6.354236."""
     bars = fem.error_bars("inputs/ssnl114a.inp", processes=1)
-    assert bars.parts("U3_n11")["mesh"] > 100.0 * bars.parts("U3_n11")["residual"]
+    assert 6.354236 - 6.352 <= bars.bar("U3_n11") < 10.0 * (6.354236 - 6.352)
+    assert "part of that of the mesh" in bars.missing["residual"]
     assert np.isnan(bars.parts("U3_n11")["dt"])
     assert np.isnan(fem.error_bars("inputs/ssnl114a.inp", mesh=False).parts("U3_n11")["mesh"])
+
+
+def test_a_loose_criterion_is_seen_in_statics():
+    """A mass on a bar from rest at an angle to its load: U = root of the equilibrium, by bisection of the length.
+
+    The last iteration of the run goes beyond a thousandth of its criterion of 1e-2.
+    """
+    text = """*NODE
+1, -1., 0., 0.
+2, 0., 0., 0.
+3, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=M
+*ELASTIC
+1e6
+*SOLID SECTION, ELSET=BARS, MATERIAL=M, STRAIN=ENGINEERING
+1e-3
+*REST LENGTH
+BARS, 0.98
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+2, 2
+*STEP, NLGEOM
+*STATIC, DIRECT
+1., 1.
+*CONTROLS, RESI_GLOB_RELA=1e-2
+*CLOAD
+2, 3, -300.
+*NODE PRINT
+U
+*END STEP
+"""
+    bars = fem.error_bars(fem.parse_deck(text), processes=1)
+    low, high = 0.0, 2.0
+    for _ in range(200):  # 2 EA (l/L0 - 1) u/l = 300
+        u = 0.5 * (low + high)
+        low, high = (u, high) if 2e3 * (np.hypot(1.0, u) / 0.98 - 1.0) * u / np.hypot(1.0, u) < 300.0 else (low, u)
+    error = abs(bars.value("U3_n2") + low)
+    assert 1e-12 < error <= bars.bar("U3_n2") < 1e-2
 
 
 def test_richardson_is_exact_for_one_term():

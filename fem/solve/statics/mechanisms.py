@@ -9,6 +9,7 @@ names it; where something does, it is an error that names node and dof.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,6 +138,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     names: list[str] = []
     dofs: list[int] = []
     stiff = float(np.abs(blocks).max()) or 1.0
+    find_their_place = cache(lambda: bool(stage.system.model.corners) or may_be_laid(stage))
     for k in np.flatnonzero((np.abs(values) <= NO_STIFFNESS * largest[:, None]).any(axis=1)):
         node = int(candidates[k])
         if wet[node]:
@@ -145,8 +147,8 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
             pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
-            if pull > NO_LOAD * loads and step.nlgeom and (stage.system.model.corners or may_be_laid(stage)):
-                continue  # cables and bodies find their place: ``laying.py``, ``careful_nodes``
+            if pull > NO_LOAD * loads and step.nlgeom and find_their_place():
+                continue  # cables and bodies: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())

@@ -21,7 +21,7 @@ from fem.errors import ModelError
 from fem.model import ArcEnd, Controls, Static
 from fem.model.curves import Constant, Ramp, evaluate
 from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import Loading, Motion
 from fem.solve.step_system import StepSystem
 
 WANTED_ITERATIONS = 5
@@ -52,7 +52,7 @@ class ArcClock:
         """The end of the path is reached."""
         return bool(self.arc.numbers[ENDING] == REACHED)
 
-    def plan(self, count: int) -> tuple[Floats, Floats]:
+    def plan(self, count: int, room: Loading | None = None) -> tuple[Floats, Floats]:
         self.arc.numbers[RADIUS] = math.sqrt(2.0) * self.dt / self.period
         return np.array([self.time, self.time + self.dt]), np.array([self.dt])
 

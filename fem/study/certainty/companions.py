@@ -1,7 +1,8 @@
 """The companions of a run: the same deck with other increments, with twice the bars, with a tighter criterion.
 
 Each of them shows one thing against a run that differs in that alone, and is as coarse as it may be for that: effects
-of a mesh and of residuals are seen with increments of 2 dt and 4 dt, too. In all they cost two to three times the run.
+of a mesh and of residuals are seen with increments of 2 dt and 4 dt, too. Where nothing may be coarser, in statics and
+EXPLICIT steps on lines, one companion differs in all. In all they cost two to three times the run.
 Of short runs one more companion has half of the shortest increment if the others do not show the order.
 """
 
@@ -17,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem.deck.refined import Refined, refined
-from fem.errors import NoConvergence
+from fem.errors import ModelError, NoConvergence
 from fem.model import Dynamic, Model, Static, Step
 from fem.runner import drive, verdict_of
 from fem.runs.history import History
@@ -33,36 +34,43 @@ RUN = ""
 """The run itself."""
 FACTORS = {FOURFOLD: 4.0, DOUBLE: 2.0, RUN: 1.0, HALF: 0.5, QUARTER: 0.25}
 """Increment of a companion over that of the run; its error due to dt follows from the last three that there are."""
-TIGHTER, LESS_TIGHT = 1e-3, 0.1
-"""Residuals of the tight companion over that of the run; and where that cannot be reached."""
+BESIDE = {FOURFOLD: (DOUBLE, FOURFOLD), DOUBLE: (HALF, DOUBLE)}
+"""By the longest increments of companions: those that show the order."""
+TIGHTER, LESS_TIGHT, TIGHT_ENOUGH = 1e-3, 0.1, 1e-8
+"""Residuals of the tight companion over that of the run, and where that cannot be reached. Looser criteria become
+1e-8, as do all in statics: Newton's last iteration may have reached a thousandth of a loose one already."""
 LOCAL_ORDER = 3
 """Of the error of one increment, by which automatic increments are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Motion(Question):
-    """Some numbers of one model over time. tightness: factors of the residual, until one can be reached."""
+    """Some numbers of one model over time.
+
+    tightness  factors of the residual, until one can be reached;  every: as ``SeriesSink`` has it
+    """
 
     kind: ClassVar[str] = "error bars"
     names: tuple[str, ...] = ()
     places: tuple[tuple[int, ...], ...] = ()
     solver: str = "AUTO"
     tightness: tuple[float, ...] = (1.0,)
+    every: int = 1
 
     def columns(self) -> list[str]:
         return []
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, Any]:
-        verdict, found = COMPLETED, None
         for factor in self.tightness:
-            sink = SeriesSink(model, self.names, self.places)
+            sink = SeriesSink(model, self.names, self.places, self.every)
             try:
                 drive(tightened(model, factor), self.requests, None, Timing(), None, sink)
             except Exception as error:
                 verdict, found = verdict_of(error), sink.track()
-                if isinstance(error, NoConvergence):
+                if isinstance(error, (NoConvergence, ModelError)):
                     continue
-            return verdict, (), sink.track()
+                return verdict, (), found
+            return COMPLETED, (), sink.track()
         return verdict, (), found
 
     @property
@@ -126,18 +134,26 @@ class Companions:
         return any(isinstance(each, Dynamic) and each.integrator == "CENTRAL DIFFERENCE" for each in procedures)
 
     @property
+    def has_mesh(self) -> bool:
+        """Some bars are pieces of a line, and count as such."""
+        return self.mesh and len(self.fine.split) > 0
+
+    @property
+    def is_joint(self) -> bool:
+        """One companion shows all: it has twice the bars and half the increment, or a tighter criterion in statics."""
+        return self.has_mesh and (self.is_explicit or not self.moves)
+
+    @property
     def coarsest(self) -> str:
         """The run beside which smaller residuals are seen, and a finer mesh where that is the only other one."""
-        if not self.moves:
+        if self.is_joint or self.is_explicit or not self.moves:
             return RUN
-        if self.is_explicit:
-            return HALF
-        return DOUBLE if FINE in self.missing else FOURFOLD
+        return FOURFOLD if self.has_mesh else DOUBLE
 
     @property
     def beside_fine(self) -> str:
         """The run beside which the finer mesh is seen."""
-        return DOUBLE if self.coarsest == FOURFOLD else self.coarsest
+        return DOUBLE if self.coarsest == FOURFOLD else RUN
 
     @cached_property
     def missing(self) -> dict[str, str]:
@@ -147,25 +163,31 @@ class Companions:
             found["dt"] = "no time passes in any step"
         if not self.mesh:
             found[FINE] = "the mesh is the model, as asked for"
-        elif not len(self.fine.split):
+        elif not self.has_mesh:
             found[FINE] = "no bar is a piece of a line"
+        elif self.is_joint:
+            found["dt" if self.moves else TIGHT] = "it is part of that of the mesh, which one companion shows"
         return found
 
     def jobs(self, dt: Mapping[int, float] | None) -> dict[str, Job]:
         """Name -> job, those that take longest first. dt: as ``stretched`` has it."""
         names = every_name(self.model) if self.names is None else self.names
-        chosen = {FOURFOLD: (DOUBLE, FOURFOLD), DOUBLE: (HALF, DOUBLE), HALF: (HALF,), RUN: ()}[self.coarsest]
+        plain = Motion(names, places_of(self.model, names), self.solver, every=2 if self.is_explicit else 1)
+        loosest = max([step.controls.residual_relative or 0.0 for step in self.model.steps])
+        first = min(TIGHTER if self.moves else LESS_TIGHT, TIGHT_ENOUGH / loosest) if loosest else TIGHTER
+        factors = tuple(sorted({first, max(first, TIGHTER), LESS_TIGHT}))
+        tight = replace(plain, tightness=factors)
         jobs = {}
-        if FINE not in self.missing:
-            places = places_of(self.model, names, self.fine)
-            model = stretched(self.fine.model, FACTORS[self.beside_fine], dt)
-            jobs[FINE] = Job(0, model, Motion(names, places, self.solver), True)
-        plain = Motion(names, places_of(self.model, names), self.solver)
+        if self.has_mesh:
+            beside = plain if self.moves else replace(tight, tightness=(*factors, 1.0))
+            motion = replace(beside, places=places_of(self.model, names, self.fine))
+            factor = FACTORS[HALF if self.is_explicit else self.beside_fine]
+            jobs[FINE] = Job(0, stretched(self.fine.model, factor, dt), motion, True)
+        if not (self.is_joint or self.is_explicit):
+            jobs[TIGHT] = Job(0, stretched(self.model, FACTORS[self.coarsest], dt), tight, True)
+        chosen = (HALF,) if self.is_explicit and not self.is_joint else BESIDE.get(self.coarsest, ())
         for name in chosen:
             jobs[name] = Job(0, stretched(self.model, FACTORS[name], dt), plain, True)
-        if not self.is_explicit:
-            tight = replace(plain, tightness=(TIGHTER, LESS_TIGHT, 1.0))
-            jobs[TIGHT] = Job(0, stretched(self.model, FACTORS[self.coarsest], dt), tight, True)
         return {name: replace(job, point=place) for place, (name, job) in enumerate(jobs.items())}
 
     def finer(self, than: str, plain: History | Track) -> dict[str, Job]:

@@ -86,7 +86,9 @@ def completed(
 ) -> ErrorBars:
     """As ``bars_from``, with one more companion where the order is not seen yet, or longer increments fail."""
     found = bars_from(run, companions, answers)
-    if not (companions.moves and (found.lacks_increments or (companions.is_short and found.hides_order))):
+    if companions.is_joint or not (
+        companions.moves and (found.lacks_increments or (companions.is_short and found.hides_order))
+    ):
         return found
     return bars_from(run, companions, {**answers, **answered(companions.finer(found.levels[-1], run), processes)})
 
@@ -94,7 +96,7 @@ def completed(
 def bars_from(run: History | Track, companions: Companions, answers: Mapping[str, Answer]) -> ErrorBars:
     """Error bars of a run, from what came of its companions."""
     history = run if isinstance(run, History) else None
-    tracks = {RUN: track_of(run) if isinstance(run, History) else run}
+    tracks = {RUN: track_of(run, companions.names) if isinstance(run, History) else run}
     missing = dict(companions.missing)
     for name, answer in answers.items():
         track: Track | None = answer.history

@@ -23,6 +23,7 @@ from fem.runs.read import load
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import ErrorBars, completed
+from fem.study.tracks import table_names
 
 TABLES = {"nodes": "n", "elements": "e", "increments": ""}
 ERROR = "_err"
@@ -44,7 +45,7 @@ def run_with_bars(
     if model.earlier is not None or options.get("earlier"):
         raise CommandError("--error-bars: no error bars for a run that continues another one; its start has none")
     folder = RESULTS / deck_name(model) if output is None else Path(output)
-    companions = Companions(model, solver=solver)
+    companions = Companions(model, solver=solver, names=table_names(model))
     with companions.beginning() as answers:
         run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, **options)
         history = load(folder)

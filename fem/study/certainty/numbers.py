@@ -13,9 +13,8 @@ from fem.errors import CommandError
 from fem.model import Mesh, Model
 from fem.model.quantities import ENERGIES
 from fem.runs.history import BALANCED
-from fem.runs.schedule import printed_in_step, union
 from fem.show.series import count_cycles, damage
-from fem.study.tracks import Track
+from fem.study.tracks import Track, table_names
 
 AT_REST = 1e-6
 """Displacement over the extent of a model that is none."""
@@ -25,16 +24,8 @@ SAME = 1e-6
 
 def printed_names(model: Model) -> frozenset[str]:
     """Displacements, velocities and reactions of nodes, tensions of elements, that some step prints; energies."""
-    mesh, steps = model.mesh, range(1, len(model.steps) + 1)
-    found = set(BALANCED)
-    for kind, labels, wanted in (
-        ("NODE", mesh.node_labels, ("U1", "U2", "U3", "RF1", "RF2", "RF3")),
-        ("EL", mesh.element_labels, ("T",)),
-    ):
-        chosen = union([printed_in_step(model, step, f"{kind} PRINT") for step in steps])
-        letter = kind[0].lower()
-        found |= {f"{column}_{letter}{label}" for label in labels[chosen].tolist() for column in wanted}
-    return frozenset(found)
+    shown = {f"{quantity}{axis}" for quantity in ("U", "V", "RF") for axis in "123"} | {"T"}
+    return frozenset(BALANCED) | {name for name in table_names(model) if name.partition("_")[0] in shown}
 
 
 def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
@@ -116,11 +107,12 @@ def peaks_of(track: Track, sign: float) -> Peaks:
     """sign: 1 for the largest, -1 for the least; of the rows in which a number is known."""
     known = np.isfinite(track.values)
     found = np.full((4, known.shape[1]), np.nan)
-    patterns, which = np.unique(known, axis=1, return_inverse=True)
-    for number, rows in enumerate(patterns.T):
-        if rows.any():
-            (columns,) = np.nonzero(which.reshape(-1) == number)
-            found[:, columns] = highest(track.time[rows], sign * track.values[np.ix_(rows, columns)])
+    alike: dict[bytes, list[int]] = {}
+    for column, its in enumerate(np.ascontiguousarray(known.T)):
+        alike.setdefault(its.tobytes(), []).append(column)
+    for columns in alike.values():
+        if (rows := known[:, columns[0]]).any():
+            found[:, columns] = highest(track.time[rows], sign * track.values[rows][:, columns])
     return Peaks(sign * found[0], found[1], sign * found[2], found[3])
 
 
