@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +15,7 @@ import pytest
 
 import fem
 from fem.assembly.equations import Equations, condense, expand
-from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
+from fem.compiled import bound, called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
 from fem.compiled.choice import is_plain
 from fem.compiled.compiler import LateCompiler
@@ -46,6 +48,41 @@ def several(x: np.ndarray, pair: Pair, number: int, factor: float, sign: bool, s
     for k in range(x.shape[0]):
         total += factor * x[k] * pair.first[k, number]
     return total if sign else -total, x.shape[0], total > 0.0
+
+
+@shared_kernel
+def weighed(factor: float, x: np.ndarray, groups: tuple, shift: int) -> float:
+    total = float(shift)
+    for k in range(x.shape[0]):
+        total += factor * x[k] * groups[0].first[k, 0] * groups[1].first[k, 0]
+        x[k] += 1.0
+    return total
+
+
+def test_a_bound_call_keeps_its_arrays_and_reads_where_they_lie_once():
+    """Law: it is the call with these arguments, however often, whatever happens to names of its arrays."""
+    x, first, other = np.array([1.0, 2.0]), np.array([[3.0], [4.0]]), np.array([[10.0], [100.0]])
+    groups = Pair(first, None), Pair(other, np.zeros(3))
+    call, twice = bound(weighed, 0.0, x, groups, 5), bound(weighed, 2.0, x.copy(), groups, 7)
+    assert call(1.0) == 5.0 + 1.0 * 30.0 + 2.0 * 400.0
+    assert twice() == 7.0 + 2.0 * (1.0 * 30.0 + 2.0 * 400.0)
+    first[1, 0] = 0.0  # in place: seen
+    assert call(1.0) == 5.0 + 2.0 * 30.0
+    assert x.tolist() == [3.0, 4.0]
+    for array in (x, first, other):
+        with pytest.raises(ValueError, match="resize"):
+            array.resize((1, 1) if array.ndim > 1 else 1)
+    seen = [weakref.ref(array) for array in (x, first, other)]
+    groups = Pair(np.ones((2, 1)), None), groups[1]  # replaced: another call
+    assert bound(weighed, 1.0, x, groups, 0)() == 3.0 * 10.0 + 4.0 * 100.0
+    del x, first, other, groups, array, twice
+    gc.collect()
+    rooms = [np.full(2, np.nan) for _ in range(100)]  # would come to lie where freed arrays lay
+    assert call(3.0) == 5.0 + 3.0 * 4.0 * 30.0 and len(rooms) == 100
+    assert all(each() is not None for each in seen)
+    del call
+    gc.collect()
+    assert [each() for each in seen] == [None, None, None]
 
 
 def test_a_kernel_takes_arrays_groups_and_numbers_and_returns_numbers():

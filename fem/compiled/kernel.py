@@ -22,8 +22,8 @@ from fem.compiled.store import Maker, Unit, load, raise_failure, stored
 
 DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
 """Answers of machine code: it is done; it is not made for such arrays; a unit that it calls cannot be had."""
-Results = ctypes.c_int64 * 8
-"""Room for what a kernel returns."""
+MOST = 8
+"""Words in a block for what a kernel returns, and for each leaf of its arguments."""
 ITEMS = tuple.__basicsize__
 """Where the items of a tuple begin."""
 NAMES = {bool: "bool", int: "int", float: "float", type(None): "none"}
@@ -100,9 +100,9 @@ class Variant:
         self.special = [(k, leaf.kind) for k, leaf in enumerate(leaves) if not isinstance(leaf, plain)]
         letters = [LETTERS[np.asarray(leaves[k]).dtype.kind] for k in self.numbers]
         self.pack = struct.Struct(f"={''.join(letters)}").pack
-        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p)(address)
-        self.result = unit.result
-        self.read = struct.Struct(f"={unit.result.replace('?', 'q')}").unpack_from
+        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)(address)
+        self.block = ctypes.c_int64 * (MOST * (1 + len(leaves)))
+        self.read = struct.Struct(f"={unit.result.replace('?', '?7x')}").unpack_from
 
     def leaves(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The leaves of arguments whose types are those it was made for, as far as Python looks at them."""
@@ -119,34 +119,29 @@ class Variant:
         return self.call(leaves)()
 
     def call(self, leaves: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
-        """``run`` for arguments that stay, of which the first numbers may be given anew; arrays are read then."""
-        numbers, found, code, pack = [leaves[k] for k in self.numbers], Results(), self.code, self.pack
-        packed, last, is_plain = pack(*numbers), (), self.result == "q"
+        """``run`` for arguments that stay, of which the first numbers may be given anew.
+
+        Where arrays lie is read once: they live as long as this, and numpy resizes none that others hold.
+        """
+        numbers, code, pack, read = [leaves[k] for k in self.numbers], self.code, self.pack, self.read
+        packed, last, block = pack(*numbers), (), self.block()
         if self.special:
             leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
-        first = id(leaves) + ITEMS
+        first, room = id(leaves) + ITEMS, ctypes.addressof(block)
 
         def run(*given: Any) -> tuple[bool, Any]:
-            nonlocal packed, last
-            assert leaves  # they live as long as this
+            nonlocal packed, last, first
+            assert leaves
             if given != last:
                 numbers[: len(given)] = last = given
                 packed = pack(*numbers)
-            if code(first, packed, found) != DONE:
+            if code(first, packed, room) != DONE:
                 raise_failure()
                 return False, None
-            return True, found[0] if is_plain else self.returned(found)
+            first, found = 0, read(block)
+            return True, found if len(found) > 1 else found[0] if found else None
 
         return run
-
-    def returned(self, found: Any) -> Any:
-        """What the kernel returns, from the room for it."""
-        numbers = self.read(found)
-        if "?" in self.result:
-            numbers = tuple(
-                bool(number) if letter == "?" else number for number, letter in zip(numbers, self.result, strict=True)
-            )
-        return numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
 class Compiler(Maker, Asked, Protocol):

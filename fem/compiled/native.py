@@ -24,9 +24,9 @@ from numba.core.imputils import Registry
 from numba.np.arrayobj import fix_integer_index
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from fem.compiled.handover import ApartType, PlacedType, homeless, read, register, written
+from fem.compiled.handover import ApartType, PlacedType, homeless, member_of, read, register
 from fem.compiled.interpreted import Kind
-from fem.compiled.kernel import DONE, FAILED, OTHER_ARRAYS
+from fem.compiled.kernel import DONE, FAILED, MOST, OTHER_ARRAYS
 from fem.compiled.store import FIND_LATE
 from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
 
@@ -105,10 +105,13 @@ BYTE, WORD, HALF = ir.IntType(8), ir.IntType(64), ir.IntType(32)
 
 
 class Reader:
-    """Reads the objects and numbers of a call, in the order of the arguments; arrays of lanes come after all others."""
+    """Reads the objects and numbers of a call, in the order of the arguments; arrays of lanes come after all others.
 
-    def __init__(self, context: Any, builder: Any, words: Any, count: int) -> None:
-        self.context, self.builder, (self.objects, self.numbers) = context, builder, words
+    rooms  places for tuples of groups that are handed over by their places, in the same order
+    """
+
+    def __init__(self, context: Any, builder: Any, words: Any, count: int, rooms: Sequence[Any] = ()) -> None:
+        self.context, self.builder, (self.objects, self.numbers), self.rooms = context, builder, words, iter(rooms)
         self.plain, self.extra, self.number = 0, count, 0
         self.fits = cgutils.true_bit
 
@@ -159,6 +162,15 @@ def leaf_types(arguments: Any) -> Iterator[Any]:
             yield its
 
 
+def apart_types(arguments: Any) -> Iterator[Any]:
+    """Types of the tuples in arguments that are handed over by their places."""
+    for its in arguments:
+        if isinstance(its, ApartType):
+            yield its.its
+        if isinstance(its, ApartType) or is_tuple(its):
+            yield from apart_types(members(its.its if isinstance(its, ApartType) else its))
+
+
 def check_arrays(reader: Reader, arguments: Any) -> None:
     """Look at all arrays before anything of them is read."""
     for its in leaf_types(arguments):
@@ -175,7 +187,9 @@ def value_of(reader: Reader, its: Any) -> Any:
     """The next argument as numba holds it."""
     context, builder = reader.context, reader.builder
     if isinstance(its, ApartType):
-        return written(context, builder, its.its, value_of(reader, its.its))
+        room = next(reader.rooms)
+        builder.store(value_of(reader, its.its), room)
+        return builder.bitcast(room, cgutils.voidptr_t)
     if is_tuple(its):
         return context.make_tuple(builder, its, [value_of(reader, member) for member in members(its)])
     if its in (types.float64, types.boolean, types.int64):
@@ -231,32 +245,44 @@ def body_module(context: Any, library: Any, result: Any, description: Any) -> An
 
 
 def entry_module(context: Any, library: Any, description: Any, symbol: str, defaults: Sequence[Any]) -> Any:
-    """LLVM code of the function ``symbol`` (objects, numbers, room for results): DONE, OTHER_ARRAYS or FAILED.
+    """LLVM code of the function ``symbol`` (objects, numbers, block): DONE, OTHER_ARRAYS or FAILED.
+
+    Results are written to the block, behind them what is read of the objects: a later call that is given none goes by
+    that. Numbers that are arguments by themselves are read at every call.
 
     description  of the function that it calls
     defaults     values of the last arguments, which are not given
     """
     module = library.create_ir_module("entry")
     inside = context.declare_function(module, description)
-    words = WORD.as_pointer()
-    function = ir.Function(module, ir.FunctionType(HALF, [words, words, words]), symbol)
+    function = ir.Function(module, ir.FunctionType(HALF, [WORD.as_pointer()] * 3), symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     argument_types = [its.its if isinstance(its, PlacedType) else homeless(its) for its in description.argtypes]
     given = argument_types[: len(argument_types) - len(defaults)]
-    count = len(list(leaf_types(given)))
-    reader = Reader(context, builder, function.args[:2], count)
-    check_arrays(reader, given)
-    with builder.if_then(builder.not_(reader.fits), likely=False):
-        builder.ret(HALF(OTHER_ARRAYS))
-    reader = Reader(context, builder, function.args[:2], count)
-    values = [value_of(reader, its) for its in given]
+    apart, count = list(apart_types(given)), len(list(leaf_types(given)))
+    kinds = [ir.ArrayType(WORD, MOST), *(context.get_value_type(its) for its in (*given, *apart))]
+    whole = ir.LiteralStructType(kinds)
+    assert context.get_abi_sizeof(whole) <= 8 * MOST * (1 + count)
+    block = builder.bitcast(function.args[2], whole.as_pointer())
+    places = [member_of(builder, block, k) for k in range(1, len(kinds))]
+    with builder.if_then(cgutils.is_not_null(builder, function.args[0])):
+        reader = Reader(context, builder, function.args[:2], count)
+        check_arrays(reader, given)
+        with builder.if_then(builder.not_(reader.fits), likely=False):
+            builder.ret(HALF(OTHER_ARRAYS))
+        reader = Reader(context, builder, function.args[:2], count, places[len(given) :])
+        for its, place in zip(given, places, strict=False):
+            builder.store(value_of(reader, its), place)
+    reader, values = Reader(context, builder, function.args[:2], count), list[Any]()
+    for its, handed, place in zip(given, description.argtypes, places, strict=False):
+        if its in LETTERS:
+            values.append(value_of(reader, its))
+            continue
+        reader.number += sum(leaf in LETTERS for leaf in leaf_types([its]))
+        is_placed = isinstance(handed, PlacedType)
+        values.append(builder.bitcast(place, cgutils.voidptr_t) if is_placed else read(context, builder, its, place))
     for its, default in zip(argument_types[len(given) :], defaults, strict=True):
         values.append(context.get_constant_generic(builder, its, default))
-    for k, its in enumerate(argument_types):
-        if isinstance(its, types.NamedTuple):
-            values[k] = written(context, builder, its, values[k])
-            if not isinstance(description.argtypes[k], PlacedType):
-                values[k] = read(context, builder, its, values[k])
     status, returned = context.call_conv.call_function(
         builder, inside, description.restype, description.argtypes, values
     )
