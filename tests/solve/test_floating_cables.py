@@ -125,7 +125,7 @@ def test_a_float_in_the_surface_is_a_spring_and_a_load() -> None:
     assert dead == pytest.approx(place, abs=1e-6)
 
 
-FLOAT = "float      0.82     133.3      2.2e9      0            9.3e7      1.2    1.0    0.5     0.25\n"
+FLOAT = "float      0.82     133.3      2.2e9|3e9  1e8|1e8      9.3e7      1.2    1.0    0.5     0.25\n"
 
 
 def test_import_names_them(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def test_time_stepping_knows_no_impact_slower_than_a_ten_billionth_of_the_motion
 def test_motion_is_given_a_hundredth_of_its_energy_back_at_most_and_loses_all_at_most(energy, taken, monkeypatch):
     """Of a mass 1 with the speed 1."""
     work = SimpleNamespace(v=np.array([1.0, 0.0, 0.0]), momentum=np.zeros(3))
-    monkeypatch.setattr(moreau, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
+    monkeypatch.setattr(moreau.evaluate, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
     stage: Any = SimpleNamespace(work=work, problem=None)
     assert moreau.take_from_motion(stage, energy) == pytest.approx(taken)
     assert 0.5 * work.v @ work.v == pytest.approx(0.5 - taken)
