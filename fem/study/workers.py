@@ -325,9 +325,13 @@ def is_worth_compiling(model: Model, work: float, workers: int) -> bool:
 
 def likely_seconds(model: Model) -> float:
     """A guess at the time a run takes, from its increments and elements."""
+    return RUN_SECONDS + likely_increments(model) * (10 + len(model.mesh.element_labels)) * BAR_SECONDS
+
+
+def likely_increments(model: Model) -> float:
+    """As many as there are if all are as long as the first one."""
     procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Perturbation)]
-    increments = sum(procedure.period / procedure.dt for procedure in procedures)
-    return RUN_SECONDS + increments * (10 + len(model.mesh.element_labels)) * BAR_SECONDS
+    return sum(procedure.period / procedure.dt for procedure in procedures)
 
 
 def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[tuple[Job, ...]]:

@@ -17,6 +17,7 @@ from fem.runs.run_record import COMPLETED
 from fem.show.curves import displacements
 from fem.show.page import Grid
 from fem.show.report import accuracy
+from fem.study.certainty import companions
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import bars_from, completed, grows_exponentially
 from fem.study.certainty.numbers import highest
@@ -233,6 +234,17 @@ def test_no_bars_for_a_run_that_continues():
     model = replace(fem.read_deck("inputs/sdnl100.inp"), earlier=fem.model.EarlierState())
     with pytest.raises(fem.CommandError, match="continues another"):
         fem.error_bars(model)
+
+
+def test_bars_that_memory_has_no_room_for_are_refused(tmp_path, capsys, monkeypatch):
+    """From Python after the run, which tells how many increments there are; the command before it."""
+    out, room = tmp_path / "run", 1.9 * companions.BYTES_EACH * 3 * 40  # of 40 increments not even three numbers
+    monkeypatch.setattr(companions, "machine_memory", lambda: room)
+    with pytest.raises(fem.CommandError, match="numbers at 41 increments need about"):
+        fem.error_bars("inputs/sdnl100.inp")
+    assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--output", str(out)]) == 2
+    assert "print sets of fewer nodes" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_rows_beside_an_impact_may_lie_on_its_other_side():

@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fem.deck.draft import machine_memory
 from fem.deck.refined import Refined, refined
-from fem.errors import ModelError, NoConvergence
+from fem.errors import CommandError, ModelError, NoConvergence
 from fem.model import Dynamic, Model, Static, Step
 from fem.runner import drive, verdict_of
 from fem.runs.history import History
@@ -27,7 +28,7 @@ from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
 from fem.study.tracks import SeriesSink, Track, every_name, places_of
 from fem.study.trajectory import tightened
-from fem.study.workers import Block, likely_seconds, on_this_machine, process_team, spread
+from fem.study.workers import Block, likely_increments, likely_seconds, on_this_machine, process_team, spread
 
 TIGHT, QUARTER, HALF, DOUBLE, FOURFOLD, FINE = "residual", "dt/4", "dt/2", "2 dt", "4 dt", "mesh"
 RUN = ""
@@ -206,7 +207,16 @@ class Companions:
 
     def run(self, plain: History | Track, processes: int | None = None) -> dict[str, Answer]:
         """Name -> what came of it, of all companions; in processes side by side where that is sooner."""
+        self.check_size(len(plain.time))
         return answered(self.jobs(increments_of(plain)), processes)
+
+    def check_size(self, increments: float) -> None:
+        """CommandError: more numbers at more increments than half of the memory has room for."""
+        count = len(every_name(self.model) if self.names is None else self.names)
+        if (needed := BYTES_EACH * count * increments) > 0.5 * machine_memory():
+            what = f"error bars of {count} numbers at {increments:.0f} increments need about {needed / 1e9:.2g} GB"
+            hint = "print sets of fewer nodes and elements, or ask for single numbers (fem converge --want max:T_e1)"
+            raise CommandError(f"{what}: {hint}")
 
     @contextmanager
     def beginning(self, processes: int | None = None) -> Iterator[Callable[[History], dict[str, Answer]]]:
@@ -215,6 +225,8 @@ class Companions:
         """
         count = processes or os.cpu_count() or 1
         left_open = any(isinstance(step.procedure, Dynamic) and not step.procedure.dt for step in self.model.steps)
+        if not left_open:
+            self.check_size(likely_increments(self.model))
         jobs = self.jobs(None)
         if count < 2 or left_open or not jobs or self.is_short:
             yield lambda history: self.run(history, processes)
@@ -229,6 +241,8 @@ class Companions:
             yield collected
 
 
+BYTES_EACH = 250.0
+"""Of a number at an increment, in all runs and in what is made of them: 23 GB were not enough for 148 million."""
 LONG = 0.05
 """Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
 
