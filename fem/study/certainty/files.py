@@ -5,7 +5,9 @@ the console.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -79,22 +81,26 @@ def with_errors(text: str, kind: str, bars: ErrorBars) -> str:
     head, *lines = text.splitlines()
     names = head.split(",")
     kept = [n for n, name in enumerate(names) if not name.endswith(ERROR)]
-    names, cells = [names[n] for n in kept], [line.split(",") for line in lines]
+    if len(kept) < len(names):
+        names, lines = [names[n] for n in kept], [",".join(itemgetter(*kept)(line.split(","))) for line in lines]
     history = bars.history
     assert history is not None
     keys = zip(history.step.tolist(), history.increment.tolist(), strict=True)
     row_of = {key: row for row, key in enumerate(keys)}
+    is_full = ",," not in text and ",\n" not in text  # else errors beside empty cells are empty
+    cells = [line.split(",", 4 if is_full else -1) for line in lines]
     rows = [row_of[int(c[0]), int(c[1])] for c in cells]
+    labels = [c[3] if kind else "" for c in cells]
     errors, more = [], []
-    for name in names:
-        columns = [bars.place(f"{source_of(name)}_{kind}{c[3]}" if kind else name) for c in cells]
-        if columns and (kind or name in ENERGIES) and max(columns) >= 0:
+    for at, name in enumerate(names):
+        column = f"{source_of(name)}_{kind}" if kind else name
+        places = {label: bars.place(column + label) for label in set(labels)}
+        if (kind or name in ENERGIES) and max(places.values(), default=-1) >= 0:
             more.append(name + ERROR)
-            errors.append(as_cells(bars.all_bars[rows, columns], [c[names.index(name)] for c in cells]))
-    found = [",".join([*(names[n] for n in range(len(names))), *more])]
-    for number, line in enumerate(cells):
-        found.append(",".join([*(line[n] for n in kept), *(each[number] for each in errors)]))
-    return "\n".join(found) + "\n"
+            columns = np.array([places[label] for label in labels])
+            unknown = (columns < 0) | (False if is_full else np.array([not c[at] for c in cells]))
+            errors.append(as_cells(np.where(unknown, np.nan, bars.all_bars[rows, columns])))
+    return "\n".join([",".join([*names, *more]), *map(",".join, zip(lines, *errors, strict=True))]) + "\n"
 
 
 def source_of(name: str) -> str:
@@ -102,10 +108,9 @@ def source_of(name: str) -> str:
     return name.replace("COOR", "U") if name.startswith("COOR") else name
 
 
-def as_cells(errors: Floats, values: list[str]) -> list[str]:
-    """Text of errors; empty where they are unknown, and beside empty cells."""
-    pairs = zip(errors.tolist(), values, strict=True)
-    return [f"{error:.3g}" if value and np.isfinite(error) else "" for error, value in pairs]
+def as_cells(errors: Floats) -> list[str]:
+    """Text of errors; empty where they are unknown."""
+    return [f"{error:.3g}" if math.isfinite(error) else "" for error in errors.tolist()]
 
 
 def record_of(bars: ErrorBars) -> dict[str, Any]:
