@@ -56,24 +56,24 @@ class Newton(Marcher):
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Through a chunk; once more where statics finds no equilibrium by itself."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
-        may = (SINGULAR,) if not step.system.model.corners else LOST
-        while reason in may and self._carefully(step, control, chunk, kept):
+        while reason in LOST and self._carefully(reason, step, control, chunk, kept):
             reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
         if reason in LOST and self._laid(step, control, chunk, kept):
             is_last = control[CONTROL.increment] == len(chunk.dt)
             return groups.DONE if is_last else self.march(step, control, chunk, kept)
         return reason
 
-    def _carefully(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
+    def _carefully(self, reason: int, step: StepState, control: Ints, chunk: Loading, kept: Record) -> bool:
         """Once more through an increment of statics whose tangent is singular, past slack bars, or in which a free body
         finds its place; whether it succeeds."""
         stage, nodes = step.stage, step.stage.nodes
+        has_bodies = bool(step.system.model.corners)
         careful = None if stage.is_dynamic or len(step.arc.last) else careful_nodes(stage)
-        if careful is None:
+        if careful is None or not (reason == SINGULAR or has_bodies):
             return False
         stage.nodes = careful
         limits, stage.limits = stage.limits, stage.limits.copy()
-        stage.limits[LIMIT.iterations] *= MORE_ITERATIONS if step.system.model.corners else 1
+        stage.limits[LIMIT.iterations] *= MORE_ITERATIONS if has_bodies else 1
         control[CONTROL.phase], control[CONTROL.waiting] = groups.OPEN, 0
         reason = step.try_out(control, chunk, kept, NO_ROPES, int(control[CONTROL.increment]) + 1)
         stage.nodes, stage.limits = nodes, limits
@@ -89,7 +89,7 @@ class Newton(Marcher):
             motion.u[:] = found
             control[CONTROL.phase], control[CONTROL.waiting] = groups.OPEN, 0
             reason = step.try_out(control, chunk, kept, NO_ROPES, increment + 1)
-            if reason == groups.DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
+            if reason == groups.DONE or (reason == SINGULAR and self._carefully(reason, step, control, chunk, kept)):
                 step.notify(LAID)
                 return True
             motion.u[:] = before
