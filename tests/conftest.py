@@ -8,7 +8,7 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -44,9 +44,41 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             compile_kernels()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first: short files are left for the end, when one process would wait for the other."""
+    """Cases that a test marked ``sampled`` can do without become long. The longest files first: short ones are left for
+    the end, when one process would wait for the other.
+    """
+    sampled: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and not is_long(item):
+            sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in sampled.values():
+        mark = cases[0].get_closest_marker("sampled")
+        count = mark.args[0] if mark and mark.args else None
+        kept = spread(len(cases), count) if count else covering([case.callspec.indices for case in cases])
+        for place in set(range(len(cases))) - kept:
+            cases[place].add_marker("long")
     items.sort(key=lambda item: next((k for k, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
+
+
+def is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
+
+
+def spread(cases: int, count: int) -> set[int]:
+    """So many places, evenly apart."""
+    return {cases * k // count for k in range(count)}
+
+
+def covering(cases: list[Mapping[str, int]]) -> set[int]:
+    """Places of enough cases for each value of each parameter, always the one with most that are in none yet."""
+    left, kept = {pair for case in cases for pair in case.items()}, set()
+    while left:
+        best = max(range(len(cases)), key=lambda place: len(left & cases[place].items()))
+        kept.add(best)
+        left -= cases[best].items()
+    return kept
 
 
 def pytest_collection_finish() -> None:

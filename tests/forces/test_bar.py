@@ -81,6 +81,7 @@ VARIANTS = [
 @pytest.mark.parametrize(("kind", "options", "linear", "secant"), VARIANTS)
 @pytest.mark.parametrize("stretch", [0.13, -0.11])
 @pytest.mark.parametrize("onset", [0.0, 1.0])
+@pytest.mark.sampled
 def test_tangent_is_the_derivative_of_the_force(kind, options, linear, secant, stretch, onset):
     """To 1e-8 of the stiffness, by fourth-order central differences of step 1e-3 (error about 1e-12 / step)."""
     bars = one_bar(kind, **options)

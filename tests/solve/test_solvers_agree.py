@@ -18,7 +18,9 @@ from tests.decks import chain, run_text
 
 SLOW = {
     "span_response", "mooring_response", "inclined_roller", "chain_dropped", "bergdahl", "grown_riser", "moving_rope",
-    "two_parts",
+    "two_parts", "galloping_spans", "moored_vessel", "moored_buoy", "lazy_wave_laid", "lazy_wave", "moored_platform",
+    "moored_spar", "spinning_body", "ball_on_two_ropes", "galloping", "bouncing_ball", "line_section", "broken_wire",
+    "crane", "sdnl138",
 }  # fmt: skip
 INPUTS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())
@@ -314,6 +316,7 @@ def test_kept_factors_change_no_answer(deck, library, monkeypatch):
 
 @pytest.mark.parametrize("kept", [0, 10**9], ids=["kept factors", "exact solves"])
 @pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.sampled
 def test_indefinite_tangents_are_solved(library, kept, monkeypatch):
     """Compressed bars beyond buckling: no Cholesky, no positive curvature, the same motion as with a pivoting band."""
     deck = net(8, -150.0, "0.02, 0.1")
