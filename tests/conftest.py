@@ -29,7 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
 
 os.environ.setdefault("FEM_COMPILER", "wait")  # tests are of machine code, whether it is there yet or not
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 

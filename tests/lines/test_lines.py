@@ -68,7 +68,7 @@ def hanging(draw: st.DrawFn) -> tuple[Line, float, float]:
 
 
 @given(hanging())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_hanging_lines_are_in_equilibrium(given_line):
     line, span, rise = given_line
     shape = hang(line, span, rise)

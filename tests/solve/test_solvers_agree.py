@@ -171,7 +171,7 @@ def bordered(draw):
     return deck.replace("*BOUNDARY\n", f"{ties}*BOUNDARY\n")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(bordered(), st.booleans())
 def test_nodes_are_eliminated_up_to_equations_and_links_as_the_direct_solver_does(deck, is_static):
     """Rings, equations, links: to 1e-9 of the size, counts equal, or the same error."""
