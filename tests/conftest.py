@@ -8,7 +8,7 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in sampled.values():
         mark = cases[0].get_closest_marker("sampled")
         count = mark.args[0] if mark and mark.args else None
-        kept = spread(len(cases), count) if count else covering([case.callspec.indices for case in cases])
+        kept = spread(len(cases), count) if count else covering([values_of(case) for case in cases])
         for place in set(range(len(cases))) - kept:
             cases[place].add_marker("long")
     items.sort(key=lambda item: next((k for k, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
@@ -71,13 +71,19 @@ def spread(cases: int, count: int) -> set[int]:
     return {cases * k // count for k in range(count)}
 
 
-def covering(cases: list[Mapping[str, int]]) -> set[int]:
+def values_of(case: pytest.Function) -> set[tuple[str, object]]:
+    """Names and values of its parameters; large ones by where they are."""
+    plain = (str, int, float, type(None))
+    return {(name, value if isinstance(value, plain) else id(value)) for name, value in case.callspec.params.items()}
+
+
+def covering(cases: list[set[tuple[str, object]]]) -> set[int]:
     """Places of enough cases for each value of each parameter, always the one with most that are in none yet."""
-    left, kept = {pair for case in cases for pair in case.items()}, set()
+    left, kept = set[tuple[str, object]]().union(*cases), set[int]()
     while left:
-        best = max(range(len(cases)), key=lambda place: len(left & cases[place].items()))
+        best = max(range(len(cases)), key=lambda place: len(left & cases[place]))
         kept.add(best)
-        left -= cases[best].items()
+        left -= cases[best]
     return kept
 
 
