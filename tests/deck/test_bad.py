@@ -43,7 +43,7 @@ def test_five_mistakes_in_one_go() -> None:
     assert str(caught.value).count(": error: ") == 5
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [300, pytest.param(1000, marks=pytest.mark.long)])
 def test_mutated_decks(count: int) -> None:
     reads, _ = fuzz(count, 20240601)
     assert reads > 10
