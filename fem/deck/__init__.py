@@ -25,7 +25,6 @@ from fem.deck import (
     surfaces,
     vessels,
     waves,
-    winds,
 )
 from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -59,7 +58,7 @@ KEYWORDS: dict[str, Handler] = {
     "FAILURE": loads.failure,
     "MODEL CHANGE": loads.model_change,
     "AQUA": fluids.aqua,
-    "WIND": winds.wind,
+    "WIND": fluids.wind,
     "WAVE": waves.wave,
     "RAO": vessels.rao,
     "DRAG LAW": fluids.drag_law,

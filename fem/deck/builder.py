@@ -117,14 +117,9 @@ class Builder:
         return name
 
     def move(
-        self,
-        nodes: ArrayLike,
-        direction: int,
-        value: float,
-        *,
-        amplitude: str | None = None,
+        self, nodes: ArrayLike, direction: int, value: float, *, amplitude: str | None = None,
         kind: str = "DISPLACEMENT",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Move nodes along x, y or z (1, 2, 3) in the step: to a displacement, at a VELOCITY or ACCELERATION."""
         rows = [(node, direction, direction, value) for node in np.atleast_1d(np.asarray(nodes)).tolist()]
         self.card("BOUNDARY", rows, amplitude=amplitude, type=kind)

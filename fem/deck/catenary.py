@@ -255,10 +255,10 @@ PASSES = 4
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
     on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
-    found = [
-        Piece(labels, row.amount(3, "the natural length", positive=True) if row.field(3).text else None, row)
-        for row, labels in pieces
-    ]
+    found = []
+    for row, labels in pieces:
+        length = row.amount(3, "the natural length", positive=True) if row.field(3).text else None
+        found.append(Piece(labels, length, row))
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
             message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
@@ -381,14 +381,9 @@ def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> No
 
 
 def line_of(
-    catenary: Catenary,
-    bars: Bars,
-    weight: Floats,
-    joints: Floats,
-    rest: Callable[[Line], Shape],
-    span: float,
+    catenary: Catenary, bars: Bars, weight: Floats, joints: Floats, rest: Callable[[Line], Shape], span: float,
     rise: float,
-) -> Line:
+) -> Line:  # fmt: skip
     """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
 
     weight (n,) of the bars per length;  joints (n+1,) of nodes besides
@@ -452,9 +447,8 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     numbers = [entry.numbers for entry in made if entry is not None and not entry.broken]
     if any("uniaxial" in given for given in numbers):
         message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
-        raise Mistake(
-            catenary.pieces[0].row.place, message, "generate the line straight and let a *STATIC step find its shape"
-        )
+        what = "generate the line straight and let a *STATIC step find its shape"
+        raise Mistake(catenary.pieces[0].row.place, message, what)
     young = [  # that of long times; infinite where the length is kept
         np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
         for given in numbers

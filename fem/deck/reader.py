@@ -45,13 +45,9 @@ SURE = 0.75
 
 
 def read_file(
-    path: str | Path,
-    overrides: Mapping[str, float],
-    keywords: Mapping[str, Handler],
-    stored: dict[Path, bytes] | None = None,
-    course: Course | None = None,
-    earlier: EarlierDeck | None = None,
-) -> Model:
+    path: str | Path, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
+    stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDeck | None = None,
+) -> Model:  # fmt: skip
     """A deck from a file; ``stored`` keeps the text of the files for the next time.
 
     ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``.
@@ -65,13 +61,9 @@ def read_file(
 
 
 def read_source(
-    files: DeckFiles,
-    source: Source,
-    overrides: Mapping[str, float],
-    keywords: Mapping[str, Handler],
-    course: Course | None = None,
-    earlier: EarlierDeck | None = None,
-) -> Model:
+    files: DeckFiles, source: Source, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
+    course: Course | None = None, earlier: EarlierDeck | None = None,
+) -> Model:  # fmt: skip
     draft = Draft()
     scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
     scanner.scan(source)
@@ -206,9 +198,7 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
     draft.muted = muted
 
 
-PLANNED = words("""
-    CONNECTOR SECTION, KINEMATIC COUPLING
-""")
+PLANNED = ("CONNECTOR SECTION", "KINEMATIC COUPLING")
 HARMLESS = words("""
     PREPRINT, FILE FORMAT, ENERGY FILE, NODE RESPONSE, PRINT, MONITOR, FILE OUTPUT, SYSTEM OF UNITS,
     DIAGNOSTICS, SECTION PRINT, SECTION FILE, CONTACT OUTPUT, CONTACT PRINT, CONTACT FILE, RADIATION OUTPUT,
@@ -285,6 +275,11 @@ def answer_foreign(card: Card, draft: Draft) -> None:
     raise card.mistake(f"*{name} is not supported", hint)
 
 
+OF_ELEMENTS: dict[str, Any] = {"sections": BarSection, "springs": Spring, "dashpots": Dashpot, "masses": PointMass}
+OF_ELEMENTS["inertias"] = RotaryInertia
+"""Fields of the model with properties of elements, and what these are."""
+
+
 def build_model(draft: Draft, end: Place) -> Model:
     """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
     if draft.catenaries:
@@ -296,21 +291,21 @@ def build_model(draft: Draft, end: Place) -> Model:
     mesh = build_mesh(draft)
     nodes, elements = Lookup(mesh.node_labels, mesh.node_sets), Lookup(mesh.element_labels, mesh.element_sets)
     check_uses(draft)
-    properties = build_properties(draft, mesh)
-    sections = tuple(entry for entry in properties if isinstance(entry, BarSection))
-    springs = tuple(entry for entry in properties if isinstance(entry, Spring))
-    used = {section.material for section in sections}
-    materials = build_materials(draft, used)
+    found, built = build_properties(draft, mesh), dict[str, Any]()
+    for name, kind in OF_ELEMENTS.items():
+        built[name] = tuple(entry for entry in found if isinstance(entry, kind))
+    used = {section.material for section in built["sections"]}
+    built["materials"] = materials = build_materials(draft, used)
     of_bars = [material for name, material in materials.items() if name in used]
     steps.blame_steps_without_ropes(draft, of_bars)
-    steps.blame_perturbations(draft, of_bars, springs)
+    steps.blame_perturbations(draft, of_bars, built["springs"])
     blame_rope_laws(draft, of_bars)
     steps.blame_short_files(draft)
     steps.blame_integrals(draft)
-    equations = conditions.build_equations(draft, mesh, nodes)
-    links = conditions.build_links(draft, mesh, nodes)
+    built["equations"] = equations = conditions.build_equations(draft, mesh, nodes)
+    built["links"] = links = conditions.build_links(draft, mesh, nodes)
     conditions.check_supports(draft, mesh, nodes)
-    bodies = conditions.build_bodies(draft, mesh, nodes)
+    built["bodies"] = bodies = conditions.build_bodies(draft, mesh, nodes)
     check_beams(draft, mesh)
     conditions.check_bars(draft, mesh, elements)
     conditions.check_pulleys(draft, mesh, elements)
@@ -319,8 +314,8 @@ def build_model(draft: Draft, end: Place) -> Model:
     conditions.check_removals(draft, mesh, elements)
     check_fluids(draft, mesh)
     check_vessels(draft, bodies)
-    seabeds, cylinders = build_seabeds(draft, mesh), build_cylinders(draft, mesh)
-    planes = build_planes(draft, mesh, nodes)
+    built["seabeds"], built["cylinders"] = build_seabeds(draft, mesh), build_cylinders(draft, mesh)
+    built["planes"] = planes = build_planes(draft, mesh, nodes)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
@@ -335,22 +330,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     if count:
         label = draft.as_written(mesh.node_labels[idle][0])
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
-    built: dict[str, Any] = {
-        "materials": materials,
-        "sections": sections,
-        "springs": springs,
-        "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
-        "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
-        "inertias": tuple(entry for entry in properties if isinstance(entry, RotaryInertia)),
-        "seabeds": seabeds,
-        "cylinders": cylinders,
-        "equations": equations,
-        "links": links,
-        "bodies": bodies,
-        "planes": planes,
-        "steps": tuple(map(steps.build_step, draft.steps)),
-        "laid": tuple(draft.laid),
-    }
+    built |= {"steps": tuple(map(steps.build_step, draft.steps)), "laid": tuple(draft.laid)}
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
@@ -371,11 +351,9 @@ def build_model(draft: Draft, end: Place) -> Model:
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
     hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, if it still exists; else "
     hint = "" if draft.earlier is None else hint + "*INCLUDE it"
-    for there, message in (
-        (len(mesh.node_labels), "the deck has no *NODE"),
-        (len(mesh.blocks), "the deck has no *ELEMENT"),
-        (len(draft.steps), "the deck has no *STEP: there is nothing to solve"),
-    ):
+    parts = {"*NODE": len(mesh.node_labels), "*ELEMENT": len(mesh.blocks)}
+    parts["*STEP: there is nothing to solve"] = len(draft.steps)
+    for name, there in parts.items():
         if not there:
-            draft.report(Mistake(end, message, hint))
+            draft.report(Mistake(end, f"the deck has no {name}", hint))
             return

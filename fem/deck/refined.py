@@ -100,9 +100,8 @@ def reasons(model: Model) -> NDArray[Any]:
         found[(found == "") & (mass <= 0.0)] = "no mass of its own"
     beads = [block.connectivity[:, 0] for block in mesh.blocks if block.kind == "MASS"]
     if beads:
-        found[(found == "") & np.isin(mesh.element_nodes, np.concatenate(beads)).all(axis=1)] = (
-            "a point mass at each end"
-        )
+        between = np.isin(mesh.element_nodes, np.concatenate(beads)).all(axis=1)
+        found[(found == "") & between] = "a point mass at each end"
     wound = model.reach.wound
     found[wound[found[wound] == ""]] = "a winch changes its length"
     if model.earlier is not None:
@@ -192,11 +191,8 @@ class Cut:
         found = []
         for each in given:
             found.append(each)
-            if (
-                getattr(each, "kind", "") not in NODAL_KINDS
-                and isinstance(each.target, int)
-                and second.get(each.target)
-            ):
+            is_nodal = getattr(each, "kind", "") in NODAL_KINDS
+            if not is_nodal and isinstance(each.target, int) and second.get(each.target):
                 found.append(replace(each, target=second[each.target]))
         return tuple(found)
 

@@ -283,13 +283,9 @@ class Scanner:
     """
 
     def __init__(
-        self,
-        files: DeckFiles,
-        report: Callable[[Mistake], None],
-        overrides: Mapping[str, float],
-        course: Course,
+        self, files: DeckFiles, report: Callable[[Mistake], None], overrides: Mapping[str, float], course: Course,
         keywords: Mapping[str, str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.files, self.report, self.course, self.keywords = files, report, course, keywords
         self.cards: list[Card] = []
         self.table: dict[str, tuple[int, Any]] = {}

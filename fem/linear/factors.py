@@ -157,16 +157,11 @@ def library_for(wanted: str, equations: int) -> tuple[str, str]:
 def factors_of(library: str, is_symmetric: bool, has_order: bool) -> Factors:
     """Open a library. ``is_symmetric``: all matrices are; ``has_order``: their rows can be put in any order."""
     if library == PARDISO:
-        _find_mkl()
+        for folder in ("lib", "Library/bin"):  # spare pypardiso its search through the whole installation for it
+            for path in sorted(Path(sys.prefix, folder).glob("*mkl_rt*")):
+                os.environ.setdefault("PYPARDISO_MKL_RT", str(path))
         return Pardiso(is_symmetric)
     return SuperLU(has_order)
-
-
-def _find_mkl() -> None:
-    """Spare pypardiso its search through the whole installation for the library pip has put at its top."""
-    for folder in ("lib", "Library/bin"):
-        for path in sorted(Path(sys.prefix, folder).glob("*mkl_rt*")):
-            os.environ.setdefault("PYPARDISO_MKL_RT", str(path))
 
 
 def solve_pivoting(matrix: Sparse, right: Floats) -> Floats | None:
