@@ -26,9 +26,7 @@ ADDED = "ADDED MASS"
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Fluid loads of one kind and equal parameters: ``load``, of no target, amplitude and magnitude.
-
-    streams  the amplitudes of its stream;  cases: M of the elements, (k, 1)
-    """
+    streams  the amplitudes of its stream;  cases: M of the elements, (k, 1)"""
 
     load: FluidLoad
     streams: tuple[Curve, Curve]
@@ -268,9 +266,7 @@ def _to_nodes(system: System, force: Floats) -> Floats:
 
 def thermal_rows(system: System, environment: Environment, time: Floats) -> Floats:
     """(k, m) thermal strains of the bars at given times; one row where nothing changes.
-
-    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it.
-    """
+    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it."""
     initial = environment.initial_temperature
     assert initial is not None
     if not system.expansions:

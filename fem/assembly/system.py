@@ -260,11 +260,8 @@ def with_families(system: System) -> System:
 
 def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
     """Arrays of a model without the elements that are gone (k,), in places that do not depend on these.
-
     shed  (c,) which of its nonstructural masses are off
-
-    ModelError where a bar has no length.
-    """
+    ModelError where a bar has no length."""
     builder = _Builder(model, gone, shed)
     for section in model.sections:
         builder.add_section(section)

@@ -69,9 +69,7 @@ class Answer(NamedTuple):
 
     def at(self, names: Sequence[str], time: Floats) -> Floats:
         """(k, c) values at the instants that it has, NaN at others; where it has hardly any, straight between its own.
-
-        NaN for columns that it does not have.
-        """
+        NaN for columns that it does not have."""
         values = np.full((len(time), len(names)), np.nan)
         place = {name: column for column, name in enumerate(self.names, 1)}
         if not len(self.rows):

@@ -129,9 +129,7 @@ class Stage(NamedTuple):
 @frozen
 class Twin:
     """fixed (n, 3): dofs that never move;  u, v (3n,): initial;  mass (n,);  nodes, elements: labels that are printed.
-
-    free (n,): nodes that are not held in all directions
-    """
+    free (n,): nodes that are not held in all directions"""
 
     model: Model
     system: System
@@ -176,9 +174,7 @@ class Twin:
 
 def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
     """The twin of a model that the code can express. keeps_off: the code has such masses of bars between free nodes.
-
-    DeckError: what a twin cannot have; what differs in it is noted.
-    """
+    DeckError: what a twin cannot have; what differs in it is noted."""
     writing.close()
     model = writing.model
     system = assemble(model)
@@ -299,9 +295,7 @@ def load_series(loads: LoadSet, grid: Floats) -> dict[int, Series]:
 
 def printed(model: Model) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Labels of what is compared: the nodes and the axial elements of all print requests.
-
-    Without such nodes: all nodes; without such elements: those beside these nodes, the first ``MOST_BESIDE``.
-    """
+    Without such nodes: all nodes; without such elements: those beside these nodes, the first ``MOST_BESIDE``."""
     mesh = model.mesh
     nodes, elements = set[int](), set[int]()
     for request in (request for step in model.steps for request in step.outputs if request.every):

@@ -267,9 +267,7 @@ class Clamps:
 
 def turn_clamps(model: Model) -> Model:
     """The model with a node of each body behind each clamp on it, as far behind as the bar is long.
-
-    ValueError: a body of two points does not turn about its axis, and a line is clamped to it across this axis.
-    """
+    ValueError: a body of two points does not turn about its axis, and a line is clamped to it across this axis."""
     found = find_angles_on(model)
     if not found:
         return model

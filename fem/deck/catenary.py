@@ -194,9 +194,7 @@ class Ground(NamedTuple):
 
 def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, axes: Floats) -> Ground | None:
     """What lies below a line; None where it hangs clear by itself, or by SEABED=NO.
-
-    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity
-    """
+    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity"""
     card, up = catenary.card, bars.up
     # which *SEABED each bar is above, -1 for none
     below = np.full(len(bars.labels), -1)
@@ -334,9 +332,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
 
 class Laid(NamedTuple):
     """A line of n bars as it was laid.
-
-    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) weights of nodes besides
-    """
+    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) weights of nodes besides"""
 
     labels: Ints
     line: Line
@@ -385,9 +381,7 @@ def line_of(
     rise: float,
 ) -> Line:  # fmt: skip
     """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
-
-    weight (n,) of the bars per length;  joints (n+1,) of nodes besides
-    """
+    weight (n,) of the bars per length;  joints (n+1,) of nodes besides"""
     counts = [len(piece.labels) - 1 for piece in catenary.pieces]
     lengths = [piece.length or 0.0 for piece in catenary.pieces]
 
@@ -427,8 +421,7 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
 
 def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     """The bars between consecutive nodes, some of them side by side; None where one has no section or no material,
-    which is said elsewhere.
-    """
+    which is said elsewhere."""
     found, gap, flat = between(draft, labels)
     missing = np.flatnonzero(np.bincount(gap, minlength=len(labels) - 1) == 0)
     if missing.size:

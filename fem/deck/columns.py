@@ -27,9 +27,7 @@ NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
 
 class Columns(NamedTuple):
     """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any.
-
-    unread  a line above the numbers that does not have one name for each column
-    """
+    unread  a line above the numbers that does not have one name for each column"""
 
     card: Card
     pieces: tuple[Piece, ...]
@@ -70,9 +68,7 @@ class Columns(NamedTuple):
 
     def assigned(self, spellings: Mapping[str, Sequence[str]]) -> dict[str, int]:
         """The column of each of some things, by its name in one of its spellings; units in brackets apart.
-
-        None of them: the table has no names. Mistake: a name means nothing, or the same as another.
-        """
+        None of them: the table has no names. Mistake: a name means nothing, or the same as another."""
         if self.unread:
             raise self.mistake(f"{shown(self.unread.strip())} is not one name for each of {self.width} columns")
         found: dict[str, int] = {}

@@ -149,9 +149,7 @@ def tied_field(card: Card) -> Field:
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
     """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value.
-
-    ANCHOR: where the friction of a bottom holds a node, as a displacement of it.
-    """
+    ANCHOR: where the friction of a bottom holds a node, as a displacement of it."""
     field = card.field("TYPE")
     kind = field.text.upper()
     if kind not in INITIAL:
@@ -341,9 +339,7 @@ def split_supports(
     clamps: Clamps,
 ) -> None:  # fmt: skip
     """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
-
-    given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
-    """
+    given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with"""
     kept, held = list[tuple[Boundary, Place]](), set[int]()
     for entry, place in part.turned:
         stiff = clamps.beams.keys() & set(nodes.members(entry.target).tolist())

@@ -152,9 +152,7 @@ def turn_by_moments(draft: Draft) -> None:
 
 def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int, Place]]:
     """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two.
-
-    Returns which are fixed, by node, and where that is said.
-    """
+    Returns which are fixed, by node, and where that is said."""
     fixed: dict[int, dict[int, Place]] = {}
     if not bodies:
         return fixed
@@ -208,9 +206,7 @@ def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place:
 
 def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Place]]) -> None:
     """Initial displacements and velocities of a body go to its points and to all nodes tied to it.
-
-    fixed  rotations, by node, and where that is said
-    """
+    fixed  rotations, by node, and where that is said"""
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:

@@ -266,8 +266,7 @@ def winch(card: Card, draft: Draft) -> None:
 
 def check_winches(draft: Draft, mesh: model.Mesh, elements: Lookup, materials: Mapping[str, model.Material]) -> None:
     """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
-    something that can.
-    """
+    something that can."""
     if draft.mistakes or not (mesh.has_pulleys or any(step.winches for step in draft.steps)):
         return  # of a mesh that is not whole no lengths are known
     reeved, begin = mesh.is_of(*REEVED), 0.0

@@ -49,9 +49,7 @@ def read_file(
     stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDeck | None = None,
 ) -> Model:  # fmt: skip
     """A deck from a file; ``stored`` keeps the text of the files for the next time.
-
-    ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``.
-    """
+    ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``."""
     files = DeckFiles(stored)
     try:
         source = files.open_deck(Path(path))
@@ -105,9 +103,7 @@ def read_source(
 
 def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
     """What stands before the first step of the deck of an earlier run; nothing where that is not to be found.
-
-    Its files are files of the new deck, too: they count in its hash, and nothing is written over them.
-    """
+    Its files are files of the new deck, too: they count in its hash, and nothing is written over them."""
     scanner = Scanner(files, draft.report, earlier[1], Course(), names_of(keywords))
     try:
         scanner.scan(files.open_deck(earlier[0]))

@@ -111,8 +111,7 @@ def reasons(model: Model) -> NDArray[Any]:
 
 def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
     """(p,) number of the row to which the bars between pairs of nodes (p, 2) belong: bars that are joined at nodes
-    with two neighbours and differ by no more than ``ALIKE`` in their lengths (p,).
-    """
+    with two neighbours and differ by no more than ``ALIKE`` in their lengths (p,)."""
     joined: list[list[int]] = [[] for _ in range(nodes)]
     for place, pair in enumerate(pairs.tolist()):
         for node in pair:
@@ -125,8 +124,7 @@ def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
 
 class Cut:
     """How a model is cut: ``pairs`` (p, 2) nodes with a new one in their middle, nodes n, n+1, ...; bars side by side
-    share it.
-    """
+    share it."""
 
     def __init__(self, model: Model, split: Flags) -> None:
         self._model, mesh = model, model.mesh

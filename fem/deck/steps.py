@@ -201,10 +201,8 @@ class Times(NamedTuple):
 
 def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | None:
     """dt0, T, dtmin, dtmax of the one data line; None without one.
-
     is_fixed  the parameter that makes all increments equal: limits below it are not used
-    most      entries the line may have
-    """
+    most      entries the line may have"""
     rows = list(draft.rows(card, needed=False))
     if not rows:
         return None
@@ -408,9 +406,7 @@ def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> No
 
 def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
     """PERTURBATION may stand where it changes nothing: with ``*FREQUENCY``, and in a deck of one linear ``*STATIC``.
-
-    materials: those of sections. The response of any other linear perturbation would not enter the steps after it.
-    """
+    materials: those of sections. The response of any other linear perturbation would not enter the steps after it."""
     is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs) and not draft.planes
     is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
     for step in draft.steps:

@@ -113,8 +113,7 @@ def is_unit(along: tuple[float, float]) -> bool:
 @keyword("model", needs=("TYPE",), takes=("WAVE PERIOD", *OURS), plus=OURS)
 def wave(card: Card, draft: Draft) -> None:
     """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea; TABLE: ``amplitude,
-    period, phase, heading``; ELEVATION: ``time, elevation``.
-    """
+    period, phase, heading``; ELEVATION: ``time, elevation``."""
     asked = card.field("TYPE").text.upper()
     if asked in FOREIGN:
         hint = "TYPE=AIRY is for regular first-order waves, JONSWAP for an irregular sea"

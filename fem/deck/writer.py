@@ -363,10 +363,8 @@ def rest(load: FluidLoad) -> list[str]:
 
 def with_increments(text: str, steps: Sequence[Step]) -> str:
     """The text with the increments of these steps, one for each ``*STEP`` in it.
-
     Only cards as they are usually written are changed, and only in this text, not in what it includes: whoever asks
-    has to read the result, and to compare it.
-    """
+    has to read the result, and to compare it."""
     lines = text.split("\n")
     rest, step, found = iter(steps), None, False
     for k, line in enumerate(lines):

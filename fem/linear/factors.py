@@ -223,9 +223,7 @@ def refine(solve: Callable[[Floats], Floats], matrix: Matrix, right: Floats) -> 
 
 def scales(matrix: Matrix) -> tuple[Floats, Floats]:
     """Factors of rows and columns that bring the largest entries of all to about 1; not finite where one is empty.
-
-    Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
-    """
+    Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034."""
     (row, column), values = _entries(matrix)
     magnitudes = np.abs(values)
     rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
@@ -254,9 +252,7 @@ def _largest(magnitudes: Floats, place: Ints, count: int) -> Floats:
 
 def equilibrated(matrix: Sparse) -> tuple[Sparse, Floats] | None:
     """A symmetric matrix (CSC) with rows of about the same size, d_i a_ij d_j, and d; None where it cannot be solved.
-
-    Not finite, or structurally singular: SuperLU would crash. Source: Ruiz 2001.
-    """
+    Not finite, or structurally singular: SuperLU would crash. Source: Ruiz 2001."""
     from scipy.sparse.csgraph import structural_rank
 
     matrix.indices = matrix.indices.astype(np.int32)  # structural_rank of old SciPy takes no others

@@ -86,8 +86,7 @@ class Rao:
 
     def steepest(self) -> tuple[float, str, float, float, float]:
         """The largest turn of the phase [degrees] from one frequency of the table to the next, its motion and heading,
-        and the two frequencies: chords across it leave cos(turn/2) of the amplitude.
-        """
+        and the two frequencies: chords across it leave cos(turn/2) of the amplitude."""
         found = (0.0, MOTIONS[0], 0.0, 0.0, 0.0)
         for heading in self.headings:
             omega, values = self.at(heading)

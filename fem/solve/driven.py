@@ -84,9 +84,7 @@ class Driven(Run):
 
     def advance_to(self, time: float) -> None:
         """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
-
-        NoConvergence, ModelError: as any run; the motion is where it could go no further.
-        """
+        NoConvergence, ModelError: as any run; the motion is where it could go no further."""
         if self.live:
             self._reach(self.asked, time)
             self._copy()

@@ -205,8 +205,7 @@ def property_lines(moorings: Moorings) -> list[str]:
 
 def law_lines(made: LineType, damping: float) -> list[str]:
     """EA and BA [N s]: a spring beside a dashpot; with EA_s|EA_d a spring EA_d in series with those, which are EA_1 and
-    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load.
-    """
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load."""
     static, *dynamic = made.parts(3)
     if not dynamic:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
@@ -342,9 +341,7 @@ def in_rows(labels: list[int]) -> list[str]:
 
 def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin: float) -> list[str]:
     """``*FAILURE`` cards. DeckError: they name what is not there, or cannot be.
-
-    ends  (line, point) -> the bar of the line beside the point;  begin  total time at which MoorDyn's begins
-    """
+    ends  (line, point) -> the bar of the line beside the point;  begin  total time at which MoorDyn's begins"""
     found: dict[str, list[str]] = {"TIME": [], "TENSION": []}
     for row in moorings.failures:
         if len(row.words) < 5:
@@ -381,9 +378,7 @@ CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows d
 
 def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
     """``fem import moordyn``; ``say`` is told what is left out and what is written.
-
-    DeckError: the file cannot be understood. CommandError: the deck exists and holds something else.
-    """
+    DeckError: the file cannot be understood. CommandError: the deck exists and holds something else."""
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)

@@ -31,9 +31,7 @@ def file_beside(path: Path, word: str) -> Path:
 
 def rows_of(path: Path, what: str, heads: int = 0) -> list[Row]:
     """The lines that hold something, without the first ``heads`` of the file. CommandError: it is not there.
-
-    what  that takes the file, for the message
-    """
+    what  that takes the file, for the message"""
     if not path.is_file():
         raise CommandError(f"{what} from {path}, which does not exist")
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)

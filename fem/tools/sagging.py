@@ -45,9 +45,7 @@ CHARTED = 0.5
 
 def conductor_of(section: Section) -> Conductor:
     """Core and wires of a section of the catalogue: its own curves, or those of its stranding (26/7).
-
-    CommandError: the catalogue has no curves for it.
-    """
+    CommandError: the catalogue has no curves for it."""
     own = numbers_of(section.name)
     if not {"area", "wires", "core_wires"} <= own.keys():
         raise CommandError(f"section {section.name} has no curves of a core and wires in the catalogue; {which()} have")

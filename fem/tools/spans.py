@@ -178,9 +178,7 @@ def known() -> str:
 
 def section_of(name: str) -> Section:
     """Of a name in the catalogue. CommandError: there is none of that name; it says which there are.
-
-    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some.
-    """
+    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some."""
     *parts, size = name.split("-")
     diameter = 0.0
     with suppress(ValueError):

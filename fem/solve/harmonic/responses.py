@@ -198,9 +198,7 @@ TURNS = 4
 @dataclass(frozen=True, slots=True)
 class Superposition:
     """Modes (m) of n nodes: ``shapes`` (3n, m), ``held`` M phi, ``rates`` (m,) 2 zeta w [1/time]; ``whole``: all dofs.
-
-    solve  K u = f over the independent dofs, roughly
-    """
+    solve  K u = f over the independent dofs, roughly"""
 
     whole: Small
     shapes: Floats
