@@ -26,7 +26,6 @@ from fem.deck import (
     vessels,
     waves,
 )
-from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
 from fem.deck.table import Handler
 from fem.deck.writer import write_deck
@@ -145,8 +144,8 @@ def read_model(
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
-    are put in without reading again (``outline.py``)."""
-    return OutlineReader(path, varied, KEYWORDS)
+    are put in without reading again (``Outline``)."""
+    return reader.OutlineReader(path, varied, KEYWORDS)
 
 
 def parse_deck(
