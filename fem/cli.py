@@ -241,8 +241,6 @@ def add_others(commands: Any) -> None:
 
 
 def add_pictures(commands: Any) -> None:
-    from fem.show import post
-
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all for which the run has data)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="file format (default: png)")
@@ -277,7 +275,36 @@ def add_pictures(commands: Any) -> None:
     told.set_defaults(command=late("fem.show.report:report", is_told=True))
     for command in (plot, film, told):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
-    post.add_commands(commands, late)
+
+
+def add_analyses(commands: Any) -> None:
+    post = commands.add_parser("post", help="analyse the tables of a run: fatigue cycles, statistics, ranges")
+    questions = post.add_subparsers(metavar="ANALYSIS", required=True)
+    text = "count the rainflow cycles (ASTM E1049) of time series, and compute their fatigue damage"
+    rainflow = questions.add_parser("rainflow", help=text)
+    option.add_curve(rainflow)
+    text = "sort the cycles of the table into this number of equal ranges"
+    rainflow.add_argument("--bins", metavar="N", type=option.positive_count, help=text)
+    rainflow.set_defaults(command=late("fem.show.series:rainflow", is_told=True))
+    stats = questions.add_parser(
+        "stats", help="print mean, std, extremes, zero-crossing period and expected extremes of time series"
+    )
+    text = "also print the largest value expected in a duration D"
+    stats.add_argument("--duration", metavar="D", type=option.positive, help=text)
+    text = "also fit a Gumbel distribution to the largest values of this number of equal parts of the time"
+    stats.add_argument("--blocks", metavar="N", type=option.blocks, help=text)
+    stats.set_defaults(command=late("fem.show.series:stats", is_told=True))
+    line = questions.add_parser("range", help="write minimum, mean and maximum along a line as a table and a figure")
+    text = "set of the elements that form the line"
+    line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
+    line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
+    series = "series from the tables: T of element 12, U3 of node 5; T_e1/A+SM_n1/W: a sum, here a stress"
+    number_of_line = "T, or a number of the nodes such as SK or U3"
+    asked = (rainflow, "T_e12[,U3_n5]", series), (stats, "T_e12[,U3_n5]", series), (line, "T", number_of_line)
+    for question, what, text in asked:
+        question.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
+        question.add_argument("--what", metavar=what, required=True, help=text)
+        option.add_window(question)
 
 
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
@@ -285,7 +312,8 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_decks: ("pendulum", "line", "import", "export"),
     add_comparison: ("compare",),
     add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
-    add_pictures: ("plot", "animate", "report", "post"),
+    add_pictures: ("plot", "animate", "report"),
+    add_analyses: ("post",),
     add_others: ("example", "app", "validate", "warmup"),
 }
 """What adds parsers, and of which commands."""

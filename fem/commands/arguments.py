@@ -39,6 +39,7 @@ workers = checked(whole, lambda number: 0 < number < 10**9, "a number of process
 port = checked(whole, lambda number: 0 < number < 65_536, "a port from 1 to 65535")
 positive = checked(float, lambda number: 0.0 < number < math.inf, "a positive number")
 not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number that is zero or positive")
+blocks = checked(whole, lambda number: number > 1, "a number of at least 2")
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction, 0 or more and below 1")
 
 
@@ -146,3 +147,21 @@ def number(text: str, shown: str = "") -> float:
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{shown or repr(text)} is not a finite number")
     return value
+
+
+def add_curve(command: Any) -> None:
+    """``--slope``, ``--constant``, ``--strength`` and ``--goodman``: cycles to failure."""
+    text = "m and K of N = K range^-m (N: cycles to failure; range in the units of the series)"
+    command.add_argument("--slope", metavar="m", type=positive, help=text)
+    command.add_argument("--constant", metavar="K", type=positive, help=text)
+    text = "breaking load: the curve is a T-N curve, N = K (range/MBL)^-m"
+    command.add_argument("--strength", metavar="MBL", type=positive, help=text)
+    text = "count each cycle with the range/(1 - mean/S) that does the same damage about a mean of zero (Goodman)"
+    command.add_argument("--goodman", metavar="S", type=positive, help=text)
+
+
+def add_window(command: Any) -> None:
+    """``--step`` and ``--from``: which values count."""
+    command.add_argument("--step", metavar="N", type=positive_count, help="use this step only (default: all steps)")
+    text = "leave out values before this total time"
+    command.add_argument("--from", dest="start", metavar="T", type=number, default=-math.inf, help=text)

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fem.model import Model
-from fem.runs.energy_error import Exchange, energies_of, energy_error_text
+from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import COMPLETED, Totals
 from fem.runs.schedule import Schedule

@@ -85,7 +85,7 @@ class History:
     @property
     def energy_error_text(self) -> str:
         """The largest energy error, with its unit where the heading says SI, and its share of the energy exchanged."""
-        from fem.runs.energy_error import energy_error_text, exchanged
+        from fem.runs.frames import energy_error_text, exchanged
 
         error = np.fmax.reduce(np.abs(self.energy_error)) if len(self) else 0.0
         return energy_error_text(float(error), exchanged(self.step, self.energy), self.model.heading)

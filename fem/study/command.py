@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from fem.commands import arguments as option
-from fem.show.post import add_curve, add_window
 
 
 def add_commands(commands: Any, late: Callable[..., Any]) -> None:
@@ -34,8 +33,8 @@ def add_sweep_command(commands: Any) -> None:
     sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
     text = "also mean, std, extremes and Tz of time series (T of element 12, U3 of node 5) of each run, and a figure"
     sweep.add_argument("--record", metavar="T_e12[,U3_n5]", help=text)
-    add_window(sweep)
-    add_curve(sweep)
+    option.add_window(sweep)
+    option.add_curve(sweep)
     text = "scatter diagram for the total damage: CSV with varied parameters and their probability or occurrences"
     sweep.add_argument("--occurrences", metavar="FILE.csv", type=Path, help=text)
     sweep.set_defaults(command=sweep_command)

@@ -19,7 +19,7 @@ from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, l
 from fem.study.points import is_seed
 
 if TYPE_CHECKING:
-    from fem.study.attractors import Basins
+    from fem.study.basins import Basins
     from fem.study.branches import Orbits
     from fem.study.continuation import Continuation
     from fem.study.sections import Section, Sections

@@ -27,13 +27,12 @@ from fem.study.exponents import Lyapunov, beyond_bar, running_rates
 from fem.study.points import points_of, read_vary
 from fem.study.question import Study
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
-from fem.study.scatter import life_of, read_scatter, write_lives
+from fem.study.scatter import life_of, read_scatter, write_lives, write_seeds
 from fem.study.sections import Sections
-from fem.study.seeds import write_seeds
 from fem.study.sweep import Plan, Sweep, carry_out, first_of, report_failures, run_sweep
 
 if TYPE_CHECKING:
-    from fem.study.attractors import Basins
+    from fem.study.basins import Basins
 
 
 def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str]) -> OwnFolder:

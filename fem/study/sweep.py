@@ -100,7 +100,7 @@ class Sweep(Columns):
         >>> found.over_seeds()["seeds"].tolist()[:2]
         [4, 4]
         """
-        from fem.study.seeds import over_seeds
+        from fem.study.scatter import over_seeds
 
         return over_seeds(self, self.names)
 
