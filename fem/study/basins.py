@@ -48,13 +48,9 @@ ALIKE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Settling(Question):
-    """How each start runs.
+    """How each start runs, with ``labels`` of the printed nodes; other settings as ``basins`` has them.
 
-    labels     of the printed nodes
-    period     of the section: a time, a ``*PARAMETER`` that is one, None: that of the deck's PERIODIC amplitude
-    transient  periods before which no section has settled;  cycles: periods after which all runs end
-    tolerance  distance of points that are the same, as a fraction of the size of the model (of velocities: of what
-               covers that size 2 pi times in a period)
+    tolerance  of velocities: of what covers the size of the model 2 pi times in a period
     again      one start in ``ONE_IN`` runs a second time, at dt/2
     """
 

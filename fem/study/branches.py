@@ -36,11 +36,11 @@ from numpy.typing import NDArray
 
 from fem.arrays import Columns, Floats
 from fem.deck import deck_reader, read_model
-from fem.errors import CommandError, FemError, NoConvergence, proposal
+from fem.errors import CommandError, FemError, NoConvergence
 from fem.linear.factors import solve_dense
 from fem.model import Model
 from fem.runs.record import Event, StepStart
-from fem.study.points import Grid, make_grid
+from fem.study.points import Grid, make_grid, parameter_of
 from fem.study.question import Study
 from fem.study.sections import Section, SectionSink, check_column, column_named, moving_most
 from fem.study.sections import strobe as drive_of
@@ -630,14 +630,7 @@ class Orbits(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Search(Study):
-    """How orbits are looked for.
-
-    period     of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    multiple   periods of the drive after which orbits come back
-    transient  periods from the deck's own start to the first guess
-    what       column of the section whose range the table has; empty: the displacement that moves most
-    depth      follow branches that start at bifurcations, and branches of these, to this depth
-    """
+    """How orbits are looked for: settings as ``orbits`` has them."""
 
     period: float | str | None = None
     multiple: int = 1
@@ -675,19 +668,12 @@ class Search(Study):
         """Branch after branch, those that begin on others after them."""
         model = read_model(deck, parameters)
         check_column(model, self.what)
-        spellings = {known.upper(): known for known in model.parameters}
-        if name.upper() not in spellings:
-            raise CommandError(f"the deck has no *PARAMETER {name}; {proposal(name, spellings.values())}")
+        spelled = parameter_of(model, name)
         if name.upper() in map(str.upper, parameters):
             raise CommandError(f"parameter {name} is both varied and set")
         reader = deck_reader(deck, (name,))
-        family = Family(
-            lambda value: reader({**parameters, name: value}),
-            spellings[name.upper()],
-            abs(values[-1] - values[0]),
-            self.period,
-            self.multiple,
-        )
+        width = abs(values[-1] - values[0])
+        family = Family(lambda p: reader({**parameters, name: p}), spelled, width, self.period, self.multiple)
         first = self.first(family, values[0])
         still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
         starts: deque[tuple[int, Family, Orbit, Direction]] = deque()

@@ -36,7 +36,7 @@ class Cluster:
     def submit(self, block: sharing.Block) -> None:
         self.pending[self.client.submit(sharing.Block.solve, block, pure=False, retries=RETRIES)] = block
 
-    def collect(self) -> list[tuple[sharing.Block, list[Answer] | sharing.LostWorker]]:
+    def collect(self) -> list[tuple[sharing.Block, sharing.Outcome]]:
         """Answers of those that have ended; FemError as of ``look``."""
         import distributed
 
@@ -46,7 +46,7 @@ class Cluster:
                 distributed.wait(list(self.pending), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         return [(self.pending.pop(future), self.outcome(future)) for future in ended]
 
-    def outcome(self, future: Any) -> list[Answer] | sharing.LostWorker:
+    def outcome(self, future: Any) -> sharing.Outcome:
         """Of a block that has ended."""
         if future.status == "finished":
             try:
@@ -56,11 +56,8 @@ class Cluster:
                 self.look()
                 return sharing.lost_by(error)
         self.look()
-        return (
-            sharing.lost_by(future.exception(timeout=ANSWER_SECONDS))
-            if future.status == "error"
-            else sharing.LostWorker(future.status)
-        )
+        is_error = future.status == "error"
+        return sharing.lost_by(future.exception(timeout=ANSWER_SECONDS)) if is_error else str(future.status)
 
     def look(self) -> None:
         """FemError: the scheduler is gone, or has had no workers for ``ANSWER_SECONDS``."""

@@ -70,14 +70,7 @@ class Taut(SectionSink):
 
 @dataclass(frozen=True, slots=True)
 class Continuation(Question):
-    """How the motion is followed from value to value of the parameter.
-
-    period     time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
-    transient  periods before the section;  points: of the section, one a period
-    what       column of the section that the table keeps; empty: the displacement that moves most
-    nudge      push of the start of each value, as a fraction of the model's size a period: what is unstable is left
-    method     of the exponent: ``tangent``, ``two`` or ``none``
-    """
+    """How the motion is followed from value to value of the parameter: settings as ``continuation`` has them."""
 
     period: float | str | None = None
     transient: int = TRANSIENT
@@ -101,10 +94,8 @@ class Continuation(Question):
 
     def columns(self) -> list[str]:
         """``taut``: fraction of increments in which ropes pull and stops push; ``exponent`` with its error."""
-        return ["period", "least", "greatest", "taut", "exponent", "error", *self._numbered()]
-
-    def _numbered(self) -> list[str]:
-        return [f"point_{n}" for n in range(1, self.points + 1)]
+        numbered = (f"point_{n}" for n in range(1, self.points + 1))
+        return ["period", "least", "greatest", "taut", "exponent", "error", *numbered]
 
     def follow(self, model: Model, start: State | None) -> tuple[str, Row, State | None]:
         """Verdict, row, and the state at the end; that of the start where it did not get there."""
@@ -120,7 +111,9 @@ class Continuation(Question):
         sink = Taut(model, every, cycles, self.points)
         strobe = Strobe(model, self.period, cycles, sink)
         sink.watch(strobe)
-        start = self._nudged(strobe, start)
+        u, v, _ = start or strobe.first
+        push = np.random.default_rng(SEED).standard_normal(len(v)) * strobe.last.stage.nodes.mask  # always the same
+        start = State(u, v + self.nudge * strobe.scale[1] * push)
         strobe.begin(start)
         if self.method == "tangent":
             strobe.last.every = EVERY
@@ -143,12 +136,6 @@ class Continuation(Question):
         values, track = section.of(what), section.motion_of(what)
         numbers = section.period, float(track.min()), float(track.max()), sink.fraction
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
-
-    def _nudged(self, strobe: Strobe, start: State | None) -> State:
-        """The start with velocities that are pushed a little, always the same way."""
-        u, v, _ = start or strobe.first
-        push = np.random.default_rng(SEED).standard_normal(len(v)) * strobe.last.stage.nodes.mask
-        return State(u, v + self.nudge * strobe.scale[1] * push)
 
     def _exponent(self, grown: Floats, transient: float) -> tuple[float, float]:
         """What the section lasts gives; NaN where there is no growth."""

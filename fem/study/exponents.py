@@ -185,10 +185,8 @@ def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
     """The motion is periodic at the end of the record: what counts is the time since, if that is half of it."""
     times = np.cumsum(record[:, -1])
     begun = max(first, int(np.searchsorted(times, settled.time, side="right")))
-    is_enough = len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first])
-    if is_enough:
-        words = f"{REGULAR}; periodic (period {settled.period}) from time {settled.time:.6g} on"
-        return Verdict(False, words, begun, settled)
+    if len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first]):
+        return Verdict(False, f"{REGULAR}; {described(settled)}", begun, settled)
     return Verdict(None, f"not settled: {described(settled)}, late in the run: {longer(settled)}", first, settled)
 
 
@@ -361,14 +359,9 @@ def beyond_bar(difference: Floats, error: Floats) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class Lyapunov(Question):
-    """Settings of a computation of exponents.
+    """Settings as ``lyapunov`` has them; ``count`` exponents.
 
-    time       length of the last step; None: that of the deck
-    count      number of exponents, the largest first
-    method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
-    every      increments between two orthonormalisations; None: 10, with ``two`` 400
-    transient  fraction of the time that is omitted at the start
-    again      which points of a sweep are repeated at dt/2: one of ``AGAIN``; a single model is, except for ``none``
+    again  which points of a sweep are repeated at dt/2: one of ``AGAIN``; a single model is, except for ``none``
     """
 
     time: float | None = None
@@ -403,7 +396,11 @@ class Lyapunov(Question):
         model = lasting(model, self.time)
         if model.failures:
             raise CommandError("a motion in which elements break (*FAILURE) has no exponents")
-        followed = self.followed(model)
+        course = course_of(model)
+        is_two = self.method == "two"
+        longer = TwoGrowth(course.model, self.every) if is_two else TangentGrowth(course.model, self.count, self.every)
+        followed = Followed(course, longer)
+        followed.follow(course.record)
         grown = followed.growth.rows
         first = math.ceil(self.transient * len(grown))
         if len(grown) - first < 2 * BATCHES:
@@ -413,15 +410,6 @@ class Lyapunov(Question):
         values, errors = rates(counted[:, :-1], counted[:, -1])
         none = np.full(len(values), np.nan)
         return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
-
-    def followed(self, model: Model) -> Followed:
-        course = course_of(model)
-        is_two = self.method == "two"
-        longer = course.model
-        growth = TwoGrowth(longer, self.every) if is_two else TangentGrowth(longer, self.count, self.every)
-        found = Followed(course, growth)
-        found.follow(course.record)
-        return found
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
         """What was found, with its change at dt/2; NaN stays where increments differ, or it is not wanted."""

@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from fem.compiled.interpreted import work
 from fem.deck import read_model
 from fem.deck.parameters import assigned
 from fem.errors import CommandError, FemError, NoConvergence, proposal
-from fem.files import lines_of, replace_file
+from fem.files import replace_file
 from fem.model import Model
 from fem.runner import Prepared, verdict_of
 from fem.runs.console import as_note
@@ -35,9 +35,9 @@ from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.measured import Given, Measured, Observed, read_cases, read_record
-from fem.study.points import number
+from fem.study.points import number, parameter_of
 from fem.study.question import Answer, Job, Question
-from fem.study.table import cells_of
+from fem.study.table import write_columns
 from fem.study.trajectory import tightened
 from fem.study.workers import START_UP, Block, ProcessTeam, blocks, process_team, solve_block, spread
 
@@ -534,14 +534,6 @@ def numbers_of(measured: Sequence[Measured], hold_out: float) -> Numbers:
     return Numbers(which, column, time, values, is_used, names, tuple(record.name for record in measured))
 
 
-def parameter_of(model: Model, name: str, place: str = "") -> str:
-    """As the deck spells it. CommandError: there is no such parameter."""
-    known = {each.upper(): each for each in model.parameters}
-    if name.upper() not in known:
-        raise CommandError(f"{place}the deck has no *PARAMETER {name}; {proposal(name, known.values())}")
-    return known[name.upper()]
-
-
 def between(name: str, low: float, high: float) -> Varied:
     return Varied(name, float(low), float(high), low > 0.0 and high >= LOG_RATIO * low)
 
@@ -725,23 +717,12 @@ def write_fit(options: Namespace) -> int:
     with own:
         own.clear(own.stale())
         deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed}
-        kept = (
-            "parameters",
-            "table",
-            "correlation",
-            "undetermined",
-            "sigma",
-            "rms",
-            "starts",
-            "is_converged",
-            "notices",
-        )
-        about = {name: getattr(found, name) for name in kept}
+        about = {each.name: getattr(found, each.name) for each in fields(found)}
+        for name in ("residuals", "search", "is_si"):
+            del about[name]
         replace_file(own.path / RECORD, as_json({"deck": deck, **own.about(), **about, **found.search}))
         for name, table in ((TABLE, found.table), (RESIDUALS, found.residuals)):
-            rows = zip(*(column.tolist() for column in table.values()), strict=True)
-            cells = ([text if isinstance(text, str) else cells_of([text])[0] for text in row] for row in rows)
-            replace_file(own.path / name, lines_of([list(table), *cells]))
+            write_columns(own.path / name, table)
         save_png(residuals(found.residuals, found.is_si), own.path / FIGURE)
     if options.write:
         write_deck_with(options.deck, {**fixed, **found.parameters}, options.write)

@@ -43,16 +43,21 @@ BLENDED = ("u", "v", "a", "force", "reaction", "multiplier", "lagged")
 
 
 class TwoGrowth:
-    """Growth of the distance of two motions in the last step, as far as they are followed.
+    """Growth of the distance of two motions in the last step: ``second`` is brought close to ``trajectory``, the first,
+    again and again, as far as they are followed.
 
     motions  two with the same start; None: both start as in the deck
     """
 
     def __init__(self, model: Model, every: int | None = None, motions: Sequence[Trajectory] | None = None) -> None:
-        self.pair, self.every = Pair(model, motions), every or EVERY
-        self.distance = self.pair.begin()
-        self.trajectory = self.pair.first
-        self.start, self.since = self.pair.time, 0
+        self.trajectory, self.second = motions or [Trajectory(model, SilentSink()) for _ in range(2)]
+        self.close, self.vanished = CLOSE * size_of(model) / UNIT, VANISHED * size_of(model) / UNIT
+        self.generator, self.every = np.random.default_rng(SEED), every or EVERY
+        for trajectory in (self.trajectory, self.second):
+            if not trajectory.last.has_begun:
+                trajectory.open()
+        self.mass: Any = small_or_sparse_mass(self.second.last.stage)
+        self._since, self._begun, self._apart = 0, self.time, self._push()
         self._rows: list[tuple[float, float]] = []
 
     @property
@@ -62,78 +67,61 @@ class TwoGrowth:
 
     def follow(self, end: int = NEVER) -> None:
         """Go on up to this increment, or to the end of the step."""
-        pair, progress = self.pair, self.trajectory.progress
-        while progress.increment < end and not pair.is_finished:
-            count = min(max(self.every - self.since, 1), end - progress.increment)
-            pair.follow(count)
-            self.since += count
-            if pair.is_finished or (self.since >= self.every and (pair.is_alike or self.since >= 2 * self.every)):
+        progress = self.trajectory.progress
+        while progress.increment < end and not self.is_finished:
+            count = min(max(self.every - self._since, 1), end - progress.increment)
+            self.advance(count)
+            self._since += count
+            if self.is_finished or (self._since >= self.every and (self.is_alike or self._since >= 2 * self.every)):
                 self._close()
+
+    def advance(self, count: int) -> None:
+        """Both go on by so many increments. CommandError: not by the same ones."""
+        end = self.trajectory.progress.increment + count
+        for trajectory in (self.trajectory, self.second):
+            advance_to(trajectory.last, end)
+        if self.time != self.second.progress.time:
+            raise CommandError("the two motions take different increments: use *DYNAMIC, DIRECT")
 
     def _close(self) -> None:
         """A row; the two are brought close again."""
-        pair, grown = self.pair, self.pair.distance
-        if grown <= pair.vanished:
+        grown = self.distance
+        if grown <= self.vanished:
             raise CommandError(
                 f"the two motions have become identical within {self.every} increments (an impact or strong damping "
                 "removes all differences): use a smaller --every"
             )
-        self._rows.append((np.log(grown / self.distance), pair.time - self.start))
-        self.distance = pair.bring_close(grown) if pair.is_alike else pair.begin_anew()
-        self.start, self.since = pair.time, 0
+        self._rows.append((np.log(grown / self._apart), self.time - self._begun))
+        self._apart = self.bring_close(grown) if self.is_alike else self._begin_anew()
+        self._since, self._begun = 0, self.time
 
-
-class Pair:
-    """Two motions of one model: ``first`` is not touched, ``second`` is brought close to it."""
-
-    def __init__(self, model: Model, motions: Sequence[Trajectory] | None = None) -> None:
-        self.first, self.second = motions or [Trajectory(model, SilentSink()) for _ in range(2)]
-        self.close, self.vanished = CLOSE * size_of(model) / UNIT, VANISHED * size_of(model) / UNIT
-        self.generator = np.random.default_rng(SEED)
-
-    def begin(self) -> float:
-        """Open the step in both, the second pushed; their distance."""
-        for trajectory in (self.first, self.second):
-            if not trajectory.last.has_begun:
-                trajectory.open()
-        self.mass: Any = small_or_sparse_mass(self.second.last.stage)
-        return self._push()
-
-    def begin_anew(self) -> float:
+    def _begin_anew(self) -> float:
         """The second is the first again, pushed: what to do with two that have parted for good."""
-        here, there = self.first.progress.motion, self.second.progress.motion
+        here, there = self.trajectory.progress.motion, self.second.progress.motion
         for array, wanted in zip(there, here, strict=True):
             array[:] = wanted
-        ours, theirs = self.first.last.events, self.second.last.events
+        ours, theirs = self.trajectory.last.events, self.second.last.events
         if ours and theirs:
             theirs.take_over(ours)
         return self._push()
 
-    def follow(self, count: int) -> None:
-        """Both go on by so many increments. CommandError: not by the same ones."""
-        end = self.first.progress.increment + count
-        for trajectory in (self.first, self.second):
-            advance_to(trajectory.last, end)
-        if self.first.progress.time != self.second.progress.time:
-            raise CommandError("the two motions take different increments: use *DYNAMIC, DIRECT")
-
     @property
     def time(self) -> float:
-        return self.first.progress.time
+        return self.trajectory.progress.time
 
     @property
     def is_finished(self) -> bool:
-        return self.first.last.clock.is_finished
+        return self.trajectory.last.clock.is_finished
 
     @property
     def is_alike(self) -> bool:
         """The same ropes are taut in both."""
-        ours, theirs = self.first.last.events, self.second.last.events
+        ours, theirs = self.trajectory.last.events, self.second.last.events
         return not (ours and theirs) or bool(np.array_equal(ours.taut, theirs.taut))
 
     @property
     def distance(self) -> float:
-        here, there = self.first.progress.motion, self.second.progress.motion
+        here, there = self.trajectory.progress.motion, self.second.progress.motion
         return float(np.hypot(np.linalg.norm(there.u - here.u) / UNIT, np.linalg.norm(there.v - here.v)))
 
     def bring_close(self, grown: float) -> float:
@@ -141,13 +129,13 @@ class Pair:
 
         Returns the distance as it then really is.
         """
-        here, there = self.first.progress.motion, self.second.progress.motion
+        here, there = self.trajectory.progress.motion, self.second.progress.motion
         apart = [getattr(there, name) - getattr(here, name) for name in BLENDED]
         rates = [self._rates(motion) for motion in (here, there)]
         there.energies[:], there.memory[:] = here.energies, here.memory
         events = self.second.last.events
-        if events and self.first.last.events:
-            events.join(self.first.last.events)
+        if events and self.trajectory.last.events:
+            events.join(self.trajectory.last.events)
         fraction = self.close / grown
         for chosen in (fraction, -fraction, 1.0):
             for name, difference in zip(BLENDED, apart, strict=True):
@@ -171,7 +159,7 @@ class Pair:
             motion.v[:] = before + sign * self.close * push / np.linalg.norm(push)
             self._keep_rates(rates)
             events, dt = self.second.last.events, self.second.last.clock.dt
-            if not events or events.fits(motion, dt) or not events.fits(self.first.progress.motion, dt):
+            if not events or events.fits(motion, dt) or not events.fits(self.trajectory.progress.motion, dt):
                 break  # else a slack rope would become taut in the next increment of the second motion alone
         if self.distance <= self.vanished:
             raise CommandError("no degree of freedom of the model is free: it has no Lyapunov exponents")

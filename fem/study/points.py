@@ -216,21 +216,26 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
     return grid
 
 
+def parameter_of(model: Model, name: str, place: str = "") -> str:
+    """As the deck spells it. CommandError: there is no such parameter."""
+    known = {each.upper(): each for each in model.parameters}
+    if name.upper() not in known:
+        raise CommandError(f"{place}the deck has no *PARAMETER {name}; {proposal(name, known.values())}")
+    return known[name.upper()]
+
+
 def spelled(grid: Points, model: Model) -> Points:
     """The grid with names as the deck and tables have them; CommandError: there is no such name."""
-    known = {name.upper(): name for name in model.parameters}
+    known = {name.upper() for name in model.parameters}
     names = []
     for name in grid.names:
         found = START.fullmatch(name)
         if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
             names.append(f"{found[1]}{found[2]}_{found[3]}".upper())
-        elif name.upper() in known:
-            names.append(known[name.upper()])
-        elif found:
+        elif name.upper() not in known and found:
             raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
         else:
-            hint = proposal(name, known.values())
-            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}; {hint}")
+            names.append(parameter_of(model, name, grid.place(name)))
     return replace(grid, names=tuple(names))
 
 

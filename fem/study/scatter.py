@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from fem.arrays import Columns, Flags, Floats
 from fem.errors import CommandError, ModelError
 from fem.files import lines_of, replace_file
 from fem.runs.run_record import COMPLETED
-from fem.study.points import is_seed
+from fem.study.points import is_seed, read_numbers
 from fem.study.row import SEEDS
-from fem.study.table import cells_of
+from fem.study.table import cells_of, write_columns
 
 PROBABILITY, OCCURRENCES = "probability", "occurrences"
 SAME = 1e-9
@@ -51,24 +50,17 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     parameters  name -> (k,) its values in all parameter sets
 
     Probabilities are fractions of all time; occurrences are counts, which are divided by their sum.
-    CommandError, with the line: other columns, what is no number, a state that the sweep does not have or has twice.
+    CommandError, with the line: other columns, a state that the sweep does not have or has twice; as ``read_numbers``.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"--occurrences: {path} cannot be read: {error}") from None
-    lines = [(n, row) for n, row in enumerate(csv.reader(text.splitlines()), 1) if any(cell.strip() for cell in row)]
-    if len(lines) < 2:
-        raise CommandError(f"{path}: a line of names and at least one state are expected")
-    head = [cell.strip() for cell in lines[0][1]]
-    known = {name.upper(): name for name in parameters} | {word.upper(): word for word in (PROBABILITY, OCCURRENCES)}
-    names = [known.get(cell.upper(), "") for cell in head]
+    given, lines, places = read_numbers(path)
+    known = {name.upper(): name for name in (*parameters, PROBABILITY, OCCURRENCES)}
+    names = [known.get(name.upper(), "") for name in given]
     weight = [name for name in names if name in (PROBABILITY, OCCURRENCES)]
     varied = tuple(name for name in names if name in parameters)
-    if "" in names or len(set(names)) < len(names) or len(weight) != 1 or not varied:
+    if "" in names or len(weight) != 1 or not varied:
         expected = f"{', '.join(parameters)} (some of them) and one of {PROBABILITY} and {OCCURRENCES}"
-        raise CommandError(f"{path}:{lines[0][0]}: columns {', '.join(head)}: expected {expected}")
-    table = np.array([numbers(path, n, row, len(head)) for n, row in lines[1:]])
+        raise CommandError(f"{places[0].rpartition(':')[0]}: columns {', '.join(given)}: expected {expected}")
+    table = np.array(list(lines.values()))
     values, fractions = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
     if (fractions < 0.0).any() or not fractions.sum() > 0.0:
         raise CommandError(f"{path}: {weight[0]} has a negative value, or is zero throughout")
@@ -77,28 +69,13 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     elif fractions.sum() > 1.0 + SAME:
         raise CommandError(f"{path}: the probabilities have the sum {fractions.sum():.9g}; expected at most 1")
     scatter = Scatter(varied, values, fractions)
-    for state, (n, _) in enumerate(lines[1:]):
+    for state, n in enumerate(lines):
         named = ", ".join(f"{name}={value:.9g}" for name, value in zip(varied, values[state], strict=True))
         if not scatter.rows(state, parameters).any() and fractions[state]:
             raise CommandError(f"{path}:{n}: the sweep has no parameter set with {named}")
         if any(np.all(same(values[before], values[state])) for before in range(state)):
             raise CommandError(f"{path}:{n}: {named} occurs twice")
     return scatter
-
-
-def numbers(path: Path, line: int, row: Sequence[str], count: int) -> list[float]:
-    """The cells of a line. CommandError: another count, or what is no finite number."""
-    if len(row) != count:
-        raise CommandError(f"{path}:{line}: {len(row)} cells; expected {count}")
-    found = []
-    for cell in row:
-        try:
-            found.append(float(cell))
-        except ValueError:
-            found.append(math.nan)
-        if not math.isfinite(found[-1]):
-            raise CommandError(f"{path}:{line}: {cell.strip()!r} is not a finite number")
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,10 +228,7 @@ def write_seeds(sweep: Columns, names: Sequence[str], folder: Path, is_quiet: bo
     if found is None:
         return
     cells = [column.tolist() for column in found.values()]
-    text = [
-        [cell if isinstance(cell, str) else cells_of([cell])[0] for cell in row] for row in zip(*cells, strict=True)
-    ]
-    replace_file(folder / SEEDS, lines_of([list(found), *text]))
+    write_columns(folder / SEEDS, found)
     if is_quiet:
         return
     print(f"           and {SEEDS}")

@@ -14,6 +14,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fem.errors import CommandError
 from fem.files import GrowingFile, Room, lines_of, replace_file
 from fem.model import Model
@@ -31,6 +33,12 @@ CONTINUES = "repeat the command to continue"
 def cells_of(values: Iterable[int | float]) -> list[str]:
     """Numbers with all their digits; nothing where there is no number."""
     return ["" if math.isnan(value) else repr(value) for value in values]
+
+
+def write_columns(path: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """A table of numbers, as ``cells_of`` has them, and of texts."""
+    cells = (column.tolist() if column.dtype.kind in "UO" else cells_of(column.tolist()) for column in columns.values())
+    replace_file(path, lines_of([list(columns), *zip(*cells, strict=True)]))
 
 
 def sweep_folder(
