@@ -90,9 +90,7 @@ def interrupted(error: KeyboardInterrupt) -> int:
 
 def open_streams() -> None:
     """Output that can take any character, and goes nowhere where it was closed (``>&-``).
-
-    A closed one leaves its number to the next file that is opened, a table of results: then others write into it.
-    """
+    A closed one leaves its number to the next file that is opened, a table of results: then others write into it."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)
@@ -396,9 +394,7 @@ def at(place: str) -> Callable[..., Any]:
 
 def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
     """A command: the function at a place, imported when it is carried out, which is given the options by name.
-
-    is_told  and ``say``;  is_whole: the options as they are, instead
-    """
+    is_told  and ``say``;  is_whole: the options as they are, instead"""
 
     def command(options: argparse.Namespace) -> int:
         from fem.runs.console import say

@@ -34,10 +34,8 @@ PART = ".fem-part"
 
 def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
     """Write a file beside its final name, then rename: whole or not at all, and never through a link.
-
     Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
-    OSError names the file.
-    """
+    OSError names the file."""
     part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         part.unlink(missing_ok=True)
@@ -89,9 +87,7 @@ class GrowingFile:
 
     def __init__(self, path: Path, size: int | None = None, is_new: bool = True) -> None:
         """``size``: cut it back to so many bytes. OSError: there is a file of that name, and it ought to be new.
-
-        CommandError: it does not have so many bytes.
-        """
+        CommandError: it does not have so many bytes."""
         self._path = path
         self._file = path.open("xb" if is_new and size is None else "ab", buffering=0)
         self.size = os.fstat(self._file.fileno()).st_size
@@ -379,9 +375,7 @@ def make_folder(path: Path) -> bool:
 
 def read_file(path: Path) -> bytes:
     """The content of a plain file that only the user or root may write, up to ``LARGEST`` bytes.
-
-    Raises OSError for anything else: links, pipes, folders, files of other users.
-    """
+    Raises OSError for anything else: links, pipes, folders, files of other users."""
     with open_regular(path, getattr(os, "O_NOFOLLOW", 0)) as file:
         if not is_safe(os.fstat(file.fileno())):
             raise PermissionError(f"{path} is not a file that only the user may write")
@@ -390,9 +384,7 @@ def read_file(path: Path) -> bytes:
 
 def write_file(path: Path, content: bytes) -> None:
     """A whole file or none; it takes the place of whatever stood there, except a folder with something in it.
-
-    Raises OSError, and leaves nothing behind then.
-    """
+    Raises OSError, and leaves nothing behind then."""
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -425,9 +417,7 @@ _threads = threading.RLock()
 @contextmanager
 def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Compile while no other process does; one that has died holds nothing, as the system then frees its lock.
-
-    Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself.
-    """
+    Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself."""
     from filelock import Timeout
 
     with _threads:

@@ -57,10 +57,8 @@ class Bars:
     @property
     def period(self) -> Floats:
         """2 pi / omega of each bar alone with what it carries, by its mass rule; 0 without mass, NaN if inextensible.
-
         omega^2 = k g.M^-1 g, g = (1, -1); the largest of all bars bounds that of the model (Irons & Treharne, 1971).
-        ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held.
-        """
+        ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held."""
         diagonal, beside = self.mass * np.array([MASSES[rule] for rule in self.rule]).reshape(-1, 2).T
         with np.errstate(divide="ignore", invalid="ignore"):
             p, q = 1.0 / (diagonal[:, None] + self.carried).T
@@ -77,9 +75,7 @@ class Bars:
     @property
     def snap_time(self) -> Floats:
         """As ``materials.snap_time``; with point masses half of sqrt(2)/omega, which is that in a chain of bars alone.
-
-        0 without mass of their own, NaN for inextensible bars.
-        """
+        0 without mass of their own, NaN for inextensible bars."""
         wave = snap_time(self.length0, self.density, self.young)
         return np.where(self.carried.any(axis=1) & (wave > 0.0), self.rebound / (np.pi * np.sqrt(2.0)), wave)
 

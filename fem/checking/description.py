@@ -171,8 +171,7 @@ def _factors(model: Model, drag: FluidLoad) -> list[float]:
 
 def _orbital(model: Model, drag: FluidLoad, height: Floats) -> float:
     """Largest speed of the water in waves at some heights: of regular waves that of all their crests, of a sea four
-    times its standard deviation, which one wave in 3000 exceeds (Rayleigh: exp(-8)).
-    """
+    times its standard deviation, which one wave in 3000 exceeds (Rayleigh: exp(-8))."""
     if drag.kind in IN_WIND or model.water is None:
         return 0.0
     depth, total = model.water.level - model.water.seabed, 0.0

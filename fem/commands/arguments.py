@@ -66,9 +66,7 @@ def folder_name(text: str) -> Path:
 
 def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str, **options: Any) -> None:
     """An option with numbers between commas, as many as its form shows (LIST: any); the first may be negative.
-
-    options  of ``add_argument``
-    """
+    options  of ``add_argument``"""
     count = 0 if form == "LIST" else form.count(",") + 1
 
     def numbers(value: str) -> tuple[float, ...]:

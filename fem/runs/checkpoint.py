@@ -138,9 +138,7 @@ SET = "set "
 
 def parts_of(model: Model) -> dict[str, Any]:
     """What may not change between a run and one that continues from its state, under names for messages.
-
-    Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from.
-    """
+    Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from."""
     mesh = model.mesh
     parts: dict[str, Any] = {"*NODE": (mesh.node_labels, mesh.coordinates), "*ELEMENT": mesh.blocks}
     parts |= {f"{SET}{name}": members for name, members in {**mesh.node_sets, **mesh.element_sets}.items()}

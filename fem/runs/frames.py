@@ -123,9 +123,7 @@ def library(name: str) -> Any:
 
 def frame_of(table: Columns, is_si: bool, parameters: Collection[str] = ()) -> Any:
     """A table as ``pandas.DataFrame``; in SI ``attrs["units"]`` has the unit of each column that has one.
-
-    parameters  columns whose units nobody knows, whatever they are called
-    """
+    parameters  columns whose units nobody knows, whatever they are called"""
     frame = library("pandas").DataFrame(table)
     known = [name for name in table if is_si and name not in parameters]
     frame.attrs["units"] = {name: unit for name in known if (unit := si_unit(name))}
@@ -189,8 +187,7 @@ def unit_of(formula: str, is_si: bool) -> str:
 
 def si_unit(column: str) -> str:
     """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
-    number.
-    """
+    number."""
     of_number = re.fullmatch(r"[A-Z]+\d?_[en]\d+_(damage|rate|Tz)", column)
     if of_number:
         return unit_of({"damage": "", "rate": "1/time", "Tz": "time"}[of_number[1]], True)

@@ -210,9 +210,7 @@ KEY = ("step", "increment", "time")
 
 def parsed(text: bytes, places: Sequence[int]) -> Floats:
     """(lines, places) numbers of whole lines of a table; NaN for an empty cell.
-
-    Raises ValueError for what is no number, and for lines that are too short.
-    """
+    Raises ValueError for what is no number, and for lines that are too short."""
 
     def read(text: bytes) -> Floats:
         return np.loadtxt(BytesIO(text), delimiter=",", usecols=places, ndmin=2, comments=None, encoding="ascii")
@@ -226,10 +224,8 @@ def parsed(text: bytes, places: Sequence[int]) -> Floats:
 
 class Table:
     """One CSV file; the fourth column of ``nodes.csv`` and ``elements.csv`` is a label.
-
     A last line without an end (a run that was killed) is left out; a missing or empty file is a table without columns.
-    What a run in progress adds later is left out, too: it may write faster than anybody reads.
-    """
+    What a run in progress adds later is left out, too: it may write faster than anybody reads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -512,9 +508,7 @@ MOST_LOADED = 400_000_000
 
 def responses_of(results: Results, model: Model) -> Iterator[Response]:
     """One of each line of ``steady.csv``, of all nodes and elements: NaN where nothing was printed.
-
-    CommandError: a table that is none, or has a node or an element that the model has not.
-    """
+    CommandError: a table that is none, or has a node or an element that the model has not."""
     mesh, table = model.mesh, results.table("steady")
     rows = table.whole((*INSTANT, "iterations", "residual"))
     if not len(rows):

@@ -44,9 +44,7 @@ LINES_AT_ONCE = 20_000
 
 class Table:
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
-
-    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells.
-    """
+    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells."""
 
     def __init__(self, path: Path, columns: Sequence[str], size: int | None = None) -> None:
         self.columns = tuple(columns)
@@ -437,9 +435,7 @@ def bed_lines(model: Model) -> list[BedLine]:
 
 def chains_of(ends: Ints, bars: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Nodes (n+1,) and bars (n,) of every path between two nodes that have another number of these bars than two.
-
-    ends (elements, 2). A path begins with the end whose bar comes first in the deck.
-    """
+    ends (elements, 2). A path begins with the end whose bar comes first in the deck."""
     beside: dict[int, list[int]] = {}
     for bar in bars.tolist():
         for node in ends[bar].tolist():
@@ -484,9 +480,7 @@ def touchdown_lines(line: BedLine, places: Floats, up: int) -> list[str]:
 
 def lift_off(depth: Floats, near: float) -> tuple[int, float] | None:
     """The bar, and the part of it, at which a line leaves the bottom, seen from the end that lies on it.
-
-    Where none of its ends does, where it first comes down; None where it does not touch.
-    """
+    Where none of its ends does, where it first comes down; None where it does not touch."""
     if depth[0] >= -near:
         return leaves(depth)
     if depth[-1] >= -near:

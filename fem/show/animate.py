@@ -345,9 +345,7 @@ Progress: TypeAlias = Callable[[int], None]
 
 def write_film(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """Draw and write, with a mark in the file; the ending of ``path`` is the format. The file is whole or not there.
-
-    CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show.
-    """
+    CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show."""
     beside = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         beside.unlink(missing_ok=True)

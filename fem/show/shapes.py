@@ -34,8 +34,7 @@ Chain: TypeAlias = tuple[list[int], list[int]]
 
 def tension(results: Results) -> Figure:
     """T over time: of bars from that with the largest to that with the least, the range and the extremes of all; when
-    ropes are slack, or the bar with the largest.
-    """
+    ropes are slack, or the bar with the largest."""
     found = reading.read_tensions(results)
     ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
     columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
@@ -127,8 +126,7 @@ class Along(NamedTuple):
 
 def along(results: Results, labels: list[int], parts: list[Any], title: str, line: Along, unit: str) -> Figure:
     """Over the length of a line; a panel for each of the ``parts``: its name, then least, mean and greatest value of
-    each of the bars or nodes ``labels``.
-    """
+    each of the bars or nodes ``labels``."""
     figure, rows = style.panels(len(parts), title, height=2.6)
     column_of = {label: column for column, label in enumerate(labels)}
     places = [place for place, label in enumerate(line.labels) if label in column_of]
@@ -239,8 +237,7 @@ def set_stage(
     results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
 ) -> tuple[Figure, list[Any], Floats, Floats]:
     """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be: the figure,
-    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show.
-    """
+    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show."""
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     is_flat = len(axes) == 2
     grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
@@ -296,9 +293,7 @@ REST_COLOUR = "#b4b4b4"
 
 def modes(results: Results, scale: float | None = None) -> Figure:
     """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one.
-
-    Of the last step that has modes. Missing: there are none, or their fields are not there.
-    """
+    Of the last step that has modes. Missing: there are none, or their fields are not there."""
     rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
         raise Missing("there are no modes in frequencies.csv: the deck needs a step with *FREQUENCY")

@@ -71,9 +71,7 @@ class Settling(Question):
 
     def columns(self) -> list[str]:
         """``period`` (0: aperiodic), how many cycles it took, and a point of the section that identifies the attractor.
-
-        Then period and point at dt/2, of the starts that run again; empty of all others.
-        """
+        Then period and point at dt/2, of the starts that run again; empty of all others."""
         own, finer = ([f"period{end}", *(f"{name}{end}" for name in self.state)] for end in ("_point", "_dt"))
         return ["period", "cycles", *own[1:], *(finer if self.again else ())]
 
@@ -234,9 +232,7 @@ def recurs(one: Sample, period: float, every: int, cycles: int) -> bool:
 
 def returning(points: Floats, close: float, same: float) -> Ints:
     """(s,) period of the last points (s, n, c), which have come ``close`` to those before; 0: they have not.
-
-    What still decays may come close after more than its period: that is the least by which points are the ``same``.
-    """
+    What still decays may come close after more than its period: that is the least by which points are the ``same``."""
     count = points.shape[1]
     longest = min(LONGEST, count - 1)
     found = np.zeros(len(points), np.int64)
@@ -509,9 +505,7 @@ def basins_in(sweep: Sweep, plan: Plan) -> Basins:
 
 def at_half(sweep: Sweep, study: Settling, attractors: list[Attractor], scale: Floats, number: Ints) -> Ints:
     """(k,) number of the attractor on which each start ends at dt/2; 0: on none of these; -1: it did not run again.
-
-    It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt.
-    """
+    It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt."""
     found = np.full(len(number), -1)
     if not study.again:
         return found

@@ -137,9 +137,7 @@ class Slopes:
 
     def solve(self, column: Floats, row: Floats, right: Floats) -> Floats | None:
         """(2m + 1,) of the bordered system; None: it is singular, or the iteration does not get there.
-
-        Nothing along directions in which it is next to singular: at a branch point those lead to the other branch.
-        """
+        Nothing along directions in which it is next to singular: at a branch point those lead to the other branch."""
         if self.matrix is not None:
             whole = np.block([[self.matrix - np.eye(self.size), column[:, None]], [row[None]]])
             left, values, directions = np.linalg.svd(whole)
@@ -242,9 +240,7 @@ Direction = tuple[Move, float]
 
 def correct(family: Family, state: State, value: float, along: Direction | None = None) -> Orbit:
     """The orbit near a state and a value of the parameter, which stays as it is; ``along`` a branch: next to them.
-
-    NoConvergence: there is none in reach.
-    """
+    NoConvergence: there is none in reach."""
     before, by_value = math.inf, None
     for iteration in range(MOST_ITERATIONS if along is None else MOST_ALONG):
         strobe, tape = family.strobe(value)
@@ -279,9 +275,7 @@ def by_parameter(family: Family, chart: Chart, value: float) -> Floats:
 
 def tangent(family: Family, orbit: Orbit, before: Direction) -> Direction:
     """Of the branch at an orbit, of length 1 over the scales, pointing on from the one before.
-
-    The one before where that is not determined, in a branch point.
-    """
+    The one before where that is not determined, in a branch point."""
     slopes, chart = orbit.slopes, orbit.slopes.chart
     row = np.append(chart.directions(*before[0]), before[1])
     right = np.append(np.zeros(len(chart)), 1.0)
@@ -532,9 +526,7 @@ def turn_of(one: Point, other: Point) -> float:
 
 def switched(family: Family, point: Point, step: float) -> Iterator[tuple[Family, Orbit, Direction]]:
     """First orbits, one step away, of the branches that start at a bifurcation, and their directions.
-
-    Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides.
-    """
+    Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides."""
     orbit, chart = point.orbit, point.orbit.slopes.chart
     if point.kind == DOUBLING:
         family = replace(family, multiple=2 * family.multiple)

@@ -79,9 +79,7 @@ class Cluster:
 
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
     """On a Dask cluster: ``local`` starts one here, ``tcp://host:port`` joins one that runs.
-
-    The scheduler computes the blocks of a lost worker again elsewhere.
-    """
+    The scheduler computes the blocks of a lost worker again elsewhere."""
     first = next(jobs, None)
     if first is not None:
         with connected(scheduler, workers) as (team, count):
@@ -95,9 +93,7 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
 @contextmanager
 def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, int]]:
     """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
-
-    CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem.
-    """
+    CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem."""
     if scheduler != LOCAL and "://" not in scheduler:
         raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
     if scheduler != LOCAL and workers is not None:

@@ -260,11 +260,9 @@ RESOLUTION = 2.0
 
 def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
     """(k,) mean rates of (r, k) logarithms of growth in intervals of length ``elapsed`` (r,).
-
     The weights exp(-1/(s (1 - s))), 0 < s < 1, make the mean of a quasi-periodic motion converge faster than any power
     of the time, where the plain mean has an error of 1/time; they do no harm to the mean of a chaotic one.
-    Source: Das, Saiki, Sander & Yorke, Nonlinearity 30 (2017) 4111-4140.
-    """
+    Source: Das, Saiki, Sander & Yorke, Nonlinearity 30 (2017) 4111-4140."""
     end = np.cumsum(elapsed)
     s = (end - 0.5 * elapsed) / end[-1]
     with np.errstate(divide="ignore"):  # no time at all at an end, between two impacts: no weight
@@ -274,11 +272,9 @@ def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
 
 def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
     """(k,) mean rates, and their error bars.
-
     The error bar is twice the standard error of the means of ``BATCHES`` batches, and what no time of this length can
     resolve: perturbations of regular motions may grow like a power of time. What vanishes (a column with -inf) has the
-    rate -inf, without an error.
-    """
+    rate -inf, without an error."""
     lasts = np.isfinite(growth).all(axis=0)
     growth = np.where(lasts, growth, 0.0)
     batches = np.array_split(np.arange(len(growth)), BATCHES)

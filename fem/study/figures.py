@@ -41,8 +41,7 @@ def extremes(
     columns: Mapping[str, Floats], parameters: Mapping[str, Floats], what: Sequence[str], is_si: bool
 ) -> Figure:
     """Greatest and least value of each number against the parameter that varies fastest, a curve for each combination
-    of the others; a curve goes through the means of samples (``SEED``), which are dots.
-    """
+    of the others; a curve goes through the means of samples (``SEED``), which are dots."""
     states = {name: values for name, values in parameters.items() if not is_seed(name)} or dict(parameters)
     last = list(states)[-1]
     figure, axes = panels(len(what), "Maximum and minimum", height=2.6)
@@ -64,9 +63,7 @@ def extremes(
 
 def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_si: bool) -> Figure:
     """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar.
-
-    Without those that are -inf; below the title stands the verdict.
-    """
+    Without those that are -inf; below the title stands the verdict."""
     lasts = np.isfinite(running).all(axis=0)
     running, errors = running[:, lasts], errors[:, lasts]
     figure, [[panel]] = panels(1, "Lyapunov exponents, averaged up to each time", height=3.2)
@@ -108,9 +105,7 @@ def phase_plane(section: Section, is_si: bool) -> Figure:
 
 def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     """The largest exponent, with its error bar, against the last parameter that was varied.
-
-    Those without a verdict stand apart, as crosses that no line joins.
-    """
+    Those without a verdict stand apart, as crosses that no line joins."""
     figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
     for place, (label, rows) in enumerate(families(sweep.parameters)):
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))

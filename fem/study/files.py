@@ -97,9 +97,7 @@ ROWS = 200
 
 def write_lyapunov(options: Namespace) -> int:
     """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``.
-
-    With ``--vary`` a table of them.
-    """
+    With ``--vary`` a table of them."""
     study = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
     if options.vary:
         return swept(options, study)
@@ -127,9 +125,7 @@ def write_lyapunov(options: Namespace) -> int:
 
 def write_sections(options: Namespace) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``.
-
-    With ``--vary`` a table of them.
-    """
+    With ``--vary`` a table of them."""
     study = Sections(options.period, options.cycles, options.points, options.what)
     if options.vary:
         first = first_of(options.deck, dict(options.parameters), read_vary(options.vary))
@@ -223,9 +219,7 @@ def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
 
 def write_basins(found: Basins, folder: Path, model: Model) -> None:
     """``basins.csv``: each start, and where it ends at dt/2; ``attractors.csv``: a row for each point of each section.
-
-    ``basins.png``: the picture.
-    """
+    ``basins.png``: the picture."""
     starts = zip(*(values.tolist() for values in found.starts.values()), strict=True)
     again = ["" if number < 0 else str(number) for number in found.again.tolist()]
     rows = zip(starts, found.attractor.tolist(), found.period.tolist(), again, strict=True)

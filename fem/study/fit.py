@@ -273,11 +273,9 @@ def moved(point: Floats, n: int, step: float) -> Floats:
 
 def correlated(columns: Floats, residual: Floats) -> Floats:
     """(p,) of c^T G c for each column c of one series, with G the covariance of its residual, estimated from itself.
-
     The larger of two estimates: autocovariances, divided by k, up to the first lag M >= 5 (1 + 2 sum rho^2), at most a
     quarter of the series, falling off to M (Bartlett; M after Sokal 1997); and rho^lag, a process of first order, with
-    rho corrected for the parameters fitted (Kendall 1954). The sum is that of Bartlett (1935) for two series.
-    """
+    rho corrected for the parameters fitted (Kendall 1954). The sum is that of Bartlett (1935) for two series."""
     from scipy.signal import lfilter
 
     k, p = columns.shape

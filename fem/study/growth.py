@@ -59,9 +59,7 @@ class Varied(StepRun):
 
     def begin(self, starts: Floats) -> None:
         """Begin with given perturbations (k, 2, 3n) of displacements and velocities, never made orthonormal.
-
-        They are brought to the nearest that keep the lengths of rods and taut ropes; accelerations follow.
-        """
+        They are brought to the nearest that keep the lengths of rods and taut ropes; accelerations follow."""
         self.refuse(0)
         self.every = NEVER
         variation = self._begin(len(starts))
@@ -240,12 +238,10 @@ class TangentGrowth:
 
 def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
     """(k, 2, 3n) what so many increments, with all events in them, make of perturbations ``starts`` of u and v.
-
     The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
     its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
     project perturbations with those of the motion (``saltation.project``). CommandError: there is no
-    derivative.
-    """
+    derivative."""
     last.begin(starts)
     advance_to(last, last.progress.increment + increments)
     assert last.variation is not None

@@ -126,9 +126,7 @@ class TwoGrowth:
 
     def bring_close(self, grown: float) -> float:
         """Leave such a fraction of the difference that a distance ``grown`` becomes the first one again, nearly.
-
-        Returns the distance as it then really is.
-        """
+        Returns the distance as it then really is."""
         here, there = self.trajectory.progress.motion, self.second.progress.motion
         apart = [getattr(there, name) - getattr(here, name) for name in BLENDED]
         rates = [self._rates(motion) for motion in (here, there)]
@@ -148,9 +146,7 @@ class TwoGrowth:
 
     def _push(self) -> float:
         """Velocities of the second by a random push that no rod or taut rope feels; the distance.
-
-        It has the other sign where it would make ropes taut that are slack at their length.
-        """
+        It has the other sign where it would make ropes taut that are slack at their length."""
         motion, stage = self.second.progress.motion, self.second.last.stage
         rates, before = self._rates(motion), motion.v.copy()
         free = stage.nodes.dof_kind == 1

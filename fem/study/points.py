@@ -74,8 +74,7 @@ class Cases:
 
 def read_cases(path: str | Path) -> Cases:
     """Read a list. CommandError, with line and column: what is no name or number, too many or too few of them, a set
-    that is there twice.
-    """
+    that is there twice."""
     names, table, heads = read_numbers(path)
     if len(table) > MAX_POINTS:
         raise CommandError(f"{path}: {len(table)} parameter sets; at most {MAX_POINTS} are possible")

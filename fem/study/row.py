@@ -124,9 +124,7 @@ def labels_printed(model: Model, step: int, kind: str) -> Ints:
 
 class Recorder:
     """Takes in the rows of a run, or of lanes, and makes numbers of them.
-
-    ``lanes``: further axes of all values.
-    """
+    ``lanes``: further axes of all values."""
 
     def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._record, self._lanes = model, record, lanes
@@ -187,8 +185,7 @@ KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table
 @dataclass(frozen=True, slots=True)
 class Layout(Question):
     """What the rows of a sweep contain: labels of printed nodes and elements, (step, mode) of natural frequencies;
-    numbers over time that are recorded.
-    """
+    numbers over time that are recorded."""
 
     nodes: tuple[int, ...]
     elements: tuple[int, ...]
@@ -266,9 +263,7 @@ def runs_alike(one: Procedure, other: Procedure) -> bool:
 
 class Watch:
     """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never printed.
-
-    ``lanes``: further axes of all values.
-    """
+    ``lanes``: further axes of all values."""
 
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._labels = model, {"NODE": layout.nodes, "EL": layout.elements}

@@ -156,11 +156,9 @@ def mean_of(values: Floats) -> list[float]:
 
 def gumbel_of(largest: Floats) -> list[float]:
     """Location and scale of the Gumbel distribution of (k,) maxima, its fractile and the ends of the 95 % interval.
-
     Maximum likelihood and the covariance it has for many values: var(location) = 1.109 s^2/k, var(scale) = 0.608 s^2/k,
     cov = 0.257 s^2/k (Coles 2001, from the information matrix with Euler's constant).
-    NaN where all values are equal. ModelError: the likelihood equations do not hold.
-    """
+    NaN where all values are equal. ModelError: the likelihood equations do not hold."""
     if np.ptp(largest) <= 1e-12 * np.abs(largest).max():
         return [math.nan] * 5
     from scipy.stats import gumbel_r
@@ -187,10 +185,8 @@ def statistics_of(values: Floats, sign: float | None) -> list[float]:
 
 def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:
     """Statistics over the seeds of a sweep over parameters ``names``; None where it has only one seed of each state.
-
     Rows: for each set of the other parameters, each extreme, mean, damage ... of the table. Columns: those parameters,
-    ``number``, ``seeds`` (completed runs), and ``COLUMNS``; NaN for fewer than two seeds.
-    """
+    ``number``, ``seeds`` (completed runs), and ``COLUMNS``; NaN for fewer than two seeds."""
     seeds = [name for name in names if is_seed(name)]
     others = {name: sweep[name] for name in names if name not in seeds}
     numbers = [name for name in sweep if name.rpartition("_")[2] in KEPT and name.rpartition("_")[0]]

@@ -50,8 +50,7 @@ def sweep_folder(
     force: bool = False,
 ) -> OwnFolder:
     """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless a sweep of this very deck over other
-    values is there.
-    """
+    values is there."""
     folder = RESULTS / f"{deck_name(model)}_{kind}" if output is None else Path(output)
     names = Names(frozenset((TABLE, RECORD, SUMS, *figures)))
     own = OwnFolder(folder, RECORD, origin_of(model), names, force=force)

@@ -281,9 +281,7 @@ def begin_together(
     jobs: Iterator[Job], left: int, workers: int
 ) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
     """Two points alone, then some together; the jobs left, and processor seconds of one together (0: all run alone).
-
-    Lanes that are not compiled are compiled where what they save is more than that takes.
-    """
+    Lanes that are not compiled are compiled where what they save is more than that takes."""
     first = next(jobs, None)
     if first is None or first.history or can_run_in_lanes(first.model):
         return chain([first] if first else [], jobs), left, 0.0
@@ -312,9 +310,7 @@ def begin_together(
 
 def is_worth_compiling(model: Model, work: float, workers: int) -> bool:
     """The march of lanes for the shape of a model saves more of some processor seconds of work than it takes.
-
-    One process compiles, while ``workers`` of them could work: so it ends sooner, too.
-    """
+    One process compiles, while ``workers`` of them could work: so it ends sooner, too."""
     takes = COMPILE_SECONDS + ELEMENT_COMPILE_SECONDS * len(model.mesh.element_labels)
     return SAVED * work > takes * workers
 
