@@ -12,14 +12,15 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import fem
 from fem.commands import arguments as option
+from fem.commands.arguments import at, late, values_of
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
+from fem.study import command as studies
 
 EXIT_CODES = """exit codes: 0 done, 1 an error in the program, 2 an error in the deck or the command,
 3 no convergence, energy drift, too many increments (INC=) or a missed validation target,
@@ -40,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser().print_help()
         return CommandError.exit_code
     options = parser(*arguments[:1]).parse_args(arguments)
+    # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
+    gc.set_threshold(100_000)
     with stoppable():
         return answer(options)
 
@@ -210,12 +213,6 @@ def add_comparison(commands: Any) -> None:
     compare.set_defaults(command=late("fem.codes.compare:compare_as_asked", is_told=True))
 
 
-def add_studies(commands: Any) -> None:
-    from fem.study.command import add_commands
-
-    add_commands(commands, late)
-
-
 def add_others(commands: Any) -> None:
     examples = commands.add_parser("example", help="list or copy the decks that come with the program")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy, or all (default: list them)")
@@ -309,7 +306,11 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
     add_decks: ("pendulum", "line", "import", "export"),
     add_comparison: ("compare",),
-    add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
+    studies.add_sweep: ("sweep",),
+    studies.add_converge: ("converge",),
+    studies.add_chaos: ("lyapunov", "sections", "basins"),
+    studies.add_branches: ("continue", "orbits"),
+    studies.add_fit: ("fit",),
     add_pictures: ("plot", "animate", "report"),
     add_analyses: ("post",),
     add_others: ("example", "app", "validate", "warmup"),
@@ -318,8 +319,6 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
 
 
 def run_command(options: argparse.Namespace) -> int:
-    # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
-    gc.set_threshold(100_000)
     given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
     if not options.quiet:  # a first run says what it begins with, and why
         from fem.compiled.interpreted import work
@@ -384,31 +383,6 @@ def line_command(options: argparse.Namespace) -> int:
     if options.report is not None:
         say(str(save_page(line, told[:2], options.report, options.force)))
     return 0
-
-
-def at(place: str) -> Callable[..., Any]:
-    module, _, function = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
-
-
-def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
-    """A command: the function at a place, imported when it is carried out, which is given the options by name.
-    is_told  and ``say``;  is_whole: the options as they are, instead"""
-
-    def command(options: argparse.Namespace) -> int:
-        from fem.runs.console import say
-
-        given = values_of(options) | ({"say": say} if is_told else {})
-        found = at(place)(options) if is_whole else at(place)(**given)
-        return found if isinstance(found, int) else 0
-
-    return command
-
-
-def values_of(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of a command by the names of its function's arguments."""
-    return {name: value for name, value in vars(options).items() if name != "command"}
 
 
 def notes_of(error: BaseException) -> list[str]:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.checking.bars import collect_bars
-from fem.checking.findings import supports
+from fem.checking import collect_bars, supports
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -163,3 +164,28 @@ def add_window(command: Any) -> None:
     command.add_argument("--step", metavar="N", type=positive_count, help="use this step only (default: all steps)")
     text = "leave out values before this total time"
     command.add_argument("--from", dest="start", metavar="T", type=number, default=-math.inf, help=text)
+
+
+def at(place: str) -> Callable[..., Any]:
+    module, _, function = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out, which is given the options by name.
+    is_told  and ``say``;  is_whole: the options as they are, instead"""
+
+    def command(options: argparse.Namespace) -> int:
+        from fem.runs.console import say
+
+        given = values_of(options) | ({"say": say} if is_told else {})
+        found = at(place)(options) if is_whole else at(place)(**given)
+        return found if isinstance(found, int) else 0
+
+    return command
+
+
+def values_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of a command by the names of its function's arguments."""
+    return {name: value for name, value in vars(options).items() if name != "command"}
