@@ -177,9 +177,7 @@ def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[
     is_told  and ``say``;  is_whole: the options as they are, instead"""
 
     def command(options: argparse.Namespace) -> int:
-        from fem.runs.console import say
-
-        given = values_of(options) | ({"say": say} if is_told else {})
+        given = values_of(options) | ({"say": at("fem.runs.console:say")} if is_told else {})
         found = at(place)(options) if is_whole else at(place)(**given)
         return found if isinstance(found, int) else 0
 

@@ -1,4 +1,4 @@
-"""Basins of attraction (``fem.basins``): a sweep over starts, and the attractors in its table.
+"""Basins of attraction: what each start of a sweep ends on, and the attractors in its table.
 
 Runs end once their stroboscopic section repeats, alone or in lanes. A section is positions (not angles, so that what
 goes round returns) and velocities of the printed nodes. It has settled where its last max(p, ``FEWEST``) points lie
@@ -9,13 +9,10 @@ tolerance. When the cycles are over it is that of the last ``WINDOW`` points, or
 from __future__ import annotations
 
 import math
-from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -24,17 +21,15 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import CommandError, FemError, ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.model import InitialCondition, Model
-from fem.runs.console import as_note
 from fem.runs.record import SilentSink
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.rope_states import ropes_of
 from fem.study.lanes.pack import Sample, follow_one_curve
 from fem.study.lanes.run import gather, march_samples
-from fem.study.points import make_grid
 from fem.study.question import Question, Row
 from fem.study.row import layout_of
 from fem.study.sections import LONGEST, SAME, period_of, strobe
-from fem.study.sweep import Plan, Sweep, carry_out, computed, make_plan, run_sweep
+from fem.study.sweep import Plan, Sweep
 from fem.study.trajectory import Trajectory, advance_to, halved, lasting, size_of
 
 ROUND = 10
@@ -396,77 +391,6 @@ MOST = 100
 """The largest number of attractors."""
 MOVED = 0.05
 """Fraction of the size of the model by which the section of an attractor may move between dt and dt/2."""
-
-
-def basins(
-    deck: str | Path,
-    grid: Mapping[str, Iterable[float]],
-    *,
-    parameters: Mapping[str, float] | None = None,
-    period: float | str | None = None,
-    transient: int = 20,
-    cycles: int = 200,
-    tolerance: float = SAME,
-    again: bool = True,
-    output: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    force: bool = False,
-) -> Basins:
-    """The attractor that each initial state of the last step of a deck reaches.
-
-    deck        path of the ``.inp``
-    grid        name -> values; ``U1_2``: initial displacement 1 of node 2, ``V1_2``: its velocity; or a
-                ``*PARAMETER`` of the deck
-    parameters  other ``*PARAMETER`` values to override, the same for all initial states
-    period      time between two points of a section, or the name of its ``*PARAMETER``; None: that of the deck's
-                PERIODIC amplitude
-    transient   periods before a section may count as settled; cycles: periods after which a motion is aperiodic
-    tolerance   largest distance of points that count as the same, as a fraction of the size of the model
-    again       repeat one initial state in twenty at dt/2; ``Basins.again`` has the results
-    output, workers, scheduler, force  as for ``sweep``; an interrupted study in the same folder continues
-
-    Runs that never settle count as one attractor, of period 0. A run that fails has a verdict in ``sweep``.
-
-    Raises
-    ------
-    CommandError  as for ``sweep``; the increments do not divide the period; there are more than 100 attractors
-
-    >>> found = basins("inputs/string_pendulum_rigid.inp", {"theta0": [0.5, 3.1]}, parameters={"A": 0.0, "beta": 1.0})
-    >>> found.attractor.tolist(), found.attractors[0].kind
-    ([1, 1], 'rest')
-    """
-
-    question_of = partial(
-        settling_of, period=period, transient=transient, cycles=cycles, tolerance=tolerance, again=again
-    )
-    plan = make_plan(deck, make_grid(grid), parameters, False, question_of)
-    own = plan.folder(output, force) if output else None
-    with own or nullcontext():
-        compute = partial(computed, plan, workers=workers, scheduler=scheduler)
-        found = basins_in(carry_out(plan, own, compute, False), plan)
-        if own:
-            from fem.study.files import write_basins  # with figures: no worker needs them
-
-            write_basins(found, own.path, plan.model)
-    return found
-
-
-def run_basins(options: Namespace) -> int:
-    names = ("period", "transient", "cycles", "tolerance")
-    settings = {name: getattr(options, name) for name in names} | {"again": options.error == "sample"}
-
-    def draw(sweep: Sweep, folder: Path, plan: Plan) -> None:
-        from fem.study.files import write_basins
-
-        found = basins_in(sweep, plan)
-        write_basins(found, folder, plan.model)
-        if not options.quiet:
-            print("\n".join([*map(str, found.attractors), f"           and {', '.join(plan.question.figures)}"]))
-            if found.what_dt_does:
-                print(as_note(found.what_dt_does))
-
-    return run_sweep(options, partial(settling_of, **settings), draw)
 
 
 def settling_of(

@@ -40,7 +40,7 @@ from fem.errors import CommandError, FemError, NoConvergence
 from fem.linear.factors import solve_dense
 from fem.model import Model
 from fem.runs.record import Event, StepStart
-from fem.study.points import Grid, make_grid, parameter_of
+from fem.study.points import Points, make_grid, parameter_of
 from fem.study.question import Study
 from fem.study.sections import Section, SectionSink, check_column, column_named, moving_most
 from fem.study.sections import strobe as drive_of
@@ -631,7 +631,7 @@ class Search(Study):
     depth: int = 1
     kind: ClassVar[str] = "orbits"
 
-    def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Grid | None) -> Orbits:
+    def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Points | None) -> Orbits:
         if grid is None:
             model = read_model(deck, parameters)
             check_column(model, self.what)

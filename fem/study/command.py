@@ -97,7 +97,7 @@ def add_chaos(commands: Any) -> None:
     starts.add_argument("--tolerance", type=option.fraction, metavar="FRACTION", default=1e-3, help=what)
     what = "effect of dt: repeat one start in twenty at dt/2 (a tenth of the work), or none (default: sample)"
     starts.add_argument("--error", choices=("sample", "none"), default="sample", help=what)
-    starts.set_defaults(command=option.late("fem.study.basins:run_basins", is_whole=True))
+    starts.set_defaults(command=option.late("fem.study.files:run_basins", is_whole=True))
     option.add_sweep(starts, "folder of the tables and the figure", required=True, name="--grid")
 
 

@@ -26,7 +26,7 @@ from fem.study import sections
 from fem.study.exponents import BATCHES, rates
 from fem.study.growth import EVERY
 from fem.study.neighbour import SEED, TwoGrowth
-from fem.study.points import Grid, make_grid
+from fem.study.points import Points, make_grid
 from fem.study.question import Answer, Question, Row
 from fem.study.sections import SectionSink
 from fem.study.strobe import State, Strobe
@@ -149,17 +149,17 @@ class Continuation(Question):
 
 
 def follow_plan(
-    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], study: Continuation
+    deck: str | Path, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
     """A plan whose first axis is the way; CommandError where not exactly one parameter is varied."""
     study = study.decided(first_of(deck, parameters, values))
     if len(values.names) != 1:
         raise CommandError("a continuation varies one parameter")
     plan = make_plan(deck, values, parameters, False, lambda _: study)
-    grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
+    grid = Points((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
     columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
     columns[:1] = ["point", WAY]
-    identity = {**plan.identity, "grid": dict(zip(grid.names, grid.values, strict=True)), "columns": columns}
+    identity = {**plan.identity, "grid": grid.identity, "columns": columns}
     heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
     return replace(plan, grid=grid, identity=identity, heads=heads)
 

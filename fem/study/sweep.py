@@ -25,7 +25,7 @@ from fem.runs.frames import frame_of, grid_of, says_si
 from fem.runs.history import History
 from fem.runs.own import OwnFolder
 from fem.runs.run_record import COMPLETED, deck_name
-from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
+from fem.study.points import Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
 from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
 from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, cells_of, sweep_folder
@@ -302,7 +302,7 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
             console.close(len(table.rows), failed, own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
     columns, is_si = columns_of(plan, table.rows.values()), says_si(plan.model.heading)
-    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, not isinstance(plan.grid, Cases))
+    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, plan.grid.is_grid)
 
 
 def computed(
