@@ -808,7 +808,6 @@ def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
     return [text] if (text := notices.floating_text(model)) else []
 
 
-STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
 STEEP = 60.0
 """Degrees between two rows of a vessel's table: a straight line across them loses 13 % of the amplitude."""
 
@@ -831,16 +830,8 @@ def vessels(model: Model, bars: Bars) -> list[str]:
 
 
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
-    *STRUCTURE,
-    straight_branches,
-    increments,
-    ringing,
-    folded_at_the_surface,
-    jumps,
-    winch_jumps,
-    vessels,
-    geometry,
-    units,
+    *(loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, straight_branches),
+    *(increments, ringing, folded_at_the_surface, jumps, winch_jumps, vessels, geometry, units),
 )
 
 

@@ -259,14 +259,8 @@ class Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-        )
-        console = Console(file=self._stream)
-        self._progress = Progress(*columns, console=console, transient=True, refresh_per_second=4)
+        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+        look: dict[str, Any] = {"console": Console(file=self._stream), "transient": True, "refresh_per_second": 4}
+        self._progress = Progress(*columns, TextColumn("left"), **look)
         self._task = self._progress.add_task("", total=self._total)
         self._progress.start()

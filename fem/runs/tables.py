@@ -346,14 +346,9 @@ class ResponseSink(SilentSink):
 def printed_of(response: Response, model: Model) -> Response:
     """The same of the nodes and elements that the step prints."""
     nodes, elements = harmonic_items(model, response.step - 1, False)
-    of_nodes, of_elements = np.isin(response.nodes, nodes), np.isin(response.elements, elements)
-    return replace(
-        response,
-        nodes=response.nodes[of_nodes],
-        motion=response.motion[:, of_nodes],
-        elements=response.elements[of_elements],
-        values=response.values[of_elements],
-    )
+    n, e = np.isin(response.nodes, nodes), np.isin(response.elements, elements)
+    response = replace(response, nodes=response.nodes[n], motion=response.motion[:, n])
+    return replace(response, elements=response.elements[e], values=response.values[e])
 
 
 def asked_of(model: Model, kind: str) -> tuple[str, ...]:

@@ -660,24 +660,20 @@ def conclusion(
         "residual": off,
         "part": np.where(numbers.is_used, "fit", "left out"),
     }
-    return Fit(
-        values,
-        Columns({name: np.array(cells) for name, cells in zip(heads, table, strict=True)}),
-        correlation,
-        tuple(words),
+    ends_at = dict(zip(values, bound.tolist(), strict=True))
+    search = {
+        "observed over predicted decrease": its.checks,
+        "difference steps": dict(zip(values, its.steps.tolist(), strict=True)),
+        "second over first difference": dict(zip(values, bent.tolist(), strict=True)),
+        "runs": runs.count,
+    }
+    found_table = Columns({name: np.array(cells) for name, cells in zip(heads, table, strict=True)})
+    sigmas, notices = (
         dict(zip(numbers.names, sigma.tolist(), strict=True)),
-        rms,
-        Columns(compared),
-        starts,
-        {
-            "observed over predicted decrease": its.checks,
-            "difference steps": dict(zip(values, its.steps.tolist(), strict=True)),
-            "second over first difference": dict(zip(values, bent.tolist(), strict=True)),
-            "runs": runs.count,
-        },
-        best.status > 0,
-        tuple(told(runs, its, best, starts, dict(zip(values, bound.tolist(), strict=True)), bent)),
+        told(runs, its, best, starts, ends_at, bent),
     )
+    kept = search, best.status > 0, tuple(notices)
+    return Fit(values, found_table, correlation, tuple(words), sigmas, rms, Columns(compared), starts, *kept)
 
 
 def told(runs: Runs, its: Misfit, best: Any, starts: Columns, bound: Mapping[str, str], bent: Floats) -> Iterator[str]:
