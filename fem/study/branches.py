@@ -384,7 +384,7 @@ class Walk:
                 yield from self.last(here, there)
                 return
             for point in self.between(here, there):
-                if any(self.is_same(point, other) for other in self.known):
+                if any(distance(point, other) < SAME * self.longest for other in self.known):
                     return  # where it began, or where it ends, on another branch
                 yield point
             yield there
@@ -416,9 +416,6 @@ class Walk:
         except FemError:
             return False
         return happened(tape.events) != here.orbit.happened
-
-    def is_same(self, one: Point, other: Point) -> bool:
-        return distance(one, other) < SAME * self.longest
 
     def after(self, here: Point, step: float) -> Point:
         """The point of the branch a step further."""

@@ -24,8 +24,7 @@ from fem.runs.run_record import COMPLETED
 from fem.solve.rope_states import ropes_of
 from fem.study import sections
 from fem.study.exponents import BATCHES, rates
-from fem.study.growth import EVERY
-from fem.study.neighbour import SEED, TwoGrowth
+from fem.study.growth import EVERY, SEED, TwoGrowth
 from fem.study.points import Points, make_grid
 from fem.study.question import Answer, Question, Row
 from fem.study.sections import SectionSink

@@ -25,9 +25,7 @@ from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
-from fem.study import growth, neighbour
-from fem.study.growth import TangentGrowth
-from fem.study.neighbour import TwoGrowth
+from fem.study.growth import APPROACH, EVERY, TangentGrowth, TwoGrowth
 from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, strobe
 from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, motion_of, size_of, with_motion
@@ -412,7 +410,7 @@ class Lyapunov(Question):
         finer = None if self.again == "none" else halved(lasting(model, self.time))
         if finer is None:
             return found
-        every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
+        every = self.every or (APPROACH if self.method == "two" else EVERY)
         other, lasts = replace(self, every=2 * every).exponents(finer), np.isfinite(found.values)
         changes = np.where(lasts, other.values, np.nan) - np.where(lasts, found.values, 0.0)
         found = replace(found, dt_errors=changes)

@@ -88,12 +88,6 @@ def length_of(model: Model, step: int | None) -> float:
     return sum(periods) if step is None else periods[step - 1]
 
 
-def read_table(path: str | Path) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
-    """Names, values (k, c), the place of each name and of each row of a CSV file."""
-    names, table, heads = read_numbers(path)
-    return names, np.array(list(table.values())), heads, tuple(f"{path}:{n}" for n in table)
-
-
 def series_of(
     name: str, names: Sequence[str], values: Floats, heads: Sequence[str], rows: Sequence[str], own: Mapping[str, float]
 ) -> Measured:
@@ -122,7 +116,7 @@ def read_record(given: Given, number: int) -> Measured:
     """One record: a file, or columns by name; ``number``: its place in the list."""
     source, own = given if isinstance(given, tuple) else (given, {})
     if not isinstance(source, Mapping):
-        names, values, heads, rows = read_table(source)
+        names, values, heads, rows = read_numbers(source)
         return series_of(Path(source).name, names, values, heads, rows, own)
     name = f"record {number}"
     table = {str(key): np.asarray(column, float).ravel() for key, column in source.items()}
@@ -135,7 +129,7 @@ def read_record(given: Given, number: int) -> Measured:
 
 def read_cases(path: str | Path) -> list[Measured]:
     """A table of records: a line for each run, with its parameters and its statistics (``T_e12_max``)."""
-    names, values, heads, rows = read_table(path)
+    names, values, heads, rows = read_numbers(path)
     is_measured = [bool(split(name)[1]) for name in names]
     columns = [n for n, is_one in enumerate(is_measured) if is_one]
     own = [n for n, is_one in enumerate(is_measured) if not is_one]

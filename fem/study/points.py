@@ -88,19 +88,20 @@ class Points:
 def read_cases(path: str | Path) -> Points:
     """Read a list. CommandError, with line and column: what is no name or number, too many or too few of them, a set
     that is there twice."""
-    names, table, heads = read_numbers(path)
-    if len(table) > MAX_POINTS:
-        raise CommandError(f"{path}: {len(table)} parameter sets; at most {MAX_POINTS} are possible")
-    seen: dict[tuple[float, ...], int] = {}
-    for n, row in table.items():
+    names, values, heads, places = read_numbers(path)
+    if len(values) > MAX_POINTS:
+        raise CommandError(f"{path}: {len(values)} parameter sets; at most {MAX_POINTS} are possible")
+    seen: dict[tuple[float, ...], str] = {}
+    for place, row in zip(places, map(tuple, values.tolist()), strict=True):
         if row in seen:
-            raise CommandError(f"{path}:{n}:1: the same parameter set as in line {seen[row]}; remove one of them")
-        seen[row] = n
+            line = seen[row].rpartition(":")[2]
+            raise CommandError(f"{place}:1: the same parameter set as in line {line}; remove one of them")
+        seen[row] = place
     return Points(names, tuple(zip(*seen, strict=True)), False, Path(path).name, heads)
 
 
-def read_numbers(path: str | Path) -> tuple[tuple[str, ...], dict[int, tuple[float, ...]], tuple[str, ...]]:
-    """Names in the first line of a CSV file, numbers below them by the number of their line, the place of each name."""
+def read_numbers(path: str | Path) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
+    """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -110,8 +111,9 @@ def read_numbers(path: str | Path) -> tuple[tuple[str, ...], dict[int, tuple[flo
         raise CommandError(f"{path}: expected a line of names and at least one line of numbers below it")
     (first, head), *rest = lines
     names = tuple(names_of(f"{path}:{first}", head))
-    found = {n: values_of(f"{path}:{n}", cells, names) for n, cells in rest}
-    return names, found, tuple(f"{path}:{first}:{column}" for column, _ in head)
+    places = tuple(f"{path}:{n}" for n, _ in rest)
+    found = np.array([values_of(place, cells, names) for place, (_, cells) in zip(places, rest, strict=True)])
+    return names, found, tuple(f"{path}:{first}:{column}" for column, _ in head), places
 
 
 def cells_in(line: str) -> list[Cell]:

@@ -52,15 +52,14 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     Probabilities are fractions of all time; occurrences are counts, which are divided by their sum.
     CommandError, with the line: other columns, a state that the sweep does not have or has twice; as ``read_numbers``.
     """
-    given, lines, places = read_numbers(path)
+    given, table, heads, places = read_numbers(path)
     known = {name.upper(): name for name in (*parameters, PROBABILITY, OCCURRENCES)}
     names = [known.get(name.upper(), "") for name in given]
     weight = [name for name in names if name in (PROBABILITY, OCCURRENCES)]
     varied = tuple(name for name in names if name in parameters)
     if "" in names or len(weight) != 1 or not varied:
         expected = f"{', '.join(parameters)} (some of them) and one of {PROBABILITY} and {OCCURRENCES}"
-        raise CommandError(f"{places[0].rpartition(':')[0]}: columns {', '.join(given)}: expected {expected}")
-    table = np.array(list(lines.values()))
+        raise CommandError(f"{heads[0].rpartition(':')[0]}: columns {', '.join(given)}: expected {expected}")
     values, fractions = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
     if (fractions < 0.0).any() or not fractions.sum() > 0.0:
         raise CommandError(f"{path}: {weight[0]} has a negative value, or is zero throughout")
@@ -69,12 +68,12 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     elif fractions.sum() > 1.0 + SAME:
         raise CommandError(f"{path}: the probabilities have the sum {fractions.sum():.9g}; expected at most 1")
     scatter = Scatter(varied, values, fractions)
-    for state, n in enumerate(lines):
+    for state, place in enumerate(places):
         named = ", ".join(f"{name}={value:.9g}" for name, value in zip(varied, values[state], strict=True))
         if not scatter.rows(state, parameters).any() and fractions[state]:
-            raise CommandError(f"{path}:{n}: the sweep has no parameter set with {named}")
+            raise CommandError(f"{place}: the sweep has no parameter set with {named}")
         if any(np.all(same(values[before], values[state])) for before in range(state)):
-            raise CommandError(f"{path}:{n}: {named} occurs twice")
+            raise CommandError(f"{place}: {named} occurs twice")
     return scatter
 
 

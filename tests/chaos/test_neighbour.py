@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.errors import CommandError
 from fem.study.exponents import lyapunov
-from fem.study.neighbour import TwoGrowth
+from fem.study.growth import TwoGrowth
 from tests.solve.test_ropes import EVENT_SCHEMES, hung, line
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
