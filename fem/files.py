@@ -1,9 +1,8 @@
 """Files that are whole or not there, that grow, that only the user may write; names, marks and locks of files.
 
-A pipe without a writer, a terminal or a device would be waited for without end: only regular files are opened. Names
-are bytes to the system and text to every record and list. Pictures and films are drawn anywhere, also into folders
-without a record: they say in their own description that they are of this program, and from which deck. One of our
-names without the mark is not ours.
+Only regular files are opened: a pipe without a writer, a terminal or a device would be waited for without end. Names
+are bytes to the system and text to every record. Pictures and films say in their own description that they are of this
+program, and from which deck; one of our names without that mark is not ours.
 """
 
 from __future__ import annotations

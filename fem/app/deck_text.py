@@ -139,11 +139,6 @@ def with_value(text: str, name: str, value: float) -> str:
     raise KeyError(name)
 
 
-def slider_range(value: float) -> tuple[float, float]:
-    """Ends of a slider around a number: from nothing to twice it."""
-    return (min(0.0, 2.0 * value), max(0.0, 2.0 * value)) if value else (-1.0, 1.0)
-
-
 MOST_LINKS = 20
 MOST_INCREMENTS = 1_000_000
 ROUNDING = 0.5

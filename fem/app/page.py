@@ -514,7 +514,8 @@ class DeckPlace:
         self._is_setting = False
 
     def _slider(self, parameter: deck_text.Parameter) -> tuple[Any, Any]:
-        name, (low, high) = parameter.name, deck_text.slider_range(parameter.value)
+        name, twice = parameter.name, 2.0 * parameter.value
+        low, high = (min(0.0, twice), max(0.0, twice)) if twice else (-1.0, 1.0)
         field = ui.input(name, value=parameter.text, validation=lambda text: read_number(text)[1] or None)
         field.props("dense outlined hide-bottom-space inputmode=decimal").props(f"data-testid=parameter-{name}")
         slider = ui.slider(min=low, max=high, step=(high - low) / STEPS, value=parameter.value).props("dense")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Columns, Complexes, Floats, Ints
+from fem.arrays import Columns, Floats, Ints
 from fem.files import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, Seabed, SteadyState, outputs_in_force
 from fem.model.facts import natural_lengths
@@ -373,14 +373,6 @@ def columns_of(kind: str, variables: Sequence[str]) -> list[str]:
     return [name for each in variables for column in columns[each] for name in (column, column + PHASE)]
 
 
-def with_phases(values: Complexes) -> Floats:
-    """(k, 2c) amplitudes and phases [degrees] of (k, c), in turn."""
-    found = np.empty((len(values), 2 * values.shape[1]))
-    found[:, ::2], found[:, 1::2] = np.abs(values), np.degrees(np.angle(values))
-    found[:, 1::2][values == 0.0] = 0.0
-    return found
-
-
 def response_columns(name: str, responses: Sequence[Response], mesh: Mesh) -> Columns:
     """A table of ``RESPONSES``, of all nodes or elements that the responses are of."""
     step, frequency = np.array([each.step for each in responses], np.int64), np.array([r.frequency for r in responses])
@@ -395,7 +387,9 @@ def response_columns(name: str, responses: Sequence[Response], mesh: Mesh) -> Co
         item, kind, labels = "element", "EL", [mesh.element_labels[each.elements] for each in responses]
         blocks = [each.values for each in responses]
     names = columns_of(kind, HARMONIC[kind])
-    values = with_phases(np.concatenate([np.empty((0, len(names) // 2), complex), *blocks]))
+    found = np.concatenate([np.empty((0, len(names) // 2), complex), *blocks])
+    phase = np.where(found == 0.0, 0.0, np.degrees(np.angle(found)))
+    values = np.stack([np.abs(found), phase], axis=2).reshape(len(found), len(names))
     sizes = [len(each) for each in labels]
     head = {"step": np.repeat(step, sizes), "frequency": np.repeat(frequency, sizes)}
     head |= {item: np.concatenate([np.zeros(0, np.int64), *labels])}

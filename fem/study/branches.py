@@ -582,7 +582,13 @@ class Orbits(Columns):
         super().__init__(columns)
         self.name, self.what, self.orbits, self.range = name, what, orbits, ends
         self.missed = self._missed()
-        self.notices = (*notices, *self._of_missed())
+        self.notices = notices
+        if len(self.missed):
+            part = float(np.diff(self.missed).sum()) / abs(ends[1] - ends[0])
+            parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
+            text = f"{100.0 * part:.3g} % of the range was not reached: {name} = {parts}. The branches turn back or "
+            text += f"end before it, but there may be others: try {ELSEWHERE}, the range from its other end, or fem "
+            self.notices += (text + "continue, which follows stable motions",)
 
     def _missed(self) -> Floats:
         low, high = min(self.range), max(self.range)
@@ -596,16 +602,6 @@ class Orbits(Columns):
                 gaps.append((reached, first))
             reached = max(reached, last)
         return np.array(gaps).reshape(-1, 2)
-
-    def _of_missed(self) -> Iterable[str]:
-        if len(self.missed):
-            part = float(np.diff(self.missed).sum()) / abs(self.range[1] - self.range[0])
-            parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
-            yield (
-                f"{100.0 * part:.3g} % of the range was not reached: {self.name} = {parts}. The branches turn back or "
-                f"end before it, but there may be others: try {ELSEWHERE}, the range from its other end, or fem "
-                "continue, which follows stable motions"
-            )
 
     def bifurcations(self) -> list[str]:
         """A line for each bifurcation."""

@@ -30,7 +30,6 @@ from fem.study.question import Answer, Question, Row
 from fem.study.sections import SectionSink
 from fem.study.strobe import State, Strobe
 from fem.study.sweep import Plan, Sweep, carry_out, first_of, make_plan
-from fem.study.table import cells_of
 
 TRANSIENT, POINTS = 100, 64
 """Periods that each value is given to settle, and those of its section after that."""
@@ -159,8 +158,7 @@ def follow_plan(
     columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
     columns[:1] = ["point", WAY]
     identity = {**plan.identity, "grid": grid.identity, "columns": columns}
-    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
-    return replace(plan, grid=grid, identity=identity, heads=heads)
+    return replace(plan, grid=grid, identity=identity)
 
 
 def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:

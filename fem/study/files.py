@@ -219,14 +219,14 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
     """``basins.csv``: each start, and where it ends at dt/2; ``attractors.csv``: a row for each point of each section.
     ``basins.png``: the picture."""
     starts = zip(*(values.tolist() for values in found.starts.values()), strict=True)
-    again = ["" if number < 0 else str(number) for number in found.again.tolist()]
+    again = ["" if number < 0 else number for number in found.again.tolist()]
     rows = zip(starts, found.attractor.tolist(), found.period.tolist(), again, strict=True)
-    table = [[*map(repr, start), str(number), str(period), finer] for start, number, period, finer in rows]
-    replace_file(folder / "basins.csv", lines_of([[*found.starts, "attractor", "period", "attractor_dt"], *table]))
+    heads = [*found.starts, "attractor", "period", "attractor_dt"]
+    replace_file(folder / "basins.csv", lines_of([heads, *([*start, *ends] for start, *ends in rows)]))
     columns = found.attractors[0].columns if found.attractors else ()
     heads = ["attractor", "period", "kind", "turns", "share", "point", *columns]
     table = [
-        [str(of.number), str(of.period), of.kind, str(of.turns), repr(of.share), str(n), *map(repr, point)]
+        [of.number, of.period, of.kind, of.turns, of.share, n, *point]
         for of in found.attractors
         for n, point in enumerate(of.points.tolist(), 1)
     ]
@@ -327,7 +327,10 @@ def write_orbits(options: Namespace) -> int:
     with folder_of(options, model, study, names) as own:
         found = study.find(options.deck, dict(options.parameters), grid)
         begin_anew(own, model, study)
-        replace_file(own.path / names[0], lines_of([list(found), *zip(*map(texts, found.values()), strict=True)]))
+        replace_file(
+            own.path / names[0],
+            lines_of([list(found), *zip(*(column.tolist() for column in found.values()), strict=True)]),
+        )
         if grid is None:
             section = found.orbits[0].section
             table = np.column_stack([section.track_time, section.track])
@@ -339,10 +342,6 @@ def write_orbits(options: Namespace) -> int:
         print_orbits(found, model)
         print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")
     return 0
-
-
-def texts(column: np.ndarray) -> list[str]:
-    return [value if isinstance(value, str) else repr(value) for value in column.tolist()]
 
 
 def print_orbits(found: Orbits, model: Model) -> None:

@@ -34,10 +34,10 @@ from fem.runs.own import Names, OwnFolder, check_file
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
 from fem.study.figures import residuals
-from fem.study.measured import Given, Measured, Observed, read_cases, read_record
 from fem.study.points import number, parameter_of
 from fem.study.question import Answer, Job, Question
 from fem.study.table import write_columns
+from fem.study.tracks import Given, Measured, Observed, read_cases, read_record
 from fem.study.trajectory import tightened
 from fem.study.workers import START_UP, Block, ProcessTeam, blocks, process_team, solve_block, spread
 

@@ -1,5 +1,5 @@
-"""Growth of perturbations of a motion, by the tangent map of its increments and of the impacts between them; or from two
-motions that are brought close to each other again and again.
+"""Growth of perturbations of a motion: by the tangent map of its increments and impacts, or from two motions that are
+brought close to each other again and again.
 
 Whatever the march does (impacts, slackness, any solver), it does to both motions. The second one stays possible:
 

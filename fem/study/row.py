@@ -247,18 +247,18 @@ def layout_of(model: Model, record: Record | None = None) -> Layout:
 
 
 def prints_alike(model: Model, other: Model) -> bool:
-    """Both have the same nodes, elements and sets, and steps of the same kind and requests: one layout."""
+    """Both have the same nodes, elements and sets, and steps of the same kind and requests: one layout.
+    Steps of natural frequencies are the very same ones."""
+
+    def is_same(one: Procedure, its: Procedure) -> bool:
+        return one is its or (type(one) is type(its) and not isinstance(one, Frequency))
+
     pairs = zip(model.steps, other.steps, strict=False)
     return (
         all(getattr(model.mesh, name) is getattr(other.mesh, name) for name in OF_ITEMS)
         and len(model.steps) == len(other.steps)
-        and all(one.outputs is its.outputs and runs_alike(one.procedure, its.procedure) for one, its in pairs)
+        and all(one.outputs is its.outputs and is_same(one.procedure, its.procedure) for one, its in pairs)
     )
-
-
-def runs_alike(one: Procedure, other: Procedure) -> bool:
-    """Procedures of one kind; of natural frequencies, the very same one."""
-    return one is other or (type(one) is type(other) and not isinstance(one, Frequency))
 
 
 class Watch:

@@ -202,8 +202,7 @@ def report_failures(found: Sweep) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A sweep before it starts. ``identity``: what makes two sweeps the same; ``heads``: first cells by point.
-    ``model``: the deck with its own values.
+    """A sweep before it starts. ``identity``: what makes two sweeps the same; ``model``: the deck with its own values.
 
     ``unread`` takes in the answers for decks that cannot be read, ``notices`` grows with what is remarkable.
     """
@@ -215,7 +214,6 @@ class Plan:
     question_of: QuestionOf
     question: Question
     identity: dict[str, Any]
-    heads: list[list[str]]
     history: bool
     notices: list[str]
     unread: list[Answer] = field(default_factory=list)
@@ -261,20 +259,18 @@ def make_plan(
         "columns": columns,
         "versions": {"fem": fem.__version__},
     }
-    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
     notices = list(model.notices)
     if isinstance(question, Layout) and question.record:
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
-    return Plan(
-        model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, heads, history, notices
-    )
+    return Plan(model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, history, notices)
 
 
 def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
     """Compute what the table does not have yet."""
-    table = SweepTable(own, plan.identity, plan.heads, resume=not plan.history)
+    heads = [[str(n), *cells_of(plan.grid.point(n - 1).values())] for n in range(1, len(plan.grid) + 1)]
+    table = SweepTable(own, plan.identity, heads, resume=not plan.history)
     if table.broken:
         lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
         plan.notices.append(f"{lost} are damaged: computed again")
