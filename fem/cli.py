@@ -367,7 +367,7 @@ def line_command(options: argparse.Namespace) -> int:
     if options.row is not None:
         return writes("fem.tools.line_sections:line_section_as_asked")(options)
     from fem.runs.console import say
-    from fem.show.sags import save_page, save_sags
+    from fem.show.page import save_page, save_sags
     from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension
 
     kept = ("sag_tension", "output", "force", "run", "stringing", "report")

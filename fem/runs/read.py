@@ -44,11 +44,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The files of one run.
-
-    folder  where they are
-    record  ``run.json``
-    """
+    """The files of one run in a folder; ``record``: its ``run.json``."""
 
     folder: Path
     record: dict[str, Any]

@@ -39,9 +39,7 @@ class Series:
     """k values of one number.
 
     name       as it was asked for, ``T_e12``
-    increment  (k,) numbers in their steps
-    time       (k,) total times, never falling
-    values     (k,)
+    increment  (k,) numbers in their steps;  time (k,) total times, never falling
     snaps      increments of the run that are too long for a line that snaps taut in them (``run.json``)
     unsigned   names in it of numbers without a sign that fall to zero
     """

@@ -155,13 +155,8 @@ def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What follows from a record.
-
-    is_chaotic  None: not decided yet
-    words       the verdict, or why there is none
-    first       row of the growth from which on it counts
-    settled     the section comes back from then on; None: it does not, or there is none
-    """
+    """What follows from a record (``is_chaotic`` None: nothing yet), in words; ``first``: row of growth that counts.
+    ``settled``: the section comes back from then on; None: it does not, or there is none."""
 
     is_chaotic: bool | None
     words: str

@@ -211,11 +211,9 @@ class SectionSink(SilentSink):
 
 @dataclass(frozen=True, slots=True)
 class Sections(Question):
-    """How sections are taken; the rows of a sweep make a bifurcation diagram.
+    """How sections are taken, as ``sections`` has it; the rows of a sweep make a bifurcation diagram.
 
-    period  time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
-    cycles  periods in all;  points: of the section, at their end
-    what    column of ``Section`` that a sweep keeps; empty: the displacement that moves most in each motion
+    what  column of ``Section`` that a sweep keeps; empty: the displacement that moves most in each motion
     """
 
     period: float | str | None = None

@@ -71,8 +71,7 @@ class Track:
 class SeriesSink(SilentSink):
     """Keeps some numbers of a run over time, its frequencies and events.
 
-    names   of the numbers
-    places  of each, the node or element index, or the two over which its mean is taken
+    places  of each number, the node or element index, or the two over which its mean is taken
     every   increments 0, k, 2k, ... are kept, and the last one of a step
     """
 
@@ -202,12 +201,10 @@ Given: TypeAlias = "str | Path | Mapping[str, Any] | tuple[str | Path | Mapping[
 class Measured:
     """Measurements of one run.
 
-    name        of its file, or its place in the list
-    parameters  ``*PARAMETER`` values of its run alone
-    columns     names; ``T_e12`` is a series, ``T_e12_max`` a statistic
-    time        (k,) of the series; (0,) where all columns are statistics
-    values      (k, c) of the columns; (1, c) of statistics
-    places      (k,) where each row stands, for messages
+    name     of its file, or its place in the list;  parameters: ``*PARAMETER`` values of its run alone
+    columns  names; ``T_e12`` is a series, ``T_e12_max`` a statistic
+    time     (k,) of the series, (0,) where all columns are statistics;  values (k, c), of statistics (1, c)
+    places   (k,) where each row stands, for messages
     """
 
     name: str
