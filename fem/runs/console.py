@@ -205,9 +205,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
 def show(text: str, stream: TextIO, bar: Bar | None = None) -> None:
     """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
     try:
-        if bar is not None and bar.is_shown:
-            bar.print(text)
-        else:
+        if bar is None or not bar.print(text):
             stream.write(text)
             stream.flush()
     except OSError as error:
@@ -235,10 +233,6 @@ class Bar:
         self._progress: Any = None
         self._task: Any = None
 
-    @property
-    def is_shown(self) -> bool:
-        return self._progress is not None
-
     def move(self, done: float, text: str) -> None:
         """Total time reached; shows the bar once the run has become long."""
         if self._progress is None and time.monotonic() - self._begun > BAR_AFTER:
@@ -246,9 +240,11 @@ class Bar:
         if self._progress is not None:
             self._progress.update(self._task, completed=done, description=text)
 
-    def print(self, text: str) -> None:
-        """Lines above the bar, as they are."""
-        self._progress.console.out(text, end="", highlight=False)
+    def print(self, text: str) -> bool:
+        """Lines above the bar, as they are; False: it is not shown."""
+        if self._progress is not None:
+            self._progress.console.out(text, end="", highlight=False)
+        return self._progress is not None
 
     def close(self) -> None:
         if self._progress is not None:

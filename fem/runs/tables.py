@@ -42,32 +42,26 @@ LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
 
 
-class Table:
+class Table(GrowingFile):
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
-    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells."""
+
+    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells.
+    """
 
     def __init__(self, path: Path, columns: Sequence[str], size: int | None = None) -> None:
+        super().__init__(path, size)
         self.columns = tuple(columns)
         self.kinds = np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
-        self._file = GrowingFile(path, size)
         if size is None:
             self.add_line(",".join(columns))
 
-    @property
-    def size(self) -> int:
-        """Number of bytes written."""
-        return self._file.size
-
-    def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
+    def add_rows(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
         """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
         if len(numbers):
-            self._file.add(lines(numbers, self.kinds if kinds is None else kinds))
+            self.add(lines(numbers, self.kinds if kinds is None else kinds))
 
     def add_line(self, text: str) -> None:
-        self._file.add(text.encode() + b"\n")
-
-    def close(self) -> None:
-        self._file.close()
+        self.add(text.encode() + b"\n")
 
 
 class Printer:
@@ -81,23 +75,18 @@ class Printer:
     def __init__(
         self, table: Table, labels: Ints | None, requests: Sequence[Request], variables: Mapping[str, Sequence[str]]
     ) -> None:
-        self._table, self._labels, self._requests, self._variables = table, labels, requests, variables
+        self._table, self._labels, self.requests, self._variables = table, labels, requests, variables
         self._first = len(HEAD) + (labels is not None)
         self._layouts: dict[int, tuple[Ints, np.ndarray]] = {}
         self.last: Chunk | None = None
 
-    @property
-    def cadences(self) -> list[Cadence]:
-        """How often each request writes."""
-        return [cadence for cadence, _ in self._requests]
-
     def add(self, rows: Rows, recorded: Ints, columns: Callable[[str], Floats]) -> None:
         """Print what is due of k increments; ``columns`` (k, p, c) of a variable, for the items ``recorded`` (p,)."""
         self.last = None
-        if not self._requests or not len(rows.increment):
+        if not self.requests or not len(rows.increment):
             return
         which = np.zeros(len(rows.increment), np.int64)
-        for bit, (cadence, _) in enumerate(self._requests):
+        for bit, (cadence, _) in enumerate(self.requests):
             which |= cadence.due(rows.increment, rows.time, rows.is_end).astype(np.int64) << bit
         (due,) = np.nonzero(which)
         starts = np.nonzero(np.diff(which[due], prepend=-1))[0]
@@ -112,14 +101,14 @@ class Printer:
     def finish(self) -> None:
         """Print the last increment if nothing of it was due: the run ended before the end of the step."""
         if self.last is not None:
-            everything = (1 << len(self._requests)) - 1
+            everything = (1 << len(self.requests)) - 1
             self._print(everything, self.last, np.zeros(1, np.int64))
             self.last = None
 
     def _layout(self, which: int) -> tuple[Ints, np.ndarray]:
         """Indices printed when the requests in ``which`` are due, and the kinds of their cells."""
         if which not in self._layouts:
-            chosen = [want for bit, (_, wants) in enumerate(self._requests) if which >> bit & 1 for want in wants]
+            chosen = [want for bit, (_, wants) in enumerate(self.requests) if which >> bit & 1 for want in wants]
             items = union([indices for indices, _ in chosen])
             kinds = np.tile(self._table.kinds, (len(items), 1))
             column = self._first
@@ -149,7 +138,7 @@ class Printer:
             for name, columns in self._variables.items():
                 numbers[:, :, column : column + len(columns)] = values[name][np.ix_(part, places)]
                 column += len(columns)
-            self._table.add(numbers.reshape(-1, kinds.shape[1]), kinds)
+            self._table.add_rows(numbers.reshape(-1, kinds.shape[1]), kinds)
 
 
 class TableSink(SilentSink):
@@ -177,7 +166,7 @@ class TableSink(SilentSink):
         sizes = before["tables"]["sizes"] if before else {}
         self._tables = {name: Table(folder / f"{name}.csv", head, sizes.get(name)) for name, head in heads.items()}
         if model.waves and not before:
-            self._tables["waves"].add(model.sea[:, : len(COMPONENTS)].copy())
+            self._tables["waves"].add_rows(model.sea[:, : len(COMPONENTS)].copy())
         self._printers: list[Printer] = []
         self._prints_ends = True
         self._last_frame: Frame | None = None
@@ -221,7 +210,7 @@ class TableSink(SilentSink):
     def modes(self, modes: Modes) -> None:
         if "frequencies" in self._tables:
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
-            self._tables["frequencies"].add(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
+            self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["tables"] = {
@@ -249,7 +238,7 @@ class TableSink(SilentSink):
                 table.close()
 
     def _cadences(self) -> list[Cadence]:
-        return [*(cadence for printer in self._printers for cadence in printer.cadences), *self._touches]
+        return [*(cadence for each in self._printers for cadence, _ in each.requests), *self._touches]
 
     def _grouped(self, kind: str, requests: Sequence[OutputRequest], start: StepStart) -> list[Request]:
         """The active requests of a kind, those of equal cadence together."""
@@ -294,7 +283,7 @@ class TableSink(SilentSink):
         numbers[:, 3], numbers[:, 4:7] = labels, frame.of_nodes(self._model)["U"]
         kinds = table.kinds.copy()
         kinds[:, 7:] = EMPTY
-        table.add(numbers, kinds)
+        table.add_rows(numbers, kinds)
 
     def _finish_step(self) -> None:
         """What is still owed when a step ended without saying so."""
@@ -333,7 +322,7 @@ class ResponseSink(SilentSink):
         for name, table in self._tables.items():
             columns = response_columns(name, [response], self._model.mesh)
             if table.columns[3:]:  # quantities are printed
-                table.add(np.column_stack([columns[each] for each in table.columns]))
+                table.add_rows(np.column_stack([columns[each] for each in table.columns]))
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}

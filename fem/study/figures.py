@@ -175,8 +175,15 @@ def picture(found: Basins, is_si: bool) -> Figure:
     figure = Figure(figsize=(max(7.2, 4.8 * len(panels)), 4.6), layout="constrained")
     figure.suptitle("\n".join(["Basins of attraction", *filter(None, [found.what_dt_does])]), fontsize=TITLE)
     colours = colours_of(len(found.attractors))
-    for place, panel in enumerate(panels, 1):
-        draw(figure.add_subplot(1, len(panels), place), panel, (axes[-2], axes[-1]), colours)
+
+    def edges(values: Floats) -> Floats:
+        half = 0.5 * float(values[1] - values[0]) if len(values) > 1 else 0.5
+        return np.concatenate([values[:1] - half, 0.5 * (values[1:] + values[:-1]), values[-1:] + half])
+
+    look: dict[str, Any] = {"cmap": ListedColormap(colours), "vmin": -0.5, "vmax": len(colours) - 0.5}
+    for place, panel in enumerate(panels, 1):  # a pixel for each start
+        pixels = figure.add_subplot(1, len(panels), place)
+        pixels.pcolormesh(edges(axes[-2]), edges(axes[-1]), panel.T, rasterized=True, **look)
         figure.axes[-1].set(xlabel=labelled(names[-2], is_si), ylabel=labelled(names[-1], is_si))
     if len(names[0]) == 0:
         figure.axes[0].set(xticks=[])
@@ -185,18 +192,6 @@ def picture(found: Basins, is_si: bool) -> Figure:
         shown.append(Patch(color=FAILED, label=f"run failed, {100.0 * failed:.3g} % of the starts"))
     legend_below(figure.axes[0], shown)
     return figure
-
-
-def draw(panel: Axes, numbers: np.ndarray, axes: tuple[Floats, Floats], colours: list[Any]) -> None:
-    """Draw one pixel for each start."""
-    edges = [np.concatenate([v[:1] - step(v), 0.5 * (v[1:] + v[:-1]), v[-1:] + step(v)]) for v in axes]
-    look = ListedColormap(colours)
-    panel.pcolormesh(*edges, numbers.T, cmap=look, vmin=-0.5, vmax=len(colours) - 0.5, rasterized=True)
-
-
-def step(values: Floats) -> float:
-    """Half of the distance of two values."""
-    return 0.5 * float(values[1] - values[0]) if len(values) > 1 else 0.5
 
 
 def colours_of(count: int) -> list[Any]:
