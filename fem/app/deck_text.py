@@ -1,8 +1,4 @@
-"""Decks and the pendulum form as text and numbers, without a browser.
-
-What is wrong with a deck, line by line; copies with their files; numbers of ``*PARAMETER``. Presets of pendulums, where
-their joints are, what a dragged joint means.
-"""
+"""Decks and the pendulum form as text and numbers, without a browser."""
 
 from __future__ import annotations
 

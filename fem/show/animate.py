@@ -174,7 +174,7 @@ class Scene:
         motion = reading.whole_motion(results, window.pick(results.boundaries, frames))
         self.time = motion.time
         self._frames = window.frames(motion.time)
-        self._shown = reading.nearest(motion.time, self._frames)
+        self._shown = np.searchsorted(0.5 * (motion.time[1:] + motion.time[:-1]), self._frames)
         self._x = mesh.coordinates + scale * motion.values["U"]
         self._axes = reading.plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]

@@ -1,6 +1,4 @@
-"""Figures of a chain of bars: angle, angular velocity and acceleration of each link, and the motion of its centre.
-
-Forces in the joints of trees of bars: what each link gets at its end nearer to the support.
+"""Figures of chains of bars (angles, centres, phase planes) and of the forces in the joints of trees of bars.
 
 Everything beyond the joint moves by the forces that pass through it, so that, link and all beyond,
 
@@ -9,8 +7,6 @@ Everything beyond the joint moves by the forces that pass through it, so that, l
 with mass m and damping c of each element: how a bar shares its mass between its ends, and its law, cancel. The sum over
 everything has to be the reaction of the support, which is looked at. ENERGY MOMENTUM prints A and RF of the middle of
 increments: loads, velocities and elongations are then means of both ends, which makes the same sum exact.
-
-Phase planes: a printed node's displacement and velocity, a link's angle and angular speed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields.
-
-Also the colours of T, and when ropes are slack.
-"""
+"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields."""
 
 from __future__ import annotations
 
@@ -449,7 +446,3 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
     extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
     colours.colorbar_extend = extend.get(is_cut, "neither")  # type: ignore[assignment]
     return ScalarMappable(Normalize(low, high), colours), slack
-
-
-def nearest(time: Floats, wanted: Floats) -> Ints:
-    return np.asarray(np.searchsorted(0.5 * (time[1:] + time[:-1]), wanted), np.int64)

@@ -41,10 +41,6 @@ class Cylinder(NamedTuple):
     radius: float
 
 
-def has_scenery(results: Results) -> bool:
-    return any(results.settings.get(what) for what in ("water", "seabeds", "planes", "cylinders"))
-
-
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The box of a picture, with the planes and cylinders that are near."""
     up, low, high = upright(results), low.copy(), high.copy()

@@ -21,7 +21,7 @@ from fem.runs.fields import FOLDER, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import reading, style
 from fem.show.animate import even_times
-from fem.show.scenery import draw_scenery, has_scenery, with_scenery
+from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.series import Series, read_series, write_table
 
 MOST_ROPES = 20
@@ -194,7 +194,8 @@ SEEN, SHOWN = 0.02, 0.1
 def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
     """1, or 1, 2 or 5 times a power of ten for displacements that are too small to see and touch no scenery."""
     extent, largest = np.ptp(coordinates, axis=0).max(), np.linalg.norm(u, axis=-1).max()
-    if has_scenery(results) or not 0.0 < largest < SEEN * extent:
+    has_scenery = any(results.settings.get(what) for what in ("water", "seabeds", "planes", "cylinders"))
+    if has_scenery or not 0.0 < largest < SEEN * extent:
         return 1.0
     most = SHOWN * extent / largest
     power = 10.0 ** np.floor(np.log10(most))

@@ -175,7 +175,8 @@ class Settling(Question):
             more, good = np.zeros((len(going), ROUND, points.shape[2])), np.zeros(len(going), np.bool_)
             for first, rows, well, _ in march_samples(stage, marching, every, True, may_compile):
                 values = rows.of_nodes(stage.system.model)
-                u, v = (np.moveaxis(flat(values[name])[..., : len(well)], -1, 0) for name in "UV")
+                flat = (values[name].reshape(*values[name].shape[:-2], -1) for name in "UV")
+                u, v = (np.moveaxis(each[..., : len(well)], -1, 0) for each in flat)
                 part = slice(first, first + len(well))
                 places = u + np.array([one.model.mesh.coordinates for one in marching[part]])[:, None]
                 state = np.concatenate([places[:, 1:, chosen], v[:, 1:, chosen]], axis=2)
@@ -193,11 +194,6 @@ class Settling(Question):
 def chosen_in(part: int) -> int:
     """Which one of ``ONE_IN`` starts in a row."""
     return int(np.random.default_rng((SEED, part)).integers(ONE_IN))
-
-
-def flat(values: Floats) -> Floats:
-    """Blocks and lanes as one axis."""
-    return values.reshape(*values.shape[:-2], -1)
 
 
 def refuse_stretched(trajectory: Trajectory) -> None:

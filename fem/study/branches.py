@@ -220,7 +220,7 @@ class Orbit:
         return happened(self.events)
 
     def __repr__(self) -> str:
-        named = ", ".join(f"{shown(value)}" for value in self.multipliers)
+        named = ", ".join(f"{x.real:.9g}" + (f"{x.imag:+.9g}i" if x.imag else "") for x in self.multipliers)
         kind = f"unstable in {self.unstable} directions" if self.unstable else "stable"
         return f"Orbit of period {self.multiple}, {kind}, |P(z) - z| = {self.residual:.2g}, multipliers {named}"
 
@@ -228,10 +228,6 @@ class Orbit:
 def happened(events: Iterable[Event]) -> Counter[str]:
     """How often ropes and stops did what."""
     return Counter(event.event for event in events if event.element)
-
-
-def shown(value: complex) -> str:
-    return f"{value.real:.9g}" if value.imag == 0.0 else f"{value.real:.9g}{value.imag:+.9g}i"
 
 
 Direction = tuple[Move, float]

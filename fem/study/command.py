@@ -1,7 +1,4 @@
-"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits``, ``fit``.
-
-Heavy modules are imported when a command is carried out.
-"""
+"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits``, ``fit``."""
 
 from __future__ import annotations
 

@@ -242,14 +242,14 @@ class Misfit:
 
     def _columns(self, point: Floats, here: Floats, is_central: bool) -> tuple[Floats, Floats]:
         """As ``central``; 0 where there is only one side. A step at which both sides fail becomes shorter."""
-        columns, bent = np.zeros((len(here), len(point))), np.zeros(len(point))
+        columns, bent, unit = np.zeros((len(here), len(point))), np.zeros(len(point)), np.eye(len(point))
         left = list(range(len(point)))
         for _ in range(MOST_STEPS):
             tried = []
             for n in left:
                 sides = [side for side in (1.0, -1.0) if self.low[n] <= point[n] + side * self.steps[n] <= self.high[n]]
                 tried += [(n, side * self.steps[n]) for side in (sides if is_central else sides[:1])]
-            offs = self.differences([moved(point, n, step) for n, step in tried])
+            offs = self.differences([point + step * unit[n] for n, step in tried])
             found: dict[int, list[tuple[float, Floats]]] = {}
             for (n, step), off in zip(tried, offs, strict=True):
                 if np.isfinite(off).all():
@@ -263,12 +263,6 @@ class Misfit:
                 return columns, bent
             self.steps[left] *= -0.3  # the other side, closer
         raise NoConvergence(f"runs close to a trial of the fit fail, too; the first: {self._runs.first_failure}")
-
-
-def moved(point: Floats, n: int, step: float) -> Floats:
-    found = point.copy()
-    found[n] += step
-    return found
 
 
 def correlated(columns: Floats, residual: Floats) -> Floats:
