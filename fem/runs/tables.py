@@ -45,13 +45,16 @@ LINES_AT_ONCE = 20_000
 class Table:
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
 
-    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells.
+    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells. ``kept``: gets the
+    numbers of its lines, too, NaN for empty cells.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], size: int | None = None) -> None:
+    def __init__(
+        self, path: Path, columns: Sequence[str], size: int | None = None, kept: list[Floats] | None = None
+    ) -> None:
         self.columns = tuple(columns)
         self.kinds = np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
-        self._file = GrowingFile(path, size)
+        self._file, self._kept = GrowingFile(path, size), kept
         if size is None:
             self.add_line(",".join(columns))
 
@@ -62,8 +65,11 @@ class Table:
 
     def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
         """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
+        kinds = self.kinds if kinds is None else kinds
         if len(numbers):
-            self._file.add(lines(numbers, self.kinds if kinds is None else kinds))
+            self._file.add(lines(numbers, kinds))
+        if self._kept is not None:
+            self._kept.append(np.where(np.resize(kinds == EMPTY, numbers.shape), np.nan, numbers))
 
     def add_line(self, text: str) -> None:
         self._file.add(text.encode() + b"\n")
@@ -157,8 +163,14 @@ class Printer:
 class TableSink(SilentSink):
     """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
 
-    def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on."""
+    def __init__(
+        self,
+        folder: Path,
+        model: Model,
+        before: Mapping[str, Any] | None = None,
+        kept: Mapping[str, list[Floats]] | None = None,
+    ) -> None:
+        """``before``: the checkpoint of tables that are cut back and go on.  ``kept``: as ``Table``, by its name."""
         self._model = model
         self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
         riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
@@ -177,7 +189,10 @@ class TableSink(SilentSink):
         if model.waves:
             heads["waves"] = COMPONENTS
         sizes = before["tables"]["sizes"] if before else {}
-        self._tables = {name: Table(folder / f"{name}.csv", head, sizes.get(name)) for name, head in heads.items()}
+        self._tables = {
+            name: Table(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
+            for name, head in heads.items()
+        }
         if model.waves and not before:
             self._tables["waves"].add(model.sea[:, : len(COMPONENTS)].copy())
         self._printers: list[Printer] = []

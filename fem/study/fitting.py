@@ -16,7 +16,7 @@ from itertools import chain, product
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Say
 from fem.compiled.interpreted import work
 from fem.errors import FemError, NoConvergence
 from fem.runner import Prepared, verdict_of
@@ -140,8 +140,10 @@ class Misfit:
     checks  observed over predicted decrease of each step of the search
     """
 
-    def __init__(self, runs: Runs, records: Sequence[int], is_used: Flags, record: Ints, measured: Floats) -> None:
-        self._runs, self._records = runs, records
+    def __init__(
+        self, runs: Runs, records: Sequence[int], is_used: Flags, record: Ints, measured: Floats, say: Say
+    ) -> None:
+        self._runs, self._records, self._say = runs, records, say
         self._used = is_used[np.isin(record, records)]
         self.measured = measured[is_used]
         self.low, self.high, point = runs.box({one.name: one.low for one in runs.varied})
@@ -195,6 +197,8 @@ class Misfit:
     def jacobian(self, point: Floats) -> Floats:
         """(n, p) derivatives of the residuals; a step that is wrong by more than a factor of 3 is changed."""
         here = self.residuals(point)
+        values = ", ".join(f"{name}={value:.5g}" for name, value in self._runs.named(point).items())
+        self._say(f"{self._runs.count} runs: {values}, sum of squares {here @ here:.5g}")
         self._judge(point, here)
         columns, _ = self._columns(point, here, self.is_central)
         with np.errstate(divide="ignore"):
