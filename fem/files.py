@@ -31,15 +31,15 @@ PART = ".fem-part"
 """Ending of a file that is being written beside its final name."""
 
 
-def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
-    """Write a file beside its final name, then rename: whole or not at all, and never through a link.
+def replace_file(path: Path, content: bytes | Iterable[bytes | memoryview], attempts: int = 20) -> None:
+    """Write a file, or its pieces, beside its final name, then rename: whole or not at all, and never through a link.
     Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
     OSError names the file."""
     part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         part.unlink(missing_ok=True)
         with part.open("xb") as file:
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
         for attempt in range(attempts):
             try:
                 part.replace(path)

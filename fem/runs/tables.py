@@ -45,20 +45,26 @@ LINES_AT_ONCE = 20_000
 class Table(GrowingFile):
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
 
-    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells.
+    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells. ``kept``: gets the
+    numbers of its lines, too, NaN for empty cells.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], size: int | None = None) -> None:
+    def __init__(
+        self, path: Path, columns: Sequence[str], size: int | None = None, kept: list[Floats] | None = None
+    ) -> None:
         super().__init__(path, size)
-        self.columns = tuple(columns)
+        self.columns, self._kept = tuple(columns), kept
         self.kinds = np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
         if size is None:
             self.add_line(",".join(columns))
 
     def add_rows(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
         """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
+        kinds = self.kinds if kinds is None else kinds
         if len(numbers):
-            self.add(lines(numbers, self.kinds if kinds is None else kinds))
+            self.add(lines(numbers, kinds))
+        if self._kept is not None:
+            self._kept.append(np.where(np.resize(kinds == EMPTY, numbers.shape), np.nan, numbers))
 
     def add_line(self, text: str) -> None:
         self.add(text.encode() + b"\n")
@@ -144,8 +150,14 @@ class Printer:
 class TableSink(SilentSink):
     """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
 
-    def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on."""
+    def __init__(
+        self,
+        folder: Path,
+        model: Model,
+        before: Mapping[str, Any] | None = None,
+        kept: Mapping[str, list[Floats]] | None = None,
+    ) -> None:
+        """``before``: the checkpoint of tables that are cut back and go on.  ``kept``: as ``Table``, by its name."""
         self._model = model
         self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
         riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
@@ -164,7 +176,10 @@ class TableSink(SilentSink):
         if model.waves:
             heads["waves"] = COMPONENTS
         sizes = before["tables"]["sizes"] if before else {}
-        self._tables = {name: Table(folder / f"{name}.csv", head, sizes.get(name)) for name, head in heads.items()}
+        self._tables = {
+            name: Table(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
+            for name, head in heads.items()
+        }
         if model.waves and not before:
             self._tables["waves"].add_rows(model.sea[:, : len(COMPONENTS)].copy())
         self._printers: list[Printer] = []

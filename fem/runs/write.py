@@ -17,6 +17,7 @@ from queue import Queue
 from types import FrameType
 from typing import Any
 
+from fem.arrays import Floats
 from fem.commands.signals import handled_by, stop
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
@@ -49,15 +50,16 @@ class RunFiles:
         plot: bool,
         force: bool,
         kinds: Mapping[str, type] | None = None,
+        kept: Mapping[str, list[Floats]] | None = None,
     ) -> None:
         """kinds: it continues from the checkpoint in the folder, if there is one, whose objects are of these types.
-        CommandError: the folder holds what is not ours, or the checkpoint is not of this run."""
+        kept: as ``TableSink``. CommandError: the folder holds what is not ours, the checkpoint is not of this run."""
         self._name = deck_name(model)
         self.folder = run_record.RESULTS / self._name if output is None else Path(output)
         self.progress = ProgressSink(model, lambda: self._record({}) if self.is_open else None)
         self.verdict = RUNNING
         self.is_open = False
-        self._model, self._requests = model, requests
+        self._model, self._requests, self._kept = model, requests, kept
         names = planned_names(model, requests.fields, plot)
         self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
         self._own.check()
@@ -75,7 +77,7 @@ class RunFiles:
         self._record({}, stale)
         self.is_open = True
         self._own.clear(stale)
-        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
+        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before, self._kept)]
         if has_responses(self._model):
             sinks.append(ResponseSink(self.folder, self._model, self.before))
         if self._requests.fields:

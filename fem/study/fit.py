@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Columns, Flags, Floats, Ints
+from fem.arrays import Columns, Flags, Floats, Ints, Say
 from fem.compiled.interpreted import work
 from fem.deck import read_model
 from fem.deck.parameters import assigned
@@ -28,7 +28,7 @@ from fem.errors import CommandError, FemError, NoConvergence, proposal
 from fem.files import replace_file
 from fem.model import Model
 from fem.runner import Prepared, verdict_of
-from fem.runs.console import as_note
+from fem.runs.console import as_note, say
 from fem.runs.frames import says_si
 from fem.runs.own import Names, OwnFolder, check_file
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
@@ -157,8 +157,10 @@ class Misfit:
     checks  observed over predicted decrease of each step of the search
     """
 
-    def __init__(self, runs: Runs, records: Sequence[int], is_used: Flags, record: Ints, measured: Floats) -> None:
-        self._runs, self._records = runs, records
+    def __init__(
+        self, runs: Runs, records: Sequence[int], is_used: Flags, record: Ints, measured: Floats, say: Say
+    ) -> None:
+        self._runs, self._records, self._say = runs, records, say
         self._used = is_used[np.isin(record, records)]
         self.measured = measured[is_used]
         self.low, self.high, point = runs.box({one.name: one.low for one in runs.varied})
@@ -212,6 +214,8 @@ class Misfit:
     def jacobian(self, point: Floats) -> Floats:
         """(n, p) derivatives of the residuals; a step that is wrong by more than a factor of 3 is changed."""
         here = self.residuals(point)
+        values = ", ".join(f"{name}={value:.5g}" for name, value in self._runs.named(point).items())
+        self._say(f"{self._runs.count} runs: {values}, sum of squares {here @ here:.5g}")
         self._judge(point, here)
         columns, _ = self._columns(point, here, self.is_central)
         with np.errstate(divide="ignore"):
@@ -439,6 +443,7 @@ def fit(
     step: int | None = None,
     start: float | str = 0.0,
     workers: int | None = None,
+    say: Say = lambda text: None,
 ) -> Fit:
     """Find the parameters of a deck with which its runs agree best with measurements.
 
@@ -454,6 +459,7 @@ def fit(
     step        times of the records count from the start of this step; None: total time
     start       time from which statistics count, or the ``*PARAMETER`` that holds it
     workers     largest number of processes; None: one per processor
+    say         is told about each step of the search
 
     Raises
     ------
@@ -489,7 +495,7 @@ def fit(
     questions = [Observed(record.columns, record.time, step, start) for record in measured]
     with ExitStack() as stack:
         runs = Runs(prepared, varied, [record.parameters for record in measured], questions, workers, stack)
-        return replace(search(model, runs, numbers, sigma or {}, starts), is_si=says_si(model.heading))
+        return replace(search(model, runs, numbers, sigma or {}, starts, say), is_si=says_si(model.heading))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -565,7 +571,7 @@ def checked_bounds(
     return tuple(found)
 
 
-def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float], starts: int) -> Fit:
+def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float], starts: int, say: Say) -> Fit:
     """Fit from every start, then with sigmas from the residuals until they stay."""
     from scipy.optimize import least_squares
     from scipy.stats import qmc
@@ -574,7 +580,7 @@ def search(model: Model, runs: Runs, numbers: Numbers, given: Mapping[str, float
     used, column = np.flatnonzero(numbers.is_used), numbers.column[numbers.is_used]
     if len(used) <= len(low):
         raise CommandError(f"{len(used)} measurements cannot determine {len(low)} parameters and their intervals")
-    its = Misfit(runs, np.unique(numbers.record[used]).tolist(), numbers.is_used, numbers.record, numbers.measured)
+    its = Misfit(runs, np.unique(numbers.record[used]).tolist(), numbers.is_used, numbers.record, numbers.measured, say)
     groups = [column == n for n in range(len(numbers.names))]
     sigma = np.array([its.measured[group].std() or 1.0 if group.any() else 1.0 for group in groups])
     sigma = np.array([given.get(name, guess) for name, guess in zip(numbers.names, sigma, strict=True)])
@@ -701,6 +707,7 @@ def write_fit(options: Namespace) -> int:
     own = OwnFolder(folder, RECORD, origin_of(model), files, force=options.force)
     own.check()
     bounds, others = [parse_vary(text) for text in options.vary], {name: given[name] for name in same}
+    others |= {} if quiet else {"say": say}
     found = fit(options.deck, records, bounds, parameters=fixed, sigma=dict(options.sigma), **others)
     with own:
         own.clear(own.stale())

@@ -23,6 +23,7 @@ from fem.runs.history import History
 from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
 from fem.runs.schedule import printed_in_step, union
+from fem.runs.tables import header_variables
 from fem.show.series import Series, number_of
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
@@ -158,12 +159,13 @@ def track_of(history: History, names: Sequence[str] | None = None) -> Track:
 
 
 def table_names(model: Model) -> tuple[str, ...]:
-    """Those of ``every_name`` of nodes and elements that some step prints, and of the whole model."""
-    steps, asked = range(1, len(model.steps) + 1), set[str]()
+    """Those of ``every_name`` that tables show, of nodes and elements that some step prints, and of the whole model."""
+    steps, asked, known = range(1, len(model.steps) + 1), list[str](), frozenset(every_name(model))
     for kind, letter, labels in (("NODE", "n", model.mesh.node_labels), ("EL", "e", model.mesh.element_labels)):
         items = union([printed_in_step(model, step, f"{kind} PRINT") for step in steps])
-        asked |= {f"{letter}{label}" for label in labels[items].tolist()}
-    return tuple(name for name in every_name(model) if name in ENERGIES or name.rpartition("_")[2] in asked)
+        columns = [name for names in header_variables(model, f"{kind} PRINT").values() for name in names]
+        asked += [f"{column}_{letter}{label}" for label in labels[items].tolist() for column in columns]
+    return *(name for name in asked if name in known), *ENERGIES
 
 
 def every_name(model: Model) -> tuple[str, ...]:
