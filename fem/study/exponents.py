@@ -385,11 +385,7 @@ class Lyapunov(Question):
         model = lasting(model, self.time)
         if model.failures:
             raise CommandError("a motion in which elements break (*FAILURE) has no exponents")
-        course = course_of(model)
-        is_two = self.method == "two"
-        longer = TwoGrowth(course.model, self.every) if is_two else TangentGrowth(course.model, self.count, self.every)
-        followed = Followed(course, longer)
-        followed.follow(course.record)
+        followed = self.followed(model)
         grown = followed.growth.rows
         first = math.ceil(self.transient * len(grown))
         if len(grown) - first < 2 * BATCHES:
@@ -399,6 +395,13 @@ class Lyapunov(Question):
         values, errors = rates(counted[:, :-1], counted[:, -1])
         none = np.full(len(values), np.nan)
         return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
+
+    def followed(self, model: Model) -> Followed:
+        course, is_two = course_of(model), self.method == "two"
+        growth = TwoGrowth(course.model, self.every) if is_two else TangentGrowth(course.model, self.count, self.every)
+        found = Followed(course, growth)
+        found.follow(course.record)
+        return found
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
         """What was found, with its change at dt/2; NaN stays where increments differ, or it is not wanted."""
