@@ -29,7 +29,6 @@ ROOMS = {
     "linear": {"assembly", "compiled", "forces", "lanes"},
     "show": {"commands", "files", "model", "runs"},
     "solve": {"assembly", "compiled", "forces", "lanes", "linear", "lines", "model", "runs"},
-    "checking": {"deck", "model"},
     "tools": {"commands", "files", "lines"},
     "study": {
         "assembly",
