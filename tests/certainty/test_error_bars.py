@@ -235,6 +235,9 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert all(panel.collections for panel in displacements(open_results(out)).axes)
     assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
     assert (out / "nodes.csv").read_text().splitlines() == [head, *lines]
+    where = ["--continue", "--output", str(out)]  # complete: bars are made from the text of its tables
+    assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--quiet", *where]) == 0
+    assert (out / "nodes.csv").read_text().splitlines() == [head, *lines]
 
 
 def test_no_bars_for_a_run_that_continues():

@@ -53,7 +53,7 @@ def run_with_bars(
         run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, kept=blocks, **options)
         results = open_results(folder)
         if options.get("goes_on"):  # the first lines are those of another process
-            blocks = {name: [(its := results.table(name)).whole(its.columns)] for name in TABLES}
+            blocks = {name: [(its := results.table(name)).whole(without_errors(its))] for name in TABLES}
         tables = [Lines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
         run, instants = track_of(tables, names, model, results)
         bars = completed(run, companions, answers(run), printed=printed_names(model))
@@ -83,8 +83,8 @@ class Lines:
     """
 
     def __init__(self, table: Table, blocks: list[Floats], names: Sequence[str], model: Model) -> None:
-        self.path, self.columns = table.path, table.columns
-        self.numbers = np.concatenate([np.empty((0, len(table.columns))), *blocks])
+        self.path, self.columns = table.path, without_errors(table)
+        self.numbers = np.concatenate([np.empty((0, len(self.columns))), *blocks])
         self.instants = instant_keys(self.numbers)
         kind, place = TABLES[table.path.stem], {name: at for at, name in enumerate(names)}
         of = {"n": model.mesh.node_labels, "e": model.mesh.element_labels}
@@ -122,6 +122,10 @@ class Lines:
             errors = np.where(is_known, in_three_digits(bars[rows[:, None], its]), np.nan)
             numbers = np.concatenate([numbers, errors], axis=1)
             yield lines(numbers, np.where(np.isnan(numbers), EMPTY, kinds))
+
+
+def without_errors(table: Table) -> list[str]:
+    return [name for name in table.columns if not name.endswith(ERROR)]
 
 
 def track_of(tables: Sequence[Lines], names: tuple[str, ...], model: Model, results: Results) -> tuple[Track, Floats]:
