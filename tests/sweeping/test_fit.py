@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 import fem
 from fem.cli import main
 from fem.commands.arguments import file_with_values
-from fem.study.fitting import Varied, certainty, in_words
+from fem.study.fit import Varied, certainty, in_words
 
 ROOT = Path(__file__).resolve().parents[2]
 BAR = """*PARAMETER
@@ -172,7 +172,7 @@ def test_intervals_hold_the_truth_also_where_errors_are_correlated(memory, least
 
 @pytest.mark.long
 def test_processes_give_what_one_gives(deck, monkeypatch):
-    monkeypatch.setattr("fem.study.fitting.START_UP", 0.0)
+    monkeypatch.setattr("fem.study.fit.START_UP", 0.0)
     records = [(record(load), {"P": load}) for load in (2.0, 3.0)]
     one, two = (fem.fit(deck, records, {"E": (50.0, 200.0)}, workers=count) for count in (1, 2))
     assert one.parameters == two.parameters and one.search == two.search
