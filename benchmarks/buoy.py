@@ -24,12 +24,8 @@ BODY = r"\*(RIGID BODY|ROTARY INERTIA|ELEMENT, TYPE=ROTARYI)"
 
 def on_buoy(bars: int) -> str:
     """The deck with so many bars in each line, and no output."""
-    text = DECK.read_text(encoding="utf-8").replace("<dt>, 10.", "0.02, 20.")
-    for line in (1, 2, 3):
-        text = re.sub(rf"\b{line}21, (-?\d+\.)", rf"{line}{bars + 1:02d}, \1", text)
-        text = text.replace(f"{line}01, {line}21, 1, ", f"{line}01, {line}{bars + 1:02d}, 1, ")
-        text = text.replace(f"{line}01, 20, 1, 1", f"{line}01, {bars}, 1, 1")
-    text = text.replace("121, 221, 321", ", ".join(f"{line}{bars + 1:02d}" for line in (1, 2, 3)))
+    text = DECK.read_text(encoding="utf-8").replace("<dt>, <duration>", "0.02, 20.")
+    text = text.replace("bars = 20", f"bars = {bars}")
     return re.sub(r"\*(NODE|EL) PRINT.*\n.*\n", "", text)
 
 

@@ -21,11 +21,10 @@ import numpy as np
 
 import fem
 from benchmarks.bending import Array
-from benchmarks.buoy import on_buoy
+from validation.cases.moored_buoy import INSTANTS, motion, upright
 
 RUNS = ((20, 0.05), (20, 0.025), (40, 0.025), (40, 0.0125))
-FINEST, DURATION, INSTANTS = (80, 0.0025), 20.0, np.arange(0.0, 20.01, 0.1)
-HELD = "1, 1, 1, <offset>\n1, 2, 3\n101, 2, 3\n201, 3, 3\n"
+FINEST, DURATION = (80, 0.0025), float(INSTANTS[-1])
 CABLEDYN = """--- CableDyn Input File ---
 buoy on three legs
 --- LINE TYPES ---
@@ -85,18 +84,13 @@ def errors(found: Array, best: Array) -> Array:
 
 def by_fem(bars: int, dt: float) -> tuple[Array, float]:
     """Surge, heave and pitch at ``INSTANTS``, and seconds of the loop."""
-    text = on_buoy(bars).replace("1, 1, 1, <offset>\n", HELD)
     used, histories = [], []
     for duration in (2.0 * dt, 2.0 * dt, DURATION):
-        model = fem.parse_deck(text.replace("0.02, 20.", f"{dt}, {duration}"))
+        model = upright(bars=bars, dt=dt, duration=duration)
         began = time.process_time()
         histories.append(fem.run(model))
         used.append(time.process_time() - began)
-    late = np.flatnonzero(histories[-1].time >= 1.0)[-round(DURATION / dt) - 1 :]
-    time_ = histories[-1].time[late] - 1.0
-    columns = (histories[-1].of_node(1, "U")[late, 0], histories[-1].of_node(1, "U")[late, 2])
-    pitch = np.degrees(histories[-1].of_node(1, "UR")[late, 1])
-    return np.column_stack([np.interp(INSTANTS, time_, each) for each in (*columns, pitch)]), used[2] - used[1]
+    return motion(histories[-1]) * [1.0, 1.0, math.degrees(1.0)], used[2] - used[1]
 
 
 def by_cabledyn(program: str, bars: int, dt: float, folder: Path) -> tuple[Array, float]:

@@ -12,14 +12,15 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import fem
 from fem.commands import arguments as option
+from fem.commands.arguments import at, late, values_of
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
+from fem.study import command as studies
 
 EXIT_CODES = """exit codes: 0 done, 1 an error in the program, 2 an error in the deck or the command,
 3 no convergence, energy drift, too many increments (INC=) or a missed validation target,
@@ -40,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser().print_help()
         return CommandError.exit_code
     options = parser(*arguments[:1]).parse_args(arguments)
+    # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
+    gc.set_threshold(100_000)
     with stoppable():
         return answer(options)
 
@@ -90,9 +93,7 @@ def interrupted(error: KeyboardInterrupt) -> int:
 
 def open_streams() -> None:
     """Output that can take any character, and goes nowhere where it was closed (``>&-``).
-
-    A closed one leaves its number to the next file that is opened, a table of results: then others write into it.
-    """
+    A closed one leaves its number to the next file that is opened, a table of results: then others write into it."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)
@@ -212,12 +213,6 @@ def add_comparison(commands: Any) -> None:
     compare.set_defaults(command=late("fem.codes.compare:compare_as_asked", is_told=True))
 
 
-def add_studies(commands: Any) -> None:
-    from fem.study.command import add_commands
-
-    add_commands(commands, late)
-
-
 def add_others(commands: Any) -> None:
     examples = commands.add_parser("example", help="list or copy the decks that come with the program")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy, or all (default: list them)")
@@ -241,8 +236,6 @@ def add_others(commands: Any) -> None:
 
 
 def add_pictures(commands: Any) -> None:
-    from fem.show import post
-
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all for which the run has data)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="file format (default: png)")
@@ -277,23 +270,55 @@ def add_pictures(commands: Any) -> None:
     told.set_defaults(command=late("fem.show.report:report", is_told=True))
     for command in (plot, film, told):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
-    post.add_commands(commands, late)
+
+
+def add_analyses(commands: Any) -> None:
+    post = commands.add_parser("post", help="analyse the tables of a run: fatigue cycles, statistics, ranges")
+    questions = post.add_subparsers(metavar="ANALYSIS", required=True)
+    text = "count the rainflow cycles (ASTM E1049) of time series, and compute their fatigue damage"
+    rainflow = questions.add_parser("rainflow", help=text)
+    option.add_curve(rainflow)
+    text = "sort the cycles of the table into this number of equal ranges"
+    rainflow.add_argument("--bins", metavar="N", type=option.positive_count, help=text)
+    rainflow.set_defaults(command=late("fem.show.series:rainflow", is_told=True))
+    stats = questions.add_parser(
+        "stats", help="print mean, std, extremes, zero-crossing period and expected extremes of time series"
+    )
+    text = "also print the largest value expected in a duration D"
+    stats.add_argument("--duration", metavar="D", type=option.positive, help=text)
+    text = "also fit a Gumbel distribution to the largest values of this number of equal parts of the time"
+    stats.add_argument("--blocks", metavar="N", type=option.blocks, help=text)
+    stats.set_defaults(command=late("fem.show.series:stats", is_told=True))
+    line = questions.add_parser("range", help="write minimum, mean and maximum along a line as a table and a figure")
+    text = "set of the elements that form the line"
+    line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
+    line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
+    series = "series from the tables: T of element 12, U3 of node 5; T_e1/A+SM_n1/W: a sum, here a stress"
+    number_of_line = "T, or a number of the nodes such as SK or U3"
+    asked = (rainflow, "T_e12[,U3_n5]", series), (stats, "T_e12[,U3_n5]", series), (line, "T", number_of_line)
+    for question, what, text in asked:
+        question.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder with the results of a run")
+        question.add_argument("--what", metavar=what, required=True, help=text)
+        option.add_window(question)
 
 
 COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
     add_solver: ("run", "check"),
     add_decks: ("pendulum", "line", "import", "export"),
     add_comparison: ("compare",),
-    add_studies: ("sweep", "converge", "lyapunov", "sections", "basins", "continue", "orbits", "fit"),
-    add_pictures: ("plot", "animate", "report", "post"),
+    studies.add_sweep: ("sweep",),
+    studies.add_converge: ("converge",),
+    studies.add_chaos: ("lyapunov", "sections", "basins"),
+    studies.add_branches: ("continue", "orbits"),
+    studies.add_fit: ("fit",),
+    add_pictures: ("plot", "animate", "report"),
+    add_analyses: ("post",),
     add_others: ("example", "app", "validate", "warmup"),
 }
 """What adds parsers, and of which commands."""
 
 
 def run_command(options: argparse.Namespace) -> int:
-    # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
-    gc.set_threshold(100_000)
     given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
     if not options.quiet:  # a first run says what it begins with, and why
         from fem.compiled.interpreted import work
@@ -342,7 +367,7 @@ def line_command(options: argparse.Namespace) -> int:
     if options.row is not None:
         return writes("fem.tools.line_sections:line_section_as_asked")(options)
     from fem.runs.console import say
-    from fem.show.sags import save_page, save_sags
+    from fem.show.page import save_page, save_sags
     from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension
 
     kept = ("sag_tension", "output", "force", "run", "stringing", "report")
@@ -358,33 +383,6 @@ def line_command(options: argparse.Namespace) -> int:
     if options.report is not None:
         say(str(save_page(line, told[:2], options.report, options.force)))
     return 0
-
-
-def at(place: str) -> Callable[..., Any]:
-    module, _, function = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
-
-
-def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
-    """A command: the function at a place, imported when it is carried out, which is given the options by name.
-
-    is_told  and ``say``;  is_whole: the options as they are, instead
-    """
-
-    def command(options: argparse.Namespace) -> int:
-        from fem.runs.console import say
-
-        given = values_of(options) | ({"say": say} if is_told else {})
-        found = at(place)(options) if is_whole else at(place)(**given)
-        return found if isinstance(found, int) else 0
-
-    return command
-
-
-def values_of(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of a command by the names of its function's arguments."""
-    return {name: value for name, value in vars(options).items() if name != "command"}
 
 
 def notes_of(error: BaseException) -> list[str]:

@@ -1,9 +1,8 @@
 """Files that are whole or not there, that grow, that only the user may write; names, marks and locks of files.
 
-A pipe without a writer, a terminal or a device would be waited for without end: only regular files are opened. Names
-are bytes to the system and text to every record and list. Pictures and films are drawn anywhere, also into folders
-without a record: they say in their own description that they are of this program, and from which deck. One of our
-names without the mark is not ours.
+Only regular files are opened: a pipe without a writer, a terminal or a device would be waited for without end. Names
+are bytes to the system and text to every record. Pictures and films say in their own description that they are of this
+program, and from which deck; one of our names without that mark is not ours.
 """
 
 from __future__ import annotations
@@ -32,17 +31,15 @@ PART = ".fem-part"
 """Ending of a file that is being written beside its final name."""
 
 
-def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
-    """Write a file beside its final name, then rename: whole or not at all, and never through a link.
-
+def replace_file(path: Path, content: bytes | Iterable[bytes | memoryview], attempts: int = 20) -> None:
+    """Write a file, or its pieces, beside its final name, then rename: whole or not at all, and never through a link.
     Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
-    OSError names the file.
-    """
+    OSError names the file."""
     part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         part.unlink(missing_ok=True)
         with part.open("xb") as file:
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
         for attempt in range(attempts):
             try:
                 part.replace(path)
@@ -89,9 +86,7 @@ class GrowingFile:
 
     def __init__(self, path: Path, size: int | None = None, is_new: bool = True) -> None:
         """``size``: cut it back to so many bytes. OSError: there is a file of that name, and it ought to be new.
-
-        CommandError: it does not have so many bytes.
-        """
+        CommandError: it does not have so many bytes."""
         self._path = path
         self._file = path.open("xb" if is_new and size is None else "ab", buffering=0)
         self.size = os.fstat(self._file.fileno()).st_size
@@ -379,9 +374,7 @@ def make_folder(path: Path) -> bool:
 
 def read_file(path: Path) -> bytes:
     """The content of a plain file that only the user or root may write, up to ``LARGEST`` bytes.
-
-    Raises OSError for anything else: links, pipes, folders, files of other users.
-    """
+    Raises OSError for anything else: links, pipes, folders, files of other users."""
     with open_regular(path, getattr(os, "O_NOFOLLOW", 0)) as file:
         if not is_safe(os.fstat(file.fileno())):
             raise PermissionError(f"{path} is not a file that only the user may write")
@@ -390,9 +383,7 @@ def read_file(path: Path) -> bytes:
 
 def write_file(path: Path, content: bytes) -> None:
     """A whole file or none; it takes the place of whatever stood there, except a folder with something in it.
-
-    Raises OSError, and leaves nothing behind then.
-    """
+    Raises OSError, and leaves nothing behind then."""
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -425,9 +416,7 @@ _threads = threading.RLock()
 @contextmanager
 def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Compile while no other process does; one that has died holds nothing, as the system then frees its lock.
-
-    Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself.
-    """
+    Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself."""
     from filelock import Timeout
 
     with _threads:

@@ -11,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from fem.arrays import Floats
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files import free
@@ -133,6 +134,7 @@ def run_to_files(
     force: bool = False,
     goes_on: bool = False,
     earlier: str | Path | None = None,
+    kept: Mapping[str, list[Floats]] | None = None,
 ) -> None:
     """Solve a deck and write its files as it goes (docs/reference/results.md): memory does not grow with increments.
 
@@ -140,6 +142,7 @@ def run_to_files(
     force    as in ``run``
     goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
     earlier  as in ``run``
+    kept     name of a table -> gets the numbers of its lines, in blocks (lines, columns), NaN for empty cells
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -149,7 +152,7 @@ def run_to_files(
         model = read_model(deck, parameters, earlier_deck(earlier))
         timing.mark("read")
         requests = Requests(solver, fields=vtk, earlier=earlier_state(model, earlier))
-        files = RunFiles(output, model, requests, plot, force, TYPES if goes_on else None)
+        files = RunFiles(output, model, requests, plot, force, TYPES if goes_on else None, kept)
         if goes_on and files.before is None and not quiet:
             say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
         if files.is_complete:

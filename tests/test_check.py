@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.checking import check
-from fem.checking.bars import collect_bars
+from fem.checking import check, collect_bars
 from fem.errors import CommandError, DeckError
 from fem.model import (
     Amplitude,

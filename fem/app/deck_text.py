@@ -1,8 +1,4 @@
-"""Decks and the pendulum form as text and numbers, without a browser.
-
-What is wrong with a deck, line by line; copies with their files; numbers of ``*PARAMETER``. Presets of pendulums, where
-their joints are, what a dragged joint means.
-"""
+"""Decks and the pendulum form as text and numbers, without a browser."""
 
 from __future__ import annotations
 
@@ -137,11 +133,6 @@ def with_value(text: str, name: str, value: float) -> str:
             lines[parameter.line] = f"{match[1]}{rounded(value)}{match[4]}{end}"
             return "".join(lines)
     raise KeyError(name)
-
-
-def slider_range(value: float) -> tuple[float, float]:
-    """Ends of a slider around a number: from nothing to twice it."""
-    return (min(0.0, 2.0 * value), max(0.0, 2.0 * value)) if value else (-1.0, 1.0)
 
 
 MOST_LINKS = 20

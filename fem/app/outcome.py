@@ -244,9 +244,7 @@ class Outcome:
 
     def show(self, folders: Sequence[Path], runs: Sequence[Solver | None], deck: Path | None = None) -> None:
         """Other folders, with the processes that write into them, where they are of this program, and their deck.
-
-        Nothing stays of those before, neither what is shown nor what is still being read of them.
-        """
+        Nothing stays of those before, neither what is shown nor what is still being read of them."""
         self._leave()
         self._folders, self._runs, self._told = list(folders), list(runs), []
         self._stamp, self._due, self._groups, self._charts = (), 0.0, {}, []

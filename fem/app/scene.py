@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.checking.bars import collect_bars
-from fem.checking.findings import supports
+from fem.checking import collect_bars, supports
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
@@ -139,26 +138,16 @@ def scene_of(results: Results) -> bytes:
     found = {} if motion.keys is None else reading.extremes_of(results.elements, names, labels)
     ends = {name: (found[name, "least"][0], found[name, "greatest"][0]) for name in names if (name, "least") in found}
     return Scene(
-        motion.time,
-        mesh.coordinates + motion.values["U"],
-        mesh.node_labels.tolist(),
-        [*labels, *mesh.element_labels[others].tolist()],
-        np.concatenate([bars, mesh.ends[others]]),
-        reading.plane_of(results),
-        results.symbol,
-        up=up,
-        values=values_of(results, motion, pick, labels),
-        dashed=int(others.sum()),
-        supports=np.intersect1d(np.flatnonzero(held), mesh.legs[0]).tolist(),
-        traced=traced,
+        motion.time, mesh.coordinates + motion.values["U"], mesh.node_labels.tolist(),
+        [*labels, *mesh.element_labels[others].tolist()], np.concatenate([bars, mesh.ends[others]]),
+        reading.plane_of(results), results.symbol, up=up, values=values_of(results, motion, pick, labels),
+        dashed=int(others.sum()), supports=np.intersect1d(np.flatnonzero(held), mesh.legs[0]).tolist(), traced=traced,
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
-        breaks=reading.break_times(results),
-        extremes=ends,
-        rest=mesh.coordinates,
+        breaks=reading.break_times(results), extremes=ends, rest=mesh.coordinates,
         links=links_of(results, labels) if traced else (),
         bobs={int(mesh.ends[e, 0]): float(masses[e]) for e in np.flatnonzero(~lines & (masses > 0.0))},
         heavy=np.flatnonzero(masses[mesh.bars[1]] > 0.0).tolist(),
-    ).text()
+    ).text()  # fmt: skip
 
 
 def links_of(results: Results, labels: list[int]) -> list[int]:
@@ -175,9 +164,8 @@ def values_of(results: Results, motion: reading.Motion, pick: reading.Pick, labe
     that is T, and without E that is rounding."""
     if motion.keys is None:
         elements = results.mesh.bars[1]
-        values = reading.field_values(results, pick, {name: (array, elements) for name, (array, *_) in VALUES.items()})[
-            1
-        ]
+        source = {name: (array, elements) for name, (array, *_) in VALUES.items()}
+        _, values = reading.field_values(results, pick, source)
     else:
         table = results.elements
         names = [name for name in VALUES if name in table.columns]
@@ -212,22 +200,13 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
     sets = mesh.element_sets.items()
     of_elements = {f"{name} (elements)": np.unique(ends[np.isin(elements, each)]) for name, each in sets}
     return Scene(
-        np.zeros(1),
-        mesh.coordinates[None],
-        mesh.node_names.tolist(),
-        mesh.element_names[elements[order]].tolist(),
-        ends[order],
-        axes,
-        lambda formula: unit_of(formula, is_si) if is_si else "",
-        up=mesh.up,
-        values={} if tension is None else {"T": tension[None]},
-        dashed=len(others),
-        supports=fixed,
-        loads=point_loads(model),
-        bobs=point_masses(model),
+        np.zeros(1), mesh.coordinates[None], mesh.node_names.tolist(), mesh.element_names[elements[order]].tolist(),
+        ends[order], axes, lambda formula: unit_of(formula, is_si) if is_si else "", up=mesh.up,
+        values={} if tension is None else {"T": tension[None]}, dashed=len(others), supports=fixed,
+        loads=point_loads(model), bobs=point_masses(model),
         planes=[*levels, *((bed.elevation, "#a08050", True) for bed in model.seabeds)],
         sets=mesh.node_sets | of_elements,
-    ).text()
+    ).text()  # fmt: skip
 
 
 def model_plane(model: Model) -> tuple[int, ...]:

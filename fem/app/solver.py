@@ -26,7 +26,7 @@ import fem
 from fem.app.scene import FolderContent, read
 from fem.commands.signals import watched
 from fem.files import open_regular
-from fem.runs.energy_error import energy_error_text
+from fem.runs.frames import energy_error_text
 from fem.runs.own import read_record
 from fem.runs.run_record import RUN_RECORD, RUNNING
 

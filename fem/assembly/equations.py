@@ -134,8 +134,7 @@ class Independent:
 
 def coupled_matrix(diagonal: Floats, off: Floats, nodes: Ints) -> Any:
     """Mass or mass-proportional damping, sparse (3n, 3n): (3n,) of dofs, and (m,) between the nodes (m, 2) of bars, or
-    none.
-    """
+    none."""
     from scipy.sparse import coo_array
 
     size, axes = len(diagonal), np.arange(3)

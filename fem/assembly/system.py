@@ -5,7 +5,7 @@ It is made in one pass over the mesh, then over the properties of each element s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -64,14 +64,9 @@ class System:
     labels: Ints
     bars: Bars
     springs: Springs
-    families: Groups
-    is_passive: bool
     has_flow: bool
     pairs: Ints
-    state: Floats
-    touching: Ints
     mass: Floats
-    directed_mass: Floats
     damping: Floats
     family: Ints
     bar_index: Ints
@@ -88,6 +83,11 @@ class System:
     bodies: tuple[Body, ...]
     node_index: dict[int, int]
     element_index: dict[int, int]
+    families: Groups = None
+    is_passive: bool = True
+    state: Floats = field(default_factory=lambda: np.zeros(0))
+    touching: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    directed_mass: Floats = field(default_factory=lambda: np.zeros((0, 9)))
 
     @property
     def size(self) -> int:
@@ -260,11 +260,8 @@ def with_families(system: System) -> System:
 
 def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
     """Arrays of a model without the elements that are gone (k,), in places that do not depend on these.
-
     shed  (c,) which of its nonstructural masses are off
-
-    ModelError where a bar has no length.
-    """
+    ModelError where a bar has no length."""
     builder = _Builder(model, gone, shed)
     for section in model.sections:
         builder.add_section(section)
@@ -277,6 +274,10 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
     builder.add_initial_stress()
     builder.add_free_bodies()
     return builder.system()
+
+
+KEPT = "model mass damping family element_mass element_damping volume gone shed planar".split()
+"""What a builder has under the names of ``System``."""
 
 
 class _Builder:
@@ -500,30 +501,16 @@ class _Builder:
         equations = tuple(tuple((3 * node + dof - 1, factor) for node, dof, factor in each) for each in terms)
         return with_families(
             System(
-                model=model,
+                **{name: getattr(self, name) for name in KEPT},
                 coordinates=np.ascontiguousarray(mesh.coordinates, float),
                 labels=mesh.node_names,
                 bars=bars,
                 springs=springs,
-                families=None,
-                is_passive=True,
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
-                state=np.zeros(0),
-                touching=np.zeros((0, 2), np.int64),
-                mass=self.mass,
-                directed_mass=np.zeros((0, 9)),
-                damping=self.damping,
-                family=self.family,
                 bar_index=bar_index,
                 element_nodes=self.nodes,
                 element_labels=mesh.element_names,
-                element_mass=self.element_mass,
-                element_damping=self.element_damping,
-                volume=self.volume,
-                gone=self.gone,
-                shed=self.shed,
-                planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
                 bodies=bodies_of(model),

@@ -25,14 +25,12 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     writing = Writing("Abaqus", model)
     for each in model.amplitudes.values():
         if each.definition in ("SWEEP", "SPLINE"):
-            writing.refuse(
-                "AMPLITUDE", each.name, f"DEFINITION={each.definition}: Abaqus has no such amplitude", "give a table"
-            )
+            what = f"DEFINITION={each.definition}: Abaqus has no such amplitude"
+            writing.refuse("AMPLITUDE", each.name, what, "give a table")
     for material in model.materials.values():
         if {material.compression_ratio, material.tension_ratio} - {0.0, 1.0}:
-            writing.refuse(
-                "NO COMPRESSION|NO TENSION", "RATIO", "RATIO: Abaqus keeps nothing of the modulus", "RATIO=0"
-            )
+            message = "RATIO: Abaqus keeps nothing of the modulus"
+            writing.refuse("NO COMPRESSION|NO TENSION", "RATIO", message, "RATIO=0")
     writing.close()
     sections = tuple(replace(one, mass_rule="LUMPED", strain="GREEN", starting_tension=0.0) for one in model.sections)
     if sections:

@@ -50,12 +50,8 @@ def mesh_text(twin: Twin, groups: dict[tuple[float, ...], list[Member]]) -> str:
     lines = ["TITRE", *(text[:80] for text in twin.model.heading), "FINSF", "COOR_3D"]
     for label, place in zip(mesh.node_labels.tolist(), mesh.coordinates.tolist(), strict=True):
         lines.append(f"N{label} " + " ".join(f"{x:.15E}" for x in place))
-    lines += [
-        "FINSF",
-        "SEG2",
-        *(f"M{m.label} N{twin.label(m.first)} N{twin.label(m.last)}" for m in twin.members),
-        "FINSF",
-    ]
+    bars = (f"M{m.label} N{twin.label(m.first)} N{twin.label(m.last)}" for m in twin.members)
+    lines += ["FINSF", "SEG2", *bars, "FINSF"]
     masses = twin.mass_beside(0.25, of_off=True)
     lines += ["POI1", *(f"P{twin.label(node)} N{twin.label(node)}" for node in masses), "FINSF"] if masses else []
     for number, own in enumerate(groups.values(), 1):

@@ -1,7 +1,8 @@
 """``fem compare DECK --with calculix,opensees,moordyn``: one deck in several codes, at the instants of our rows.
 
 Each code runs in a temporary folder, from the exported files alone and within a time limit. One that is missing, fails
-or cannot express the deck is a row of the table with its reason.
+or cannot express the deck is a row of the table with its reason. The figure has quantities in all codes on the left,
+differences from ours with bars on the right.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from fem.arrays import Floats, Say
 from fem.codes.export import CODES, files_for, module_of
-from fem.codes.figure import drawn
 from fem.codes.twin import printed
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
@@ -31,7 +33,7 @@ from fem.files import lines_of, replace_file
 from fem.model import Dynamic, Model, Step
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
-from fem.show.style import save_png
+from fem.show.style import OKABE_ITO, curve, legend_below, panels, save_png, tidy
 from fem.study.certainty.companions import RUN as OURS
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import wanted_bars
@@ -67,9 +69,7 @@ class Answer(NamedTuple):
 
     def at(self, names: Sequence[str], time: Floats) -> Floats:
         """(k, c) values at the instants that it has, NaN at others; where it has hardly any, straight between its own.
-
-        NaN for columns that it does not have.
-        """
+        NaN for columns that it does not have."""
         values = np.full((len(time), len(names)), np.nan)
         place = {name: column for column, name in enumerate(self.names, 1)}
         if not len(self.rows):
@@ -134,18 +134,8 @@ class Comparison:
         both = bar[known] + np.nan_to_num(its[known])
         within = float(np.mean(apart[known] <= both + 1e-6 * size)) if len(known) else np.nan
         numbers = float(apart[worst]), float(self.time[worst]), float(np.sqrt(np.mean(apart[there] ** 2)))
-        return (
-            answer.code,
-            "done",
-            self.names[column],
-            len(there),
-            size,
-            *numbers,
-            bar[worst],
-            its[worst],
-            within,
-            "; ".join(answer.notes),
-        )
+        bars = bar[worst], its[worst], within
+        return (answer.code, "done", self.names[column], len(there), size, *numbers, *bars, "; ".join(answer.notes))
 
     def __str__(self) -> str:
         form = "{:<11}{:<11}{:>12}{:>12}{:>10}{:>12}{:>12}{:>9}"
@@ -252,11 +242,8 @@ def answer_of(code: str, model: Model, python: str, time_limit: float) -> Answer
             (folder / name).write_text(text, encoding="utf-8")
         status, words = carried_out([program, Path(main).stem if code == "calculix" else main], folder, time_limit)
         if status != "done" and f"No module named '{RUN[code]}'" in words:
-            return Answer(
-                code,
-                "missing",
-                lacks(RUN[code], "compare").replace("is not installed", f"is not installed for {python}"),
-            )
+            what = lacks(RUN[code], "compare").replace("is not installed", f"is not installed for {python}")
+            return Answer(code, "missing", what)
         try:
             names, rows = results_of(code, folder, Path(main), model)
         except (OSError, ValueError) as error:
@@ -273,15 +260,8 @@ def carried_out(command: list[str], folder: Path, time_limit: float) -> tuple[st
     """Status, and the last words of a program where it has failed; it and all that it has started end in time."""
     environment = os.environ | {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     with (folder / "log.txt").open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment,
-            start_new_session=True,
-        )
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **streams)
         try:
             code = process.wait(time_limit)
         except subprocess.TimeoutExpired:
@@ -314,16 +294,9 @@ def results_of(code: str, folder: Path, main: Path, model: Model) -> tuple[Seque
 
 
 def compare_as_asked(
-    deck: Path,
-    parameters: Any,
-    codes: str,
-    python: Path | None,
-    time_limit: float,
-    plain: bool,
-    output: Path | None,
-    force: bool,
-    say: Say,
-) -> None:
+    deck: Path, parameters: Any, codes: str, python: Path | None, time_limit: float, plain: bool, output: Path | None,
+    force: bool, say: Say,
+) -> None:  # fmt: skip
     """``fem compare``: table, series and figure in a folder; the table on the console."""
     model = read_model(deck, dict(parameters))
     names = Names(frozenset((RECORD, TABLE, SERIES, FIGURE)))
@@ -358,3 +331,64 @@ def series_rows(found: Comparison) -> list[list[str]]:
     head = ["time", *(f"{name}:{column}" for name in some for column in found.names)]
     whole = np.column_stack([found.time, *some.values()])
     return [head, *([shown(value) for value in row] for row in whole)]
+
+
+MOST_ROWS = 4
+GIVEN = 1e-12
+"""Of its range: a difference of what the deck prescribes."""
+COLOUR = OKABE_ITO[-1]
+
+
+def chosen_columns(found: Comparison) -> list[int]:
+    """Quantities that show most: the largest differences over size among those of a size, one force at least."""
+    ranges = np.ptp(found.ours, axis=0)
+    known = [np.nanmax(np.abs(found.values[code] - found.ours), axis=0, initial=0.0) for code in found.values]
+    apart = np.max(known, axis=0, initial=0.0) if known else ranges
+    by_kind: dict[str, list[int]] = {}
+    largest: dict[str, float] = {}
+    for column, name in enumerate(found.names):
+        largest[name[0]] = max(largest.get(name[0], 0.0), ranges[column])
+    for column in np.argsort(-apart / np.where(ranges > 0.0, ranges, np.inf), kind="stable").tolist():
+        name = found.names[column]
+        if ranges[column] > 1e-3 * largest[name[0]] and (not known or apart[column] > GIVEN * ranges[column]):
+            by_kind.setdefault(name[0], []).append(column)
+    forces = by_kind.get("T", [])[:2]
+    return sorted(by_kind.get("U", [])[: MOST_ROWS - len(forces)]) + sorted(forces)
+
+
+def drawn(found: Comparison, title: str, names: Sequence[str]) -> Figure:
+    """names: of the codes, in their order."""
+    columns = chosen_columns(found) or [0]
+    figure, axes = panels(len(columns), title, columns=2)
+    handles: list[Any] = []
+    for (left, right), column in zip(axes, columns, strict=True):
+        name = found.names[column]
+        unit = {"U": " [m]", "T": " [N]"}[name[0]] if found.is_si else ""
+        lines: list[Any] = [curve(left, found.time, found.ours[:, column], 6, "fem", ls="-")]
+        bar = found.bars[:, column]
+        if np.isfinite(bar).any():
+            right.fill_between(found.time, -bar, bar, color=COLOUR, alpha=0.18, lw=0)
+            lines.append(Patch(color=COLOUR, alpha=0.18, label="error bar of fem"))
+        right.axhline(0.0, color=COLOUR, lw=0.8)
+        for place, (answer, code) in enumerate(zip(found.answers, names, strict=True)):
+            values = found.values[answer.code][:, column]
+            there = np.isfinite(values)
+            if not there.any():
+                continue
+            time, apart = found.time[there], (values - found.ours[:, column])[there]
+            marks: dict[str, Any] = {"marker": "o", "ms": 4} if there.sum() < 4 else {}
+            lines.append(curve(left, time, values[there], place, code, **marks))
+            curve(right, time, apart, place, **marks)
+            its = found.its_bars[answer.code][there, column]
+            if np.isfinite(its).any():
+                right.fill_between(time, apart - its, apart + its, color=OKABE_ITO[place], alpha=0.15, lw=0)
+        left.set_ylabel(f"{name}{unit}")
+        right.set_ylabel(f"less that of fem{unit}")
+        known = {str(handle.get_label()) for handle in handles}
+        handles += [line for line in lines if str(line.get_label()) not in known]
+        tidy(left)
+        tidy(right)
+    for panel in axes[-1]:
+        panel.set_xlabel("time [s]" if found.is_si else "time")
+    legend_below(axes[0][-1], handles)
+    return figure

@@ -120,9 +120,7 @@ FEATURES = tuple(Feature(*row) for row in (
 
 def line_of(model: Model, card: str, word: str) -> tuple[str, int, str]:
     """File, line and text where a word stands in or below a card (``ONE|OTHER``), else of the first such card.
-
-    Line 1 of the deck where no file has the card.
-    """
+    Line 1 of the deck where no file has the card."""
     first: tuple[str, int, str] | None = None
     wanted = re.compile(r"\s*\*\s*(" + card.replace(" ", r"\s*") + r")\s*(,|$)", re.I)
     inside = re.compile(rf"(?<!\w)({word})(?!\w)", re.I) if word else None

@@ -107,13 +107,8 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     places = start_of(twin, moving)
     points = []
     for node, number in numbers.items():
-        kind_of = (
-            "Coupled"
-            if node in coupled
-            else "Free"
-            if twin.free[node] and 3 * node not in twin.stages[-1].held
-            else "Fixed"
-        )
+        is_free = twin.free[node] and 3 * node not in twin.stages[-1].held
+        kind_of = "Coupled" if node in coupled else "Free" if is_free else "Fixed"
         x, y, z = places[node]
         mass = masses.get(node, 0.0) if kind_of == "Free" else 0.0
         points.append(f"{number} {kind_of} {x!r} {y!r} {z - level!r} {mass!r} 0 0 0 # node {twin.label(node)}")
@@ -174,15 +169,13 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
     if moving and any(stage.dynamic is None and stage.start > moving[0].start for stage in twin.stages):
         writing.refuse("STATIC", "", "a static step after a dynamic one: MoorDyn rests at the start only", "end there")
     if (held[partly].sum(axis=1) > len(flat)).any():
-        writing.refuse(
-            "BOUNDARY", "", "a node is held in some directions: MoorDyn's points are free or not", "hold all"
-        )
+        what = "a node is held in some directions: MoorDyn's points are free or not"
+        writing.refuse("BOUNDARY", "", what, "hold all")
     elif partly.any():
         writing.note("nodes that are held across their plane only are free: nothing moves them out of it")
     if (twin.mass[beside & ~held.all(axis=1)] <= 0.0).any():
-        writing.refuse(
-            "DENSITY|MASS", "", "a free node has no mass: MoorDyn's points need one", "give it a small *MASS"
-        )
+        message = "a free node has no mass: MoorDyn's points need one"
+        writing.refuse("DENSITY|MASS", "", message, "give it a small *MASS")
     if any(m.plus != 1.0 or m.minus != 0.0 for m in twin.members):
         writing.note("MoorDyn's lines do not push; the deck's bars do")
     writing.close()

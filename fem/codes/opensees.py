@@ -48,11 +48,8 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     for m in twin.members:
         if m.table:
             forces, elongations = zip(*m.rows, strict=True)
-            tables[m.label] = (
-                *twin.ends(m),
-                m.damping * m.distance,
-                *flat([x / m.distance for x in elongations], forces),
-            )
+            strains = [x / m.distance for x in elongations]
+            tables[m.label] = (*twin.ends(m), m.damping * m.distance, *flat(strains, forces))
             continue
         is_own = m.mass > 0.0 and (not m.off or bool(twin.free[m.first] and twin.free[m.last]))
         if is_own:
@@ -135,14 +132,10 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
 
 def step_of(twin: Twin, stage: Stage, writing: Writing) -> Row:
     """The row of a step in the script."""
-    curves = [
-        [
-            (*shape, twin.label(dof // 3), dof % 3 + 1, scale)
-            for dof, (shape, scale) in ((dof, series.scaled) for dof, series in given.items())
-            if not twin.fixed[divmod(dof, 3)]
-        ]
-        for given in (stage.loads, twin.moved(stage))
-    ]
+    curves = []
+    for given in (stage.loads, twin.moved(stage)):
+        moving = [(dof, *series.scaled) for dof, series in given.items() if not twin.fixed[divmod(dof, 3)]]
+        curves.append([(*shape, twin.label(dof // 3), dof % 3 + 1, scale) for dof, shape, scale in moving])
     forces = float(np.linalg.norm([row[-1] for row in curves[0]] or [1.0]))
     tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
     rows = stage.name, stage.start, stage.dt, stage.increments, stage.every

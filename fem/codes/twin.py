@@ -64,11 +64,9 @@ class Member(NamedTuple):
             return ()
         zero = gap - self.pretension / self.stiffness if self.stiffness else gap
         reach = self.length0 + abs(zero)
-        low, high = (
-            (-self.minus * self.stiffness * reach, zero - reach),
-            (self.plus * self.stiffness * reach, zero + reach),
-        )
-        return (low, high) if self.plus == self.minus else (low, (0.0, zero), high)
+        low, high = -self.minus * self.stiffness * reach, self.plus * self.stiffness * reach
+        between = () if self.plus == self.minus else ((0.0, zero),)
+        return ((low, zero - reach), *between, (high, zero + reach))
 
 
 class Series(NamedTuple):
@@ -113,11 +111,9 @@ class Stage(NamedTuple):
     def rho(self) -> float:
         """Spectral radius of the scheme at high frequencies: 1 undamped, 0 all damped at once."""
         assert self.dynamic is not None
-        return {
-            "HHT": (1.0 + self.dynamic.alpha) / (1.0 - self.dynamic.alpha),
-            "GENERALIZED ALPHA": self.dynamic.rho,
-            "BACKWARD EULER": 0.0,
-        }.get(self.dynamic.integrator, 1.0)
+        known = {"GENERALIZED ALPHA": self.dynamic.rho, "BACKWARD EULER": 0.0}
+        known["HHT"] = (1.0 + self.dynamic.alpha) / (1.0 - self.dynamic.alpha)
+        return known.get(self.dynamic.integrator, 1.0)
 
     def hht(self, writing: Writing) -> float:
         """ALPHA of HHT with that radius, down to -1/3, noted where the deck has another scheme."""
@@ -133,9 +129,7 @@ class Stage(NamedTuple):
 @frozen
 class Twin:
     """fixed (n, 3): dofs that never move;  u, v (3n,): initial;  mass (n,);  nodes, elements: labels that are printed.
-
-    free (n,): nodes that are not held in all directions
-    """
+    free (n,): nodes that are not held in all directions"""
 
     model: Model
     system: System
@@ -180,9 +174,7 @@ class Twin:
 
 def twin_of(writing: Writing, keeps_off: bool = False) -> Twin:
     """The twin of a model that the code can express. keeps_off: the code has such masses of bars between free nodes.
-
-    DeckError: what a twin cannot have; what differs in it is noted.
-    """
+    DeckError: what a twin cannot have; what differs in it is noted."""
     writing.close()
     model = writing.model
     system = assemble(model)
@@ -303,18 +295,15 @@ def load_series(loads: LoadSet, grid: Floats) -> dict[int, Series]:
 
 def printed(model: Model) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Labels of what is compared: the nodes and the axial elements of all print requests.
-
-    Without such nodes: all nodes; without such elements: those beside these nodes, the first ``MOST_BESIDE``.
-    """
+    Without such nodes: all nodes; without such elements: those beside these nodes, the first ``MOST_BESIDE``."""
     mesh = model.mesh
     nodes, elements = set[int](), set[int]()
     for request in (request for step in model.steps for request in step.outputs if request.every):
         if request.kind == "NODE PRINT":
             nodes |= set(mesh.nodes_of(request.target).tolist() if request.target else range(len(mesh.node_labels)))
         elif request.kind == "EL PRINT":
-            elements |= set(
-                mesh.elements_of(request.target).tolist() if request.target else range(len(mesh.element_labels))
-            )
+            its = mesh.elements_of(request.target).tolist() if request.target else range(len(mesh.element_labels))
+            elements |= set(its)
     chosen = np.array(sorted(nodes or range(len(mesh.node_labels))))
     axial = np.flatnonzero(mesh.is_of(*AXIAL))
     beside = axial[np.isin(mesh.element_nodes[axial], chosen).any(axis=1)][:MOST_BESIDE]

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,6 +40,7 @@ workers = checked(whole, lambda number: 0 < number < 10**9, "a number of process
 port = checked(whole, lambda number: 0 < number < 65_536, "a port from 1 to 65535")
 positive = checked(float, lambda number: 0.0 < number < math.inf, "a positive number")
 not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number that is zero or positive")
+blocks = checked(whole, lambda number: number > 1, "a number of at least 2")
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction, 0 or more and below 1")
 
 
@@ -65,9 +67,7 @@ def folder_name(text: str) -> Path:
 
 def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str, **options: Any) -> None:
     """An option with numbers between commas, as many as its form shows (LIST: any); the first may be negative.
-
-    options  of ``add_argument``
-    """
+    options  of ``add_argument``"""
     count = 0 if form == "LIST" else form.count(",") + 1
 
     def numbers(value: str) -> tuple[float, ...]:
@@ -146,3 +146,44 @@ def number(text: str, shown: str = "") -> float:
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{shown or repr(text)} is not a finite number")
     return value
+
+
+def add_curve(command: Any) -> None:
+    """``--slope``, ``--constant``, ``--strength`` and ``--goodman``: cycles to failure."""
+    text = "m and K of N = K range^-m (N: cycles to failure; range in the units of the series)"
+    command.add_argument("--slope", metavar="m", type=positive, help=text)
+    command.add_argument("--constant", metavar="K", type=positive, help=text)
+    text = "breaking load: the curve is a T-N curve, N = K (range/MBL)^-m"
+    command.add_argument("--strength", metavar="MBL", type=positive, help=text)
+    text = "count each cycle with the range/(1 - mean/S) that does the same damage about a mean of zero (Goodman)"
+    command.add_argument("--goodman", metavar="S", type=positive, help=text)
+
+
+def add_window(command: Any) -> None:
+    """``--step`` and ``--from``: which values count."""
+    command.add_argument("--step", metavar="N", type=positive_count, help="use this step only (default: all steps)")
+    text = "leave out values before this total time"
+    command.add_argument("--from", dest="start", metavar="T", type=number, default=-math.inf, help=text)
+
+
+def at(place: str) -> Callable[..., Any]:
+    module, _, function = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out, which is given the options by name.
+    is_told  and ``say``;  is_whole: the options as they are, instead"""
+
+    def command(options: argparse.Namespace) -> int:
+        given = values_of(options) | ({"say": at("fem.runs.console:say")} if is_told else {})
+        found = at(place)(options) if is_whole else at(place)(**given)
+        return found if isinstance(found, int) else 0
+
+    return command
+
+
+def values_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of a command by the names of its function's arguments."""
+    return {name: value for name, value in vars(options).items() if name != "command"}

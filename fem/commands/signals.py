@@ -58,9 +58,7 @@ def watched(environment: Mapping[str, str]) -> dict[str, str]:
 
 def end_with_parent() -> None:
     """Where the parent asked for it, its end is SIGTERM to this process: what has been computed is written.
-
-    The system closes the pipe when the parent is gone, also where that was before anybody watched.
-    """
+    The system closes the pipe when the parent is gone, also where that was before anybody watched."""
     if os.environ.pop(WATCHED, ""):  # processes of this one have other parents
         threading.Thread(target=_watch, args=(0,), name="parent", daemon=True).start()
 

@@ -25,9 +25,7 @@ from fem.deck import (
     surfaces,
     vessels,
     waves,
-    winds,
 )
-from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
 from fem.deck.table import Handler
 from fem.deck.writer import write_deck
@@ -59,7 +57,7 @@ KEYWORDS: dict[str, Handler] = {
     "FAILURE": loads.failure,
     "MODEL CHANGE": loads.model_change,
     "AQUA": fluids.aqua,
-    "WIND": winds.wind,
+    "WIND": fluids.wind,
     "WAVE": waves.wave,
     "RAO": vessels.rao,
     "DRAG LAW": fluids.drag_law,
@@ -145,11 +143,9 @@ def read_model(
 
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
-
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
-    are put in without reading again (``outline.py``).
-    """
-    return OutlineReader(path, varied, KEYWORDS)
+    are put in without reading again (``Outline``)."""
+    return reader.OutlineReader(path, varied, KEYWORDS)
 
 
 def parse_deck(

@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from fem.arrays import Ints
-from fem.deck.cards import Card, Row
+from fem.deck.cards import POSITIVE, Card, Row
 from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
-from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, word_of
+from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, word_of
 from fem.deck.materials import ROPE_LAWS
 from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import Line, Parameters, Value, keyword, keyword_line
@@ -32,8 +32,8 @@ COMMON = {
     "STRAIN": Value("strain", word_of(*STRAINS), default="GREEN", shown=True, is_ours=True),
     "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
 }
-GENERAL = Parameters(COMMON | {"MATERIAL": Value("material", Name("material"), default=None, is_ours=True)})
-OF_SHAPE = Parameters(COMMON | {"MATERIAL": Value("material", Name("material"))})
+GENERAL = Parameters(COMMON | {"MATERIAL": Value("material", name_of("material"), default=None, is_ours=True)})
+OF_SHAPE = Parameters(COMMON | {"MATERIAL": Value("material", name_of("material"))})
 SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
 """Of shapes of sections."""
 ALIKE = 1e-6
@@ -106,7 +106,7 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
         raise card.mistake("*BEAM GENERAL SECTION has no third line with E, G", hint)
     rows[2].end(3, "E, G")
     name = f"SECTION OF {element_set}"
-    made = MaterialDraft(name, card.place, {"young": rows[2].number(0, "the modulus E", bound=POSITIVE_NUMBER.bound)})
+    made = MaterialDraft(name, card.place, {"young": rows[2].number(0, "the modulus E", bound=POSITIVE)})
     rows[2].number(1, "the shear modulus G", 0.0)
     if rows[2].number(2, "the expansion", 0.0) != 0.0:
         raise Mistake(rows[2].field(2).place, "thermal expansion is given by *EXPANSION of MATERIAL=")
@@ -142,7 +142,7 @@ def round_section(row: Row, shape: str) -> dict[str, float]:
     if len(row) > len(what):
         hint = "as in Abaqus; CalculiX has two thicknesses there" if shape == "CIRC" else "as in Abaqus"
         raise Mistake(row.field(len(what)).place, f"SECTION={shape} takes {listing(what, 'and')} only", hint)
-    sizes = [row.number(at, f"the {name}", bound=POSITIVE_NUMBER.bound) for at, name in enumerate(what)]
+    sizes = [row.number(at, f"the {name}", bound=POSITIVE) for at, name in enumerate(what)]
     outer, inner = sizes[0], 0.0 if shape == "CIRC" else sizes[0] - sizes[1]
     if inner < 0.0:
         raise Mistake(row.field(1).place, f"the thickness {sizes[1]:g} exceeds the radius {outer:g}")
@@ -267,9 +267,7 @@ class Clamps:
 
 def turn_clamps(model: Model) -> Model:
     """The model with a node of each body behind each clamp on it, as far behind as the bar is long.
-
-    ValueError: a body of two points does not turn about its axis, and a line is clamped to it across this axis.
-    """
+    ValueError: a body of two points does not turn about its axis, and a line is clamped to it across this axis."""
     found = find_angles_on(model)
     if not found:
         return model
@@ -291,9 +289,8 @@ def turn_clamps(model: Model) -> Model:
         off = np.linalg.norm(rows @ mesh.coordinates[points] - places[-1], axis=1)
         for at in np.flatnonzero(off > BEHIND * np.linalg.norm(places[-1] - middle, axis=1))[:1].tolist():
             what = f"the line at node {mesh.named(int(mesh.node_labels[nodes[at, 0]]))} is clamped across the axis of "
-            raise ValueError(
-                what + f"a slender body (node {mesh.named(body.node)}), which has no rotation about its axis"
-            )
+            what += f"a slender body (node {mesh.named(body.node)}), which has no rotation about its axis"
+            raise ValueError(what)
         for node, row in zip(own.tolist(), rows.tolist(), strict=True):
             terms = [(int(point), w) for point, w in zip(points, row, strict=True) if w]
             equations += [Equation(((node, dof, -1.0), *((point, dof, w) for point, w in terms))) for dof in (1, 2, 3)]

@@ -46,9 +46,7 @@ class Builder:
 
     def card(self, keyword: str, rows: Iterable[Sequence[Any]] = (), /, *flags: str, **parameters: Any) -> None:
         """Add any card at this place of the deck: ``card("CLOAD", [(5, 1, 100.0)], amplitude="PULL")``.
-
-        flags, parameters  as in decks; ``time_integrator`` is TIME INTEGRATOR; None omits a parameter
-        """
+        flags, parameters  as in decks; ``time_integrator`` is TIME INTEGRATOR; None omits a parameter"""
         given = {name: value for name, value in parameters.items() if value is not None}
         words = [name.upper().replace("_", " ") if name.islower() else name for name in given]
         pairs = zip(words, map(cell, given.values()), strict=True)
@@ -110,21 +108,15 @@ class Builder:
 
     def amplitude(self, name: str, points: ArrayLike | None = None, *, first: float = 0.0) -> str:
         """A function of time by which loads and motions are multiplied, straight between points (n, 2) of step time and
-        value; without points a program sets it (``fem.stepper``), from its first value on. Its name.
-        """
+        value; without points a program sets it (``fem.stepper``), from its first value on. Its name."""
         rows = [[first]] if points is None else shaped(points, 2, "points of an amplitude").tolist()
         self.card("AMPLITUDE", rows, name=name, definition="USER" if points is None else None)
         return name
 
     def move(
-        self,
-        nodes: ArrayLike,
-        direction: int,
-        value: float,
-        *,
-        amplitude: str | None = None,
+        self, nodes: ArrayLike, direction: int, value: float, *, amplitude: str | None = None,
         kind: str = "DISPLACEMENT",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Move nodes along x, y or z (1, 2, 3) in the step: to a displacement, at a VELOCITY or ACCELERATION."""
         rows = [(node, direction, direction, value) for node in np.atleast_1d(np.asarray(nodes)).tolist()]
         self.card("BOUNDARY", rows, amplitude=amplitude, type=kind)

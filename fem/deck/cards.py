@@ -195,9 +195,7 @@ def trimmed(text: str, column: int) -> tuple[str, int, bool]:
 
 def label_in(field: Field, instances: Mapping[str, Labels]) -> int | None:
     """The label that ``INSTANCE.label`` stands for; None where the field is something else.
-
-    instances  by name; one without a name stands for all that could not be read
-    """
+    instances  by name; one without a name stands for all that could not be read"""
     if field.is_number():
         return None
     name, _, label = field.text.rpartition(".")

@@ -194,9 +194,7 @@ class Ground(NamedTuple):
 
 def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, axes: Floats) -> Ground | None:
     """What lies below a line; None where it hangs clear by itself, or by SEABED=NO.
-
-    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity
-    """
+    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity"""
     card, up = catenary.card, bars.up
     # which *SEABED each bar is above, -1 for none
     below = np.full(len(bars.labels), -1)
@@ -255,10 +253,10 @@ PASSES = 4
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
     on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
-    found = [
-        Piece(labels, row.amount(3, "the natural length", positive=True) if row.field(3).text else None, row)
-        for row, labels in pieces
-    ]
+    found = []
+    for row, labels in pieces:
+        length = row.amount(3, "the natural length", positive=True) if row.field(3).text else None
+        found.append(Piece(labels, length, row))
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
             message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
@@ -334,9 +332,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
 
 class Laid(NamedTuple):
     """A line of n bars as it was laid.
-
-    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) weights of nodes besides
-    """
+    labels (n+1,) of its nodes;  weight (n,) of the bars per length;  joints (n+1,) weights of nodes besides"""
 
     labels: Ints
     line: Line
@@ -381,18 +377,11 @@ def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> No
 
 
 def line_of(
-    catenary: Catenary,
-    bars: Bars,
-    weight: Floats,
-    joints: Floats,
-    rest: Callable[[Line], Shape],
-    span: float,
+    catenary: Catenary, bars: Bars, weight: Floats, joints: Floats, rest: Callable[[Line], Shape], span: float,
     rise: float,
-) -> Line:
+) -> Line:  # fmt: skip
     """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
-
-    weight (n,) of the bars per length;  joints (n+1,) of nodes besides
-    """
+    weight (n,) of the bars per length;  joints (n+1,) of nodes besides"""
     counts = [len(piece.labels) - 1 for piece in catenary.pieces]
     lengths = [piece.length or 0.0 for piece in catenary.pieces]
 
@@ -432,8 +421,7 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
 
 def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     """The bars between consecutive nodes, some of them side by side; None where one has no section or no material,
-    which is said elsewhere.
-    """
+    which is said elsewhere."""
     found, gap, flat = between(draft, labels)
     missing = np.flatnonzero(np.bincount(gap, minlength=len(labels) - 1) == 0)
     if missing.size:
@@ -452,9 +440,8 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     numbers = [entry.numbers for entry in made if entry is not None and not entry.broken]
     if any("uniaxial" in given for given in numbers):
         message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
-        raise Mistake(
-            catenary.pieces[0].row.place, message, "generate the line straight and let a *STATIC step find its shape"
-        )
+        what = "generate the line straight and let a *STATIC step find its shape"
+        raise Mistake(catenary.pieces[0].row.place, message, what)
     young = [  # that of long times; infinite where the length is kept
         np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
         for given in numbers

@@ -27,9 +27,7 @@ NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
 
 class Columns(NamedTuple):
     """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any.
-
-    unread  a line above the numbers that does not have one name for each column
-    """
+    unread  a line above the numbers that does not have one name for each column"""
 
     card: Card
     pieces: tuple[Piece, ...]
@@ -70,9 +68,7 @@ class Columns(NamedTuple):
 
     def assigned(self, spellings: Mapping[str, Sequence[str]]) -> dict[str, int]:
         """The column of each of some things, by its name in one of its spellings; units in brackets apart.
-
-        None of them: the table has no names. Mistake: a name means nothing, or the same as another.
-        """
+        None of them: the table has no names. Mistake: a name means nothing, or the same as another."""
         if self.unread:
             raise self.mistake(f"{shown(self.unread.strip())} is not one name for each of {self.width} columns")
         found: dict[str, int] = {}
@@ -82,9 +78,8 @@ class Columns(NamedTuple):
             if meant is None or meant in found:
                 what = f"two columns with the {meant}" if meant else f"a column {shown(name)}, which means nothing here"
                 names = [each for names in spellings.values() for each in names[:1]]
-                raise self.mistake(
-                    f"the table has {what}", did_you_mean(plain, names, listing(names, "and") + " are known")
-                )
+                message = f"the table has {what}"
+                raise self.mistake(message, did_you_mean(plain, names, listing(names, "and") + " are known"))
             found[meant] = at
         return found
 
@@ -179,51 +174,38 @@ def entries_of(line: str, separator: str | None) -> list[str]:
 
 def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats] | None:
     """Rows ``label, number, number...``: labels (n,) and numbers (n, k); ``columns`` the allowed row lengths."""
-    texts = plain_lines(card)
+    texts = card.texts()
+    if texts and texts[0].rstrip().endswith(","):
+        texts = [text.rstrip().removesuffix(",") for text in texts]
     count = texts[0].count(",") if texts else 0
-    if count + 1 not in columns:
+    if count + 1 not in columns or BEHIND_COMMA.search("\n".join(texts)):
         return None
-    table = load(texts, np.dtype([("label", np.int64), ("values", np.float64, (count,))]))
-    if table is None or len(table) != len(texts) or BEHIND_COMMA.search("\n".join(texts)):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kind = np.dtype([("label", np.int64), ("values", np.float64, (count,))])
+            table = np.loadtxt(texts, kind, delimiter=",", comments=None, ndmin=1)
+    except (ValueError, TypeError, OverflowError, Warning):
         return None
     labels, values = table["label"], table["values"].reshape(len(table), count)
-    if not np.isfinite(values).all() or not fits(labels):
-        return None
-    return np.ascontiguousarray(labels), np.ascontiguousarray(values)
+    is_fine = len(table) == len(texts) and np.isfinite(values).all() and fits(labels)
+    return (np.ascontiguousarray(labels), np.ascontiguousarray(values)) if is_fine else None
 
 
-def integers(card: Card, count: int) -> Ints | None:
-    """Rows of ``count`` positive integers: (n, count)."""
-    texts = plain_lines(card)
-    table = load(texts, np.dtype(np.int64)) if texts else None
-    return table if table is not None and table.shape == (len(texts), count) and fits(table) else None
+def integers(card: Card, width: int | None) -> Ints | None:
+    """All entries of rows of one width, or of any (None), each a positive integer: (n,)."""
+    table = numbers_at_once(card.pieces, lambda text: numbers_in(text, ",", width, IN_LABELS))
+    return table.astype(np.int64) if table is not None and fits(table) else None
 
 
 BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
 """Numbers that may have a decimal comma."""
-LISTED = re.compile(r"[0-9,\s]*")
-
-
-def listed_integers(card: Card) -> Ints | None:
-    """All entries of rows of different lengths, each a positive integer: (n,)."""
-    texts = plain_lines(card)
-    if not texts or max(text.count(",") for text in texts) >= MAX_ENTRIES:
-        return None
-    joined = ",".join(text.rstrip().removesuffix(",") for text in texts)
-    if LISTED.fullmatch(joined) is None:
-        return None
-    try:
-        labels = np.array([int(entry) for entry in joined.split(",")], dtype=np.int64)
-    except (ValueError, OverflowError):
-        return None
-    return labels if fits(labels) else None
-
-
 LINES_AT_ONCE = 50_000
-LOOSE = ("\n\n", "\n ", "\n\t", " \n", "\t\n")
 AROUND_LINES = re.compile(r"[ \t]*\n[ \t\n]*")
 BLANKS = re.compile(r"[ \t]+")
-IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eEdD, \t\n"))
+IN_NUMBERS, IN_LABELS, BLANK = (
+    np.isin(np.arange(256), list(known)) for known in (b"0123456789+-.eEdD, \t\n", b"0123456789, \t\n", b" \t\n")
+)
 
 
 def plain_numbers(pieces: Iterable[Piece]) -> Floats | None:
@@ -243,9 +225,12 @@ def numbers_at_once(pieces: Iterable[Piece], read: Callable[[str], Floats | None
     return np.concatenate(found) if found else None
 
 
-def numbers_in(text: str, separator: str | None, width: int | None) -> Floats | None:
+def numbers_in(text: str, separator: str | None, width: int | None, known: np.ndarray = IN_NUMBERS) -> Floats | None:
+    """All numbers of lines, of so many each; None: not all are plain, or made of other characters than ``known``."""
     text = f"{text}\n"
-    if any(pair in text for pair in LOOSE):
+    codes = np.frombuffer(text.encode(errors="replace"), np.uint8)
+    is_end, is_blank = codes == ord("\n"), BLANK[codes]
+    if (is_end[:-1] & is_blank[1:]).any() or (is_blank[:-1] & is_end[1:]).any():
         text = AROUND_LINES.sub("\n", text)
     text = (text.replace(f"{separator}\n", "\n") if separator else text).strip()
     if not text:
@@ -257,7 +242,7 @@ def numbers_in(text: str, separator: str | None, width: int | None) -> Floats | 
     elif BEHIND_COMMA.search(text):
         return None
     codes = np.frombuffer(text.encode(errors="replace"), np.uint8)
-    if not IN_NUMBERS[codes].all():
+    if not known[codes].all():
         return None
     ends = np.append(np.flatnonzero(codes == ord("\n")), len(codes))
     counts = np.diff(np.searchsorted(np.flatnonzero(codes == ord(",")), ends), prepend=0) + 1
@@ -281,23 +266,5 @@ def listed(text: str) -> Floats | None:
     return numbers if numbers.ndim == 1 and np.isfinite(numbers).all() else None
 
 
-def plain_lines(card: Card) -> list[str]:
-    """The data lines, one trailing comma each removed."""
-    texts = card.texts()
-    if texts and texts[0].rstrip().endswith(","):
-        return [text.rstrip().removesuffix(",") for text in texts]
-    return texts
-
-
-def fits(labels: Ints) -> bool:
-    return bool(labels.min() > 0 and labels.max() <= MAX_LABEL)
-
-
-def load(texts: list[str], kind: np.dtype[np.void] | np.dtype[np.int64]) -> np.ndarray | None:
-    """numpy's own text reader; None if it stumbles."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            return np.loadtxt(texts, dtype=kind, delimiter=",", comments=None, ndmin=1 if kind.names else 2)
-        except (ValueError, TypeError, OverflowError, Warning):
-            return None
+def fits(labels: Floats | Ints) -> bool:
+    return bool(labels.min(initial=MAX_LABEL) > 0 and 0 < labels.max(initial=0) <= MAX_LABEL)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from fem.arrays import Flags, Floats, Ints, distinct
 from fem.deck.beams import Clamps
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
-from fem.deck.kinds import ANY, Name, Reference, Target, word_of
+from fem.deck.kinds import ANY, REFERENCE, Kind, name_of, target_of, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.table import Line, Parameters, Value, keyword
@@ -57,20 +57,10 @@ def translation(field: Field) -> int:
     return dof
 
 
-class Dof(NamedTuple):
-    """A dof of a node in a data line; ``turns``: a rotation may be meant."""
-
-    turns: bool = False
-
-    def read(self, field: Field, what: str, draft: Draft) -> int:
-        return dof_of(field) if self.turns else translation(field)
-
-    def written(self, value: int) -> str:
-        return str(value)
-
-
-NODES = Value("target", Target("node"))
-NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", Dof(turns=True)), Value("value", ANY, "the value"))
+DOF = Kind(lambda field, what, draft: dof_of(field), str)
+"""Of a node in a data line, maybe a rotation."""
+NODES = Value("target", target_of("node"))
+NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", DOF), Value("value", ANY, "the value"))
 NODAL_TEMPERATURE = Line("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
@@ -129,12 +119,12 @@ TIED = ("PIN NSET", "TIE NSET", "NSET")
 """Sets of the nodes of a body: nodes here have no rotations, and move alike by all of them."""
 RIGID_BODY = Parameters(
     {
-        "REF NODE": Value("node", Reference()),
-        "PIN NSET": Value("pinned", Name("node"), default="", shown=True),
+        "REF NODE": Value("node", REFERENCE),
+        "PIN NSET": Value("pinned", name_of("node"), default="", shown=True),
         "ROTATION": Value("rotation", word_of("RPY", "VECTOR"), default="RPY", shown=True, is_ours=True),
-        "RAO": Value("rao", Name("RAO"), default=None, is_ours=True),
+        "RAO": Value("rao", name_of("RAO"), default=None, is_ours=True),
         "HEADING": Value("heading", ANY, default=0.0, is_ours=True),
-        "CORNERS": Value("corners", Name("node"), default=None, is_ours=True),
+        "CORNERS": Value("corners", name_of("node"), default=None, is_ours=True),
     }
 )
 
@@ -147,7 +137,7 @@ def rigid_body(card: Card, draft: Draft) -> None:
     if sum(map(card.has, TIED)) != 1:
         raise card.mistake(f"*RIGID BODY needs one of {listing([f'{name}=' for name in TIED], 'and')}")
     field = tied_field(card)
-    given = RIGID_BODY.read(card, draft) | {"pinned": Name("node").read(field, f"{field.text}=", draft)}
+    given = RIGID_BODY.read(card, draft) | {"pinned": name_of("node").read(field, f"{field.text}=", draft)}
     draft.bodies.append((RigidBody(**given), card))
     draft.no_rows(card)
 
@@ -159,9 +149,7 @@ def tied_field(card: Card) -> Field:
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
     """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value.
-
-    ANCHOR: where the friction of a bottom holds a node, as a displacement of it.
-    """
+    ANCHOR: where the friction of a bottom holds a node, as a displacement of it."""
     field = card.field("TYPE")
     kind = field.text.upper()
     if kind not in INITIAL:
@@ -351,9 +339,7 @@ def split_supports(
     clamps: Clamps,
 ) -> None:  # fmt: skip
     """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
-
-    given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
-    """
+    given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with"""
     kept, held = list[tuple[Boundary, Place]](), set[int]()
     for entry, place in part.turned:
         stiff = clamps.beams.keys() & set(nodes.members(entry.target).tolist())

@@ -306,9 +306,7 @@ class Draft:
 
     def report(self, *mistakes: Mistake) -> None:
         """Keep mistakes, and remember which kind of card failed, so that nothing is blamed on its consequences.
-
-        DeckError at ``MAX_COLLECTED`` of them.
-        """
+        DeckError at ``MAX_COLLECTED`` of them."""
         if self.card is not None and mistakes:
             self.failed.add(self.card.keyword)
         for mistake in mistakes if not self.muted else ():
@@ -459,9 +457,7 @@ def machine_memory() -> float:
 @dataclass(slots=True)
 class StepDraft:
     """Everything between ``*STEP`` and ``*END STEP``.
-
-    output  of the latest ``*OUTPUT``, of kind FILE or PRINT: what follows begins with it;  is_bare: nothing did yet
-    """
+    output  of the latest ``*OUTPUT``, of kind FILE or PRINT: what follows begins with it;  is_bare: nothing did yet"""
 
     place: Place
     nlgeom: bool
@@ -507,10 +503,8 @@ class Position(NamedTuple):
 
     def applied(self, coordinates: Floats) -> Floats:
         """(n, 3) positions in the assembly; quarter turns have sines and cosines without round-off.
-
         With p from the start of the line, k along it: p' = k (k.p) + cos (p - k (k.p)) + sin k x p.
-        Source: Rodrigues' formula, Goldstein, Classical Mechanics, section 4.7.
-        """
+        Source: Rodrigues' formula, Goldstein, Classical Mechanics, section 4.7."""
         placed = coordinates + self.shift if self.shift.any() else coordinates
         if self.start is None or self.end is None or self.degrees == 0.0:
             return placed

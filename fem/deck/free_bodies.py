@@ -73,9 +73,8 @@ def release(draft: Draft) -> None:
             draft.free_bodies.append((replace(body, node=found[0], corners=name), card))
     draft.bodies[:] = kept
     for _, place in inertias.values():
-        draft.report(
-            Mistake(place, "*ROTARY INERTIA is for reference nodes of rigid bodies: no *RIGID BODY has this one")
-        )
+        message = "*ROTARY INERTIA is for reference nodes of rigid bodies: no *RIGID BODY has this one"
+        draft.report(Mistake(place, message))
     by_node = {each.node: each for each in free}
     turn_by_moments(draft)
     begin(draft, by_node, hold_rotations(draft, by_node))
@@ -145,9 +144,8 @@ def turn_by_moments(draft: Draft) -> None:
             kept += [(replace(load, target=node), place) for node in named if node in known]
             for node in [node for node in named if node not in known][:1]:
                 what = f"dof {load.dof} is a rotation, and node {draft.as_written(node)} is not the reference node of "
-                draft.report(
-                    Mistake(place, what + "a free body", "moments act on free bodies (ROTARYI); nodes have none")
-                )
+                message = "moments act on free bodies (ROTARYI); nodes have none"
+                draft.report(Mistake(place, what + "a free body", message))
             if step.procedure is not None and isinstance(step.procedure, SteadyState):
                 draft.report(Mistake(place, "moments on bodies in a *STEADY STATE DYNAMICS step are not supported"))
         step.moments[:] = kept
@@ -155,9 +153,7 @@ def turn_by_moments(draft: Draft) -> None:
 
 def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int, Place]]:
     """``*BOUNDARY`` on dofs 4 to 6 before the first step: two of them leave an axis, all three a direction of two.
-
-    Returns which are fixed, by node, and where that is said.
-    """
+    Returns which are fixed, by node, and where that is said."""
     fixed: dict[int, dict[int, Place]] = {}
     if not bodies:
         return fixed
@@ -184,9 +180,8 @@ def hold_rotations(draft: Draft, bodies: dict[int, Free]) -> dict[int, dict[int,
         if len(held) == 1 or len(bodies[node].corners) == 2:
             what = f"rotation{'s' * (len(held) > 1)} {listing([str(axis + 4) for axis in held], 'and')}"
             hint = TWO if len(held) == 1 else "fix displacements of nodes that are tied to it"
-            draft.report(
-                Mistake(place, f"{what} of the free body of node {draft.as_written(node)} cannot be fixed", hint)
-            )
+            message = f"{what} of the free body of node {draft.as_written(node)} cannot be fixed"
+            draft.report(Mistake(place, message, hint))
             continue
         turns = next((axis for axis in range(3) if axis not in held), 1)
         keep_direction(draft, bodies[node], turns, [axis for axis in range(3) if axis != turns], place)
@@ -212,9 +207,7 @@ def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place:
 
 def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Place]]) -> None:
     """Initial displacements and velocities of a body go to its points and to all nodes tied to it.
-
-    fixed  rotations, by node, and where that is said
-    """
+    fixed  rotations, by node, and where that is said"""
     starts: dict[tuple[str, int], Floats] = {}
     kept: list[tuple[InitialCondition, Place]] = []
     for condition, place in draft.initial_conditions:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from fem.deck.cards import INSTANCE, MAX_LABEL, NOT_NEGATIVE, POSITIVE, UP_TO_1, Bound, Field, Labels, label_in
 from fem.deck.draft import Draft
@@ -24,131 +24,88 @@ def quoted(target: str | int | None) -> str:
     return f'"{text}"' if isinstance(target, str) and not PLAIN.fullmatch(target) else text
 
 
-class Kind(Protocol):
-    """How a value is read from a field, and written."""
+class Kind(NamedTuple):
+    """How a value is read from a field, which messages call ``what``, and how it is written."""
 
-    def read(self, field: Field, what: str, draft: Draft) -> Any: ...
-    def written(self, value: Any) -> str: ...
-
-
-class Number(NamedTuple):
-    """A finite number within a bound."""
-
-    bound: Bound | None = None
-
-    def read(self, field: Field, what: str, draft: Draft) -> float:
-        return field.number(what, self.bound)
-
-    def written(self, value: float) -> str:
-        return number(value)
+    read: Callable[[Field, str, Draft], Any]
+    written: Callable[[Any], str]
 
 
-ANY, AMOUNT, POSITIVE_NUMBER, PART = Number(), Number(NOT_NEGATIVE), Number(POSITIVE), Number(UP_TO_1)
+def within(bound: Bound | None) -> Kind:
+    """A finite number within a bound, if any."""
+    return Kind(lambda field, what, draft: field.number(what, bound), number)
 
 
-class Limit(NamedTuple):
+ANY, AMOUNT, POSITIVE_NUMBER, PART = map(within, (None, NOT_NEGATIVE, POSITIVE, UP_TO_1))
+
+
+def limit(bound: Bound) -> Kind:
     """A number, or OFF for None."""
-
-    bound: Bound
-
-    def read(self, field: Field, what: str, draft: Draft) -> float | None:
-        return None if field.text.upper() == "OFF" else field.number(what, self.bound)
-
-    def written(self, value: float | None) -> str:
-        return "OFF" if value is None else number(value)
+    return Kind(
+        lambda field, what, draft: None if field.text.upper() == "OFF" else field.number(what, bound),
+        lambda value: "OFF" if value is None else number(value),
+    )
 
 
-class Whole(NamedTuple):
+def whole(low: int = 1, high: int = MAX_LABEL) -> Kind:
     """A whole number between two others."""
-
-    low: int = 1
-    high: int = MAX_LABEL
-
-    def read(self, field: Field, what: str, draft: Draft) -> int:
-        return field.integer(what, self.low, self.high)
-
-    def written(self, value: int) -> str:
-        return str(value)
+    return Kind(lambda field, what, draft: field.integer(what, low, high), str)
 
 
-class Word(NamedTuple):
+def word_for(values: Mapping[str, Any], in_quotes: bool = False) -> Kind:
     """One of some words, and the values that they stand for; ``in_quotes``: as names with blanks are written."""
 
-    values: Mapping[str, Any]
-    in_quotes: bool = False
+    def written(value: Any) -> str:
+        word = next(word for word, own in values.items() if own == value)
+        return quoted(word) if in_quotes else word
 
-    def read(self, field: Field, what: str, draft: Draft) -> Any:
-        return self.values[field.word(what, tuple(self.values))]
-
-    def written(self, value: Any) -> str:
-        word = next(word for word, own in self.values.items() if own == value)
-        return quoted(word) if self.in_quotes else word
+    return Kind(lambda field, what, draft: values[field.word(what, tuple(values))], written)
 
 
-def word_of(*words: str) -> Word:
+def word_of(*words: str) -> Kind:
     """One of some words, which is the value."""
-    return Word(dict(zip(words, words, strict=True)))
+    return word_for(dict(zip(words, words, strict=True)))
 
 
-class Only(NamedTuple):
+def only(words: tuple[str, ...], message: str, hint: str) -> Kind:
     """One of some words that mean the same; what is said of any other ``text``."""
 
-    words: tuple[str, ...]
-    message: str
-    hint: str
+    def read(field: Field, what: str, draft: Draft) -> str:
+        if squeezed(field.text) not in words:
+            raise Mistake(field.place, message.format(text=field.text), hint)
+        return words[0]
 
-    def read(self, field: Field, what: str, draft: Draft) -> str:
-        if squeezed(field.text) not in self.words:
-            raise Mistake(field.place, self.message.format(text=field.text), self.hint)
-        return self.words[0]
-
-    def written(self, value: str) -> str:
-        return value
+    return Kind(read, str)
 
 
-class Target(NamedTuple):
+def target_of(family: str) -> Kind:
     """A label, or the name of a set, of nodes or elements."""
-
-    family: str
-
-    def read(self, field: Field, what: str, draft: Draft) -> str | int:
-        return draft.target(field, self.family)
-
-    def written(self, value: str | int) -> str:
-        return quoted(value)
+    return Kind(lambda field, what, draft: draft.target(field, family), quoted)
 
 
-class Name(NamedTuple):
+def name_of(family: str = "") -> Kind:
     """A name in a parameter: of something of a family that the deck has, of anything without one."""
 
-    family: str = ""
-
-    def read(self, field: Field, what: str, draft: Draft) -> str:
+    def read(field: Field, what: str, draft: Draft) -> str:
         name = field.name(f"the name {what}", is_parameter=True)
-        if self.family:
-            draft.use(self.family, name, field.place)
+        if family:
+            draft.use(family, name, field.place)
         return name
 
-    def written(self, value: str) -> str:
-        return quoted(value)
+    return Kind(read, quoted)
 
 
-class Reference(NamedTuple):
+def read_reference(field: Field, what: str, draft: Draft) -> str | int:
     """A node in a parameter: a label, ``INSTANCE.label``, or the name of a set of one node."""
-
-    def read(self, field: Field, what: str, draft: Draft) -> str | int:
-        owners = enumerate(draft.instances.items(), 1)
-        labels = {name: Labels(number * INSTANCE, own.nodes.rows) for number, (name, own) in owners}
-        node: str | int | None = label_in(field, labels) if labels else None
-        if node is None and field.is_integer():
-            node = field.integer("a node label")
-        elif node is None:
-            node = field.name(f"the name {what}", is_parameter=True)
-        draft.use("node", node, field.place)
-        return node
-
-    def written(self, value: str | int) -> str:
-        return quoted(value)
+    owners = enumerate(draft.instances.items(), 1)
+    labels = {name: Labels(number * INSTANCE, own.nodes.rows) for number, (name, own) in owners}
+    node: str | int | None = label_in(field, labels) if labels else None
+    if node is None and field.is_integer():
+        node = field.integer("a node label")
+    elif node is None:
+        node = field.name(f"the name {what}", is_parameter=True)
+    draft.use("node", node, field.place)
+    return node
 
 
-ELEMENT_SET = Name("element")
+REFERENCE, ELEMENT_SET = Kind(read_reference, quoted), name_of("element")

@@ -11,11 +11,11 @@ import numpy as np
 from fem import model
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.conditions import NODAL_TEMPERATURE, NODES, Dof, dof_of
+from fem.deck.conditions import DOF, NODAL_TEMPERATURE, NODES, dof_of
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
 from fem.deck.harmonic import PHASES, is_imaginary
-from fem.deck.kinds import ANY, POSITIVE_NUMBER, Target, Whole
+from fem.deck.kinds import ANY, POSITIVE_NUMBER, target_of, whole
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
 from fem.deck.table import Line, Value, keyword
@@ -117,7 +117,7 @@ def supports(
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
-NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof(turns=True)), Value("value", ANY, "the force"))
+NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", DOF), Value("value", ANY, "the force"))
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
@@ -219,7 +219,7 @@ def model_change(card: Card, draft: Draft) -> None:
                     (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
 
 
-ELEMENTS_OF = Value("target", Target("element"))
+ELEMENTS_OF = Value("target", target_of("element"))
 FAILING = {
     kind: Line("elements, value", ELEMENTS_OF, Value("value", POSITIVE_NUMBER, f"the {kind.lower()}"))
     for kind in model.FAILURES
@@ -241,7 +241,7 @@ SAMPLES = 400
 """Instants of a step at which an amplitude is looked at, beside its own points."""
 
 
-END = Value("end", Whole(1, 2), "the end", 1)
+END = Value("end", whole(1, 2), "the end", 1)
 HAULING = Line("elements, change of length, end", ELEMENTS_OF, Value("value", ANY, "the change of natural length"), END)
 KEEPING = Line(
     "elements, tension, speed, end",
@@ -266,8 +266,7 @@ def winch(card: Card, draft: Draft) -> None:
 
 def check_winches(draft: Draft, mesh: model.Mesh, elements: Lookup, materials: Mapping[str, model.Material]) -> None:
     """Winches turn bars and ropes over pulleys, each by one in a step, and leave them long enough; what runs is made of
-    something that can.
-    """
+    something that can."""
     if draft.mistakes or not (mesh.has_pulleys or any(step.winches for step in draft.steps)):
         return  # of a mesh that is not whole no lengths are known
     reeved, begin = mesh.is_of(*REEVED), 0.0

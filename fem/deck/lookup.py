@@ -150,14 +150,7 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
 
 def check_name(draft: Draft, use: Use) -> Mistake | None:
     """The name of an amplitude, a material, time points: those of a card of the same name."""
-    tables: dict[str, Mapping[str, object]] = {
-        "amplitude": draft.amplitudes,
-        "material": draft.materials,
-        "time points": draft.time_points,
-        "drag law": draft.drag_laws,
-        "RAO": draft.raos,
-    }
-    known = tables[use.family]
+    known: Mapping[str, object] = getattr(draft, use.family.lower().removesuffix("s").replace(" ", "_") + "s")
     if use.name in known or draft.has_failed(use.family.upper()):
         return None
     what = "are no" if use.family.endswith("s") else "is no"

@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.deck.cards import NEGATIVE, Bound, Card
 from fem.deck.draft import Draft, MaterialDraft
-from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, Number, Only, Word
+from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, only, within, word_for
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword
 from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
@@ -52,7 +52,7 @@ def put(card: Card, draft: Draft, **numbers: object) -> None:
 
 TEMPERATURE = Value("", what="the temperature", default=0.0)
 POISSON = Bound(lambda x: -1.0 < x <= 0.5, "{what} must lie between -1 and 0.5, got {value:g}")
-ISOTROPIC = Only(("ISO", "ISOTROPIC"), "*ELASTIC, TYPE={text} is not supported", "bars are ISOTROPIC: E, nu")
+ISOTROPIC = only(("ISO", "ISOTROPIC"), "*ELASTIC, TYPE={text} is not supported", "bars are ISOTROPIC: E, nu")
 ROWS: dict[str, Form] = {
     "INEXTENSIBLE": Form(
         parameters=Parameters(RESTITUTION=Value("restitution", PART, default=0.0, is_ours=True)),
@@ -61,12 +61,12 @@ ROWS: dict[str, Form] = {
     "ELASTIC": Form(
         parameters=Parameters(
             TYPE=Value("", ISOTROPIC, default=""),
-            MODULI=Value("is_instant", Word({"LONG TERM": False, "INSTANTANEOUS": True}), default=False),
+            MODULI=Value("is_instant", word_for({"LONG TERM": False, "INSTANTANEOUS": True}), default=False),
         ),
         line=Line(
             "E, nu",
             Value("young", POSITIVE_NUMBER, "the modulus E"),
-            Value("poisson", Number(POISSON), "Poisson's ratio", 0.0),
+            Value("poisson", within(POISSON), "Poisson's ratio", 0.0),
             TEMPERATURE,
         ),
         further="an elastic modulus that depends on temperature is not supported",
@@ -84,7 +84,7 @@ ROWS: dict[str, Form] = {
         statement={"extension": "*DYNAMIC STIFFNESS"},
     ),
     "DENSITY": Form(
-        line=Line("the density", Value("density", Number(NEGATIVE), "the density"), TEMPERATURE),
+        line=Line("the density", Value("density", within(NEGATIVE), "the density"), TEMPERATURE),
         statement={"refuses": NO_FIELDS},
     ),
     "DAMPING": Form(

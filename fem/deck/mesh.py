@@ -21,7 +21,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, distinct
 from fem.deck.cards import INSTANCE, MAX_LABEL, MAX_NAME, Card, Field, Row
-from fem.deck.columns import integers, labelled_numbers, listed_integers
+from fem.deck.columns import integers, labelled_numbers
 from fem.deck.draft import OPENING, Draft, SetTable
 from fem.deck.parameters import number_array
 from fem.deck.scanner import readable
@@ -75,15 +75,15 @@ def element(card: Card, draft: Draft) -> None:
         draft.extension(f"*ELEMENT, TYPE={kind}")
     name = card.name("ELSET")
     count = nodes_per_element(kind)
-    table = integers(card, 1 + count)
-    table, rows = (table, range(len(table))) if table is not None else element_rows(card, draft, kind, count)
+    block = integers(card, 1 + count)
+    table, rows = element_rows(card, draft, kind, count) if block is None else (block.reshape(-1, 1 + count), None)
     labels, nodes = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
     for first, second in combinations(range(count), 2) if kind in (*AXIAL, *REEVED) else ():
         why = "it has no length" if kind in AXIAL else "a rope over a pulley has three"
         for row in np.nonzero(nodes[:, first] == nodes[:, second])[0][:20].tolist():
-            place = card.row(rows[row]).field(1 + second).place
+            place = card.row(rows[row] if rows else row).field(1 + second).place
             draft.report(Mistake(place, f"element {labels[row]} has node {nodes[row, first]} twice: {why}"))
-    draft.report(*draft.elements.add(kind, labels, nodes, lambda row: card.row(rows[row]).place))
+    draft.report(*draft.elements.add(kind, labels, nodes, lambda row: card.row(rows[row] if rows else row).place))
     if name is not None:
         draft.element_sets.add(name, labels)
 
@@ -284,7 +284,7 @@ def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: st
                 draft.spend((last - first) // increment + 1, row.place)
                 table.add(name, np.arange(first, last + 1, increment, dtype=np.int64), lambda _, row=row: row.place)  # type: ignore[misc]
         return
-    labels = listed_integers(card)
+    labels = integers(card, None)
     if labels is not None:
         table.add(name, labels, lambda at: [field.place for row in card.rows for field in row.fields()][at])
         return

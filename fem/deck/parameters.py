@@ -197,9 +197,7 @@ class Course:
 
     def assign(self, name: str, text: str, earlier: Mapping[str, Any], numbers: Values, override: Any) -> Any:
         """The value of a ``*PARAMETER`` line, ``override`` (if not None) in its place. ArithmeticMistake.
-
-        ``earlier``: the parameters above it; ``numbers``: these in this reading.
-        """
+        ``earlier``: the parameters above it; ``numbers``: these in this reading."""
         value = evaluate(text, numbers)
         is_traced = any(isinstance(earlier.get(word.upper()), Traced) for word in NAME.findall(text))
         if is_traced:
@@ -313,9 +311,7 @@ def number_array(rows: Sequence[Sequence[Any]]) -> np.ndarray:
 
 class Known(Mapping[str, Any]):
     """The parameters that a growing ``table`` (name in upper case -> its number in the table, its value) has now.
-
-    A card keeps one: it must cost nothing. is_plain: traced values as their numbers
-    """
+    A card keeps one: it must cost nothing. is_plain: traced values as their numbers"""
 
     __slots__ = ("_count", "_is_plain", "_table")
 

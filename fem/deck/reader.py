@@ -1,12 +1,16 @@
 """The order of reading: bytes to cards, mesh cards first, then all others; the draft becomes a Model, or a DeckError.
 
 Keywords of Abaqus and CalculiX that are not ours get an answer here: planned, not supported, or without effect.
+
+One deck for many parameter sets: an outline is the model of a reading with traced numbers (``parameters.py``). It
+serves every parameter set for which the reading would have taken the same course, with other numbers where parameters
+stand; any other is read in full, as is any that has mistakes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,9 +26,9 @@ from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
 from fem.deck.lookup import Lookup, build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
-from fem.deck.parameters import Course
+from fem.deck.parameters import Course, Otherwise, Traced, Values, plain
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
-from fem.deck.scanner import DeckFiles, Scanner
+from fem.deck.scanner import DeckFiles, Scanner, checked_overrides
 from fem.deck.sections import build_properties
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
@@ -45,17 +49,11 @@ SURE = 0.75
 
 
 def read_file(
-    path: str | Path,
-    overrides: Mapping[str, float],
-    keywords: Mapping[str, Handler],
-    stored: dict[Path, bytes] | None = None,
-    course: Course | None = None,
-    earlier: EarlierDeck | None = None,
-) -> Model:
+    path: str | Path, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
+    stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDeck | None = None,
+) -> Model:  # fmt: skip
     """A deck from a file; ``stored`` keeps the text of the files for the next time.
-
-    ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``.
-    """
+    ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``."""
     files = DeckFiles(stored)
     try:
         source = files.open_deck(Path(path))
@@ -65,13 +63,9 @@ def read_file(
 
 
 def read_source(
-    files: DeckFiles,
-    source: Source,
-    overrides: Mapping[str, float],
-    keywords: Mapping[str, Handler],
-    course: Course | None = None,
-    earlier: EarlierDeck | None = None,
-) -> Model:
+    files: DeckFiles, source: Source, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
+    course: Course | None = None, earlier: EarlierDeck | None = None,
+) -> Model:  # fmt: skip
     draft = Draft()
     scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
     scanner.scan(source)
@@ -113,9 +107,7 @@ def read_source(
 
 def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
     """What stands before the first step of the deck of an earlier run; nothing where that is not to be found.
-
-    Its files are files of the new deck, too: they count in its hash, and nothing is written over them.
-    """
+    Its files are files of the new deck, too: they count in its hash, and nothing is written over them."""
     scanner = Scanner(files, draft.report, earlier[1], Course(), names_of(keywords))
     try:
         scanner.scan(files.open_deck(earlier[0]))
@@ -206,9 +198,7 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
     draft.muted = muted
 
 
-PLANNED = words("""
-    CONNECTOR SECTION, KINEMATIC COUPLING
-""")
+PLANNED = ("CONNECTOR SECTION", "KINEMATIC COUPLING")
 HARMLESS = words("""
     PREPRINT, FILE FORMAT, ENERGY FILE, NODE RESPONSE, PRINT, MONITOR, FILE OUTPUT, SYSTEM OF UNITS,
     DIAGNOSTICS, SECTION PRINT, SECTION FILE, CONTACT OUTPUT, CONTACT PRINT, CONTACT FILE, RADIATION OUTPUT,
@@ -285,6 +275,11 @@ def answer_foreign(card: Card, draft: Draft) -> None:
     raise card.mistake(f"*{name} is not supported", hint)
 
 
+OF_ELEMENTS: dict[str, Any] = {"sections": BarSection, "springs": Spring, "dashpots": Dashpot, "masses": PointMass}
+OF_ELEMENTS["inertias"] = RotaryInertia
+"""Fields of the model with properties of elements, and what these are."""
+
+
 def build_model(draft: Draft, end: Place) -> Model:
     """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
     if draft.catenaries:
@@ -296,21 +291,21 @@ def build_model(draft: Draft, end: Place) -> Model:
     mesh = build_mesh(draft)
     nodes, elements = Lookup(mesh.node_labels, mesh.node_sets), Lookup(mesh.element_labels, mesh.element_sets)
     check_uses(draft)
-    properties = build_properties(draft, mesh)
-    sections = tuple(entry for entry in properties if isinstance(entry, BarSection))
-    springs = tuple(entry for entry in properties if isinstance(entry, Spring))
-    used = {section.material for section in sections}
-    materials = build_materials(draft, used)
+    found, built = build_properties(draft, mesh), dict[str, Any]()
+    for name, kind in OF_ELEMENTS.items():
+        built[name] = tuple(entry for entry in found if isinstance(entry, kind))
+    used = {section.material for section in built["sections"]}
+    built["materials"] = materials = build_materials(draft, used)
     of_bars = [material for name, material in materials.items() if name in used]
     steps.blame_steps_without_ropes(draft, of_bars)
-    steps.blame_perturbations(draft, of_bars, springs)
+    steps.blame_perturbations(draft, of_bars, built["springs"])
     blame_rope_laws(draft, of_bars)
     steps.blame_short_files(draft)
     steps.blame_integrals(draft)
-    equations = conditions.build_equations(draft, mesh, nodes)
-    links = conditions.build_links(draft, mesh, nodes)
+    built["equations"] = equations = conditions.build_equations(draft, mesh, nodes)
+    built["links"] = links = conditions.build_links(draft, mesh, nodes)
     conditions.check_supports(draft, mesh, nodes)
-    bodies = conditions.build_bodies(draft, mesh, nodes)
+    built["bodies"] = bodies = conditions.build_bodies(draft, mesh, nodes)
     check_beams(draft, mesh)
     conditions.check_bars(draft, mesh, elements)
     conditions.check_pulleys(draft, mesh, elements)
@@ -319,8 +314,8 @@ def build_model(draft: Draft, end: Place) -> Model:
     conditions.check_removals(draft, mesh, elements)
     check_fluids(draft, mesh)
     check_vessels(draft, bodies)
-    seabeds, cylinders = build_seabeds(draft, mesh), build_cylinders(draft, mesh)
-    planes = build_planes(draft, mesh, nodes)
+    built["seabeds"], built["cylinders"] = build_seabeds(draft, mesh), build_cylinders(draft, mesh)
+    built["planes"] = planes = build_planes(draft, mesh, nodes)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
@@ -335,22 +330,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     if count:
         label = draft.as_written(mesh.node_labels[idle][0])
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
-    built: dict[str, Any] = {
-        "materials": materials,
-        "sections": sections,
-        "springs": springs,
-        "dashpots": tuple(entry for entry in properties if isinstance(entry, Dashpot)),
-        "masses": tuple(entry for entry in properties if isinstance(entry, PointMass)),
-        "inertias": tuple(entry for entry in properties if isinstance(entry, RotaryInertia)),
-        "seabeds": seabeds,
-        "cylinders": cylinders,
-        "equations": equations,
-        "links": links,
-        "bodies": bodies,
-        "planes": planes,
-        "steps": tuple(map(steps.build_step, draft.steps)),
-        "laid": tuple(draft.laid),
-    }
+    built |= {"steps": tuple(map(steps.build_step, draft.steps)), "laid": tuple(draft.laid)}
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
@@ -371,11 +351,105 @@ def build_model(draft: Draft, end: Place) -> Model:
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
     hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, if it still exists; else "
     hint = "" if draft.earlier is None else hint + "*INCLUDE it"
-    for there, message in (
-        (len(mesh.node_labels), "the deck has no *NODE"),
-        (len(mesh.blocks), "the deck has no *ELEMENT"),
-        (len(draft.steps), "the deck has no *STEP: there is nothing to solve"),
-    ):
+    parts = {"*NODE": len(mesh.node_labels), "*ELEMENT": len(mesh.blocks)}
+    parts["*STEP: there is nothing to solve"] = len(draft.steps)
+    for name, there in parts.items():
         if not there:
-            draft.report(Mistake(end, message, hint))
+            draft.report(Mistake(end, f"the deck has no {name}", hint))
             return
+
+
+MOST_OUTLINES = 8
+"""A deck whose course changes more often is read in full each time."""
+Filler = Callable[[Values], Any]
+
+
+class Outline:
+    """A model whose numbers follow from the parameters, and the course of the reading it came from."""
+
+    def __init__(self, model: Model, course: Course) -> None:
+        self._course, self._model = course, model
+        self._known = {name.upper(): plain(value) for name, value in model.parameters.items()}
+        self._fill = filler(model)
+
+    def model(self, overrides: Mapping[str, float]) -> Model:
+        """The model for other values of the traced parameters. Otherwise: it has another outline."""
+        values = self._course.follow({**self._known, **overrides})
+        return self._model if self._fill is None else self._fill(values)
+
+
+class OutlineReader:
+    """Reads a deck as ``read_deck`` does, for parameter sets that differ in ``varied`` ones only."""
+
+    def __init__(self, path: str | Path, varied: Collection[str], keywords: Mapping[str, Handler]) -> None:
+        self._path, self._keywords = path, keywords
+        self._varied = frozenset(name.upper() for name in varied)
+        self._stored: dict[Path, bytes] = {}
+        self._others: tuple[dict[str, float], frozenset[str]] | None = None
+        self._outlines: list[Outline] = []
+        self._tries = 0
+
+    def __call__(self, parameters: Mapping[str, float]) -> Model:
+        overrides = checked_overrides(parameters)
+        fixed = {name: value for name, value in overrides.items() if name not in self._varied}
+        others = fixed, self._varied & overrides.keys()  # what is not varied now has the deck's own value
+        if others != self._others:
+            self._others, self._outlines, self._tries = others, [], 0
+        for outline in self._outlines:
+            try:
+                return outline.model(overrides)
+            except Otherwise:
+                continue
+        if self._tries < MOST_OUTLINES:
+            self._tries += 1
+            found = self._trace(overrides)
+            if found is not None:
+                self._outlines.insert(0, found)
+                return found.model(overrides)
+        return read_file(self._path, overrides, self._keywords, self._stored)
+
+    def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
+        """The outline of a reading; None where it has mistakes or looks into the numbers too closely."""
+        course = Course()
+        varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
+        traced: dict[str, Any] = {**overrides, **varied}
+        try:
+            return Outline(read_file(self._path, traced, self._keywords, self._stored, course), course)
+        except Exception:  # whatever it is, the reading in full says it in its own words
+            return None
+
+
+def array_filler(part: np.ndarray) -> Filler:
+    """How an array of numbers follows from the parameters that some of them are traced to."""
+    own = np.array(list(map(plain, part.ravel())), np.float64).reshape(part.shape)
+    places = [(place, item.of) for place, item in np.ndenumerate(part) if isinstance(item, Traced)]
+
+    def fill(values: Values) -> np.ndarray:
+        found = own.copy()
+        for place, of in places:
+            found[place] = of(values)
+        return found
+
+    return fill
+
+
+def filler(part: Any) -> Filler | None:
+    """How a part of a model follows from the parameters; None: not at all. TypeError where that cannot be seen."""
+    if isinstance(part, Traced):
+        return part.of
+    if isinstance(part, tuple):
+        fillers = [filler(item) for item in part]
+        pairs = list(zip(part, fillers, strict=True))
+        return (lambda values: tuple(fill(values) if fill else item for item, fill in pairs)) if any(fillers) else None
+    if isinstance(part, dict):
+        entries = {key: found for key, item in part.items() if (found := filler(item))}
+        return (lambda values: part | {key: fill(values) for key, fill in entries.items()}) if entries else None
+    if is_dataclass(part):
+        names = [field.name for field in fields(part)]
+        own = filler({name: getattr(part, name) for name in names})
+        return (lambda values: replace(part, **own(values))) if own else None  # type: ignore[type-var]
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        return array_filler(part)
+    if part is None or isinstance(part, str | float | int | frozenset | np.ndarray):
+        return None
+    raise TypeError(f"a model with a {type(part).__name__}")

@@ -100,9 +100,8 @@ def reasons(model: Model) -> NDArray[Any]:
         found[(found == "") & (mass <= 0.0)] = "no mass of its own"
     beads = [block.connectivity[:, 0] for block in mesh.blocks if block.kind == "MASS"]
     if beads:
-        found[(found == "") & np.isin(mesh.element_nodes, np.concatenate(beads)).all(axis=1)] = (
-            "a point mass at each end"
-        )
+        between = np.isin(mesh.element_nodes, np.concatenate(beads)).all(axis=1)
+        found[(found == "") & between] = "a point mass at each end"
     wound = model.reach.wound
     found[wound[found[wound] == ""]] = "a winch changes its length"
     if model.earlier is not None:
@@ -112,8 +111,7 @@ def reasons(model: Model) -> NDArray[Any]:
 
 def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
     """(p,) number of the row to which the bars between pairs of nodes (p, 2) belong: bars that are joined at nodes
-    with two neighbours and differ by no more than ``ALIKE`` in their lengths (p,).
-    """
+    with two neighbours and differ by no more than ``ALIKE`` in their lengths (p,)."""
     joined: list[list[int]] = [[] for _ in range(nodes)]
     for place, pair in enumerate(pairs.tolist()):
         for node in pair:
@@ -126,8 +124,7 @@ def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
 
 class Cut:
     """How a model is cut: ``pairs`` (p, 2) nodes with a new one in their middle, nodes n, n+1, ...; bars side by side
-    share it.
-    """
+    share it."""
 
     def __init__(self, model: Model, split: Flags) -> None:
         self._model, mesh = model, model.mesh
@@ -192,11 +189,8 @@ class Cut:
         found = []
         for each in given:
             found.append(each)
-            if (
-                getattr(each, "kind", "") not in NODAL_KINDS
-                and isinstance(each.target, int)
-                and second.get(each.target)
-            ):
+            is_nodal = getattr(each, "kind", "") in NODAL_KINDS
+            if not is_nodal and isinstance(each.target, int) and second.get(each.target):
                 found.append(replace(each, target=second[each.target]))
         return tuple(found)
 

@@ -41,9 +41,7 @@ ALIASES = {"RAO": "FILE"}
 
 class DeckFiles:
     """The files of one deck: reads them, guards the folder tree, keeps the hash of all bytes.
-
-    ``stored`` keeps what was read: a deck read again with it does not look at the disk for its text.
-    """
+    ``stored`` keeps what was read: a deck read again with it does not look at the disk for its text."""
 
     def __init__(self, stored: dict[Path, bytes] | None = None) -> None:
         self.stored: dict[Path, bytes] = {} if stored is None else stored
@@ -215,9 +213,7 @@ def references(root: Any) -> Iterator[tuple[Any, str, str]]:
 @contextmanager
 def readable(path: Path) -> Iterator[Path]:
     """A mesh file as meshio finds all its parts.
-
-    It looks for binary parts in the current folder, wherever the file lies: give it a copy that names links.
-    """
+    It looks for binary parts in the current folder, wherever the file lies: give it a copy that names links."""
     if path.suffix.lower() not in XDMF or not parts_of(path, path.read_bytes()):
         yield path
         return
@@ -283,13 +279,9 @@ class Scanner:
     """
 
     def __init__(
-        self,
-        files: DeckFiles,
-        report: Callable[[Mistake], None],
-        overrides: Mapping[str, float],
-        course: Course,
+        self, files: DeckFiles, report: Callable[[Mistake], None], overrides: Mapping[str, float], course: Course,
         keywords: Mapping[str, str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.files, self.report, self.course, self.keywords = files, report, course, keywords
         self.cards: list[Card] = []
         self.table: dict[str, tuple[int, Any]] = {}

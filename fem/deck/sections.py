@@ -20,7 +20,7 @@ from fem.deck.beams import beam_general_section, beam_section
 from fem.deck.cards import NEGATIVE, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
-from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, Name, Number, Target, Word, word_of
+from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, target_of, within, word_for, word_of
 from fem.deck.source import Mistake, listing
 from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword, listed
 from fem.model.mesh import BEAMS, REEVED, TRUSSES
@@ -35,7 +35,7 @@ SOLID_SECTION = Form(
     Parameters(
         {
             "ELSET": ELSET,
-            "MATERIAL": Value("material", Name("material")),
+            "MATERIAL": Value("material", name_of("material")),
             "MASS": Value("mass_rule", word_of(*model.MASS_RULES), default="LUMPED", shown=True, is_ours=True),
             "STRAIN": Value("strain", word_of(*model.STRAINS), default="GREEN", shown=True, is_ours=True),
             "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
@@ -49,7 +49,7 @@ MASS = Form(
     Parameters(
         ELSET=ELSET, ALPHA=Value("alpha", AMOUNT, default=0.0), TYPE=Value("", word_of("ISOTROPIC"), default="")
     ),
-    Line("the mass", Value("mass", Number(NEGATIVE), "the mass")),
+    Line("the mass", Value("mass", within(NEGATIVE), "the mass")),
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE",)},
 )
 ROTARY_INERTIA = Form(
@@ -67,10 +67,10 @@ LISTED: dict[str, Form] = {
         model.NonstructuralMass,
         Parameters(
             ELSET=ELSET,
-            UNITS=Value("is_total", Word({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
-            NAME=Value("name", Name(), default=None, is_ours=True),
+            UNITS=Value("is_total", word_for({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
+            NAME=Value("name", name_of(), default=None, is_ours=True),
         ),
-        Line("the mass", Value("value", Number(NEGATIVE), "the mass")),
+        Line("the mass", Value("value", within(NEGATIVE), "the mass")),
         into="nonstructural",
         statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
     ),
@@ -78,7 +78,7 @@ LISTED: dict[str, Form] = {
         model.RestLength,
         line=Line(
             "elements, rest length, that beyond the pulley",
-            Value("target", Target("element")),
+            Value("target", target_of("element")),
             Value("length", POSITIVE_NUMBER, "the rest length"),
             Value("second", POSITIVE_NUMBER, "the length beyond the pulley", None),
         ),

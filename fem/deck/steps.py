@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from fem.deck.cards import POSITIVE, Bound, Card, Row
 from fem.deck.draft import Draft, StepDraft, as_given, set_procedure
 from fem.deck.harmonic import check_harmonic
-from fem.deck.kinds import POSITIVE_NUMBER, Limit, Number, Whole, word_of
+from fem.deck.kinds import POSITIVE_NUMBER, limit, whole, within, word_of
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
 from fem.deck.table import Parameters, Value, keyword
 from fem.model import ArcEnd, Controls, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
-from fem.model.steps import EXTRAPOLATIONS, IMPACTS, MOST_INCREMENTS, PARAMETERS, Procedure
+from fem.model.steps import EXTRAPOLATIONS, IMPACTS, MOST_INCREMENTS, PARAMETERS
 
 DEFAULT = Controls()
 CUTS = Bound(lambda x: 0.0 < x < 1.0, "{what} must lie between 0 and 1, got {value:g}")
@@ -23,15 +23,15 @@ GROWS = Bound(lambda x: 1.0 <= x <= 1e6, "{what} must be at least 1, got {value:
 START = Controls(residual_relative=None)
 """Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
 KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
-CYCLES = Whole(1, 1_000_000)
+CYCLES = whole(1, 1_000_000)
 OURS = Parameters(
     {
         "RESI_GLOB_RELA": Value("residual_relative", POSITIVE_NUMBER, default=None, shown=True),
         "RESI_GLOB_MAXI": Value("residual_absolute", POSITIVE_NUMBER, default=None, shown=True),
         "ITER_GLOB_MAXI": Value("max_iterations", CYCLES, default=DEFAULT.max_iterations),
-        "ENERGY DRIFT": Value("energy_drift", Limit(POSITIVE), default=DEFAULT.energy_drift),
-        "TIME ERROR": Value("time_error", Limit(POSITIVE), default=DEFAULT.time_error),
-        "TENSION CHANGE": Value("tension_change", Limit(POSITIVE), default=DEFAULT.tension_change),
+        "ENERGY DRIFT": Value("energy_drift", limit(POSITIVE), default=DEFAULT.energy_drift),
+        "TIME ERROR": Value("time_error", limit(POSITIVE), default=DEFAULT.time_error),
+        "TENSION CHANGE": Value("tension_change", limit(POSITIVE), default=DEFAULT.tension_change),
         "IMPACT": Value("impact", word_of(*IMPACTS), default=DEFAULT.impact),
     }
 )
@@ -43,8 +43,8 @@ ENTRIES: dict[str, dict[tuple[int, int], Value]] = {
     "TIME INCREMENTATION": {
         (0, 3): Value("max_iterations", CYCLES, "ITER_GLOB_MAXI"),
         (0, 7): Value("max_cutbacks", CYCLES, "cut-backs of an increment"),
-        (1, 0): Value("cut_factor", Number(CUTS), "the factor of a cut-back"),
-        (1, 6): Value("growth_factor", Number(GROWS), "the growth of increments"),
+        (1, 0): Value("cut_factor", within(CUTS), "the factor of a cut-back"),
+        (1, 6): Value("growth_factor", within(GROWS), "the growth of increments"),
     },
 }
 """What entries of the data lines mean, by line and place: R and C; I_C and I_A; D_f and D_D."""
@@ -77,14 +77,6 @@ def controls(card: Card, draft: Draft) -> None:
         draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
     else:
         draft.ignore(f"*CONTROLS, PARAMETERS={kind}")
-
-
-def in_force(controls: Controls, procedure: Procedure | None) -> Controls:
-    """The default residual test enters where none is given, except that ENERGY MOMENTUM iterates to round-off."""
-    to_floor = isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM"
-    if controls.residual_relative is None and controls.residual_absolute is None and not to_floor:
-        return replace(controls, residual_relative=DEFAULT.residual_relative)
-    return controls
 
 
 @keyword(
@@ -176,10 +168,10 @@ OF_RHO = "{what}={value:g} lies outside [0, 1]: it is the spectral radius at inf
 OF_BETA = "{what} must be positive (and at most 10), got {value:g}"
 OF_GAMMA = "{what} must be at least 0.5 (and at most 10), got {value:g}"
 NUMBERS = {
-    "ALPHA": Number(Bound(lambda x: -0.5 - ROUNDED_OFF <= x <= 0.0, OF_HHT)),
-    "BETA": Number(Bound(lambda x: 0.0 < x <= 10.0, OF_BETA)),
-    "GAMMA": Number(Bound(lambda x: 0.5 <= x <= 10.0, OF_GAMMA, "below 1/2 the scheme adds energy to the motion")),
-    "RHO": Number(Bound(lambda x: -ROUNDED_OFF <= x <= 1.0, OF_RHO)),
+    "ALPHA": within(Bound(lambda x: -0.5 - ROUNDED_OFF <= x <= 0.0, OF_HHT)),
+    "BETA": within(Bound(lambda x: 0.0 < x <= 10.0, OF_BETA)),
+    "GAMMA": within(Bound(lambda x: 0.5 <= x <= 10.0, OF_GAMMA, "below 1/2 the scheme adds energy to the motion")),
+    "RHO": within(Bound(lambda x: -ROUNDED_OFF <= x <= 1.0, OF_RHO)),
 }
 """What parameters of schemes may be; the displacement form of Newmark's rule divides by BETA."""
 OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.values())))
@@ -209,10 +201,8 @@ class Times(NamedTuple):
 
 def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | None:
     """dt0, T, dtmin, dtmax of the one data line; None without one.
-
     is_fixed  the parameter that makes all increments equal: limits below it are not used
-    most      entries the line may have
-    """
+    most      entries the line may have"""
     rows = list(draft.rows(card, needed=False))
     if not rows:
         return None
@@ -416,9 +406,7 @@ def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> No
 
 def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
     """PERTURBATION may stand where it changes nothing: with ``*FREQUENCY``, and in a deck of one linear ``*STATIC``.
-
-    materials: those of sections. The response of any other linear perturbation would not enter the steps after it.
-    """
+    materials: those of sections. The response of any other linear perturbation would not enter the steps after it."""
     is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs) and not draft.planes
     is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
     for step in draft.steps:
@@ -457,9 +445,14 @@ def blame_integrals(draft: Draft) -> None:
 
 
 def build_step(draft: StepDraft) -> Step:
-    assert draft.procedure is not None and draft.controls is not None
+    """The default residual test enters where none is given, except that ENERGY MOMENTUM iterates to round-off."""
+    controls, procedure = draft.controls, draft.procedure
+    assert procedure is not None and controls is not None
+    to_floor = isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM"
+    if controls.residual_relative is None and controls.residual_absolute is None and not to_floor:
+        controls = replace(controls, residual_relative=DEFAULT.residual_relative)
     return Step(
-        controls=in_force(draft.controls, draft.procedure),
+        controls=controls,
         replaced=frozenset(draft.replaced),
         **as_given(draft, (field.name for field in fields(Step) if field.name not in ("controls", "replaced"))),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.deck.cards import Bound, Card, Row
 from fem.deck.draft import Draft
-from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, Name, Number, Reference, Word
+from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, REFERENCE, name_of, within, word_for
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake
 from fem.deck.table import Line, Parameters, Value, keyword
@@ -30,8 +30,8 @@ FRICTION_HINT = "use *CONTROLS, IMPACT=MOREAU for friction, or remove FRICTION="
 
 STOP_PLANE = Parameters(
     {
-        "REF NODE": Value("node", Reference()),
-        "NSET": Value("node_set", Name("node")),
+        "REF NODE": Value("node", REFERENCE),
+        "NSET": Value("node_set", name_of("node")),
         "RESTITUTION": Value("restitution", PART, default=0.0, shown=True),
         "FRICTION": Value("friction", AMOUNT, default=0.0, shown=True),
     }
@@ -112,11 +112,11 @@ STEEP = Bound(
     "UPHILL= gives the direction in which it rises, in degrees from +x",
 )
 BARS_OF = Value("element_set", ELEMENT_SET, default=None)
-FRICTION = Value("rubs_in_statics", Word({"DYNAMIC": False, "ALL": True}), default=False, shown=True)
+FRICTION = Value("rubs_in_statics", word_for({"DYNAMIC": False, "ALL": True}), default=False, shown=True)
 SEABED = Parameters(
     ELSET=BARS_OF,
     ELEVATION=Value("elevation", default=0.0, shown=True),
-    SLOPE=Value("slope", Number(STEEP), default=0.0, shown=True),
+    SLOPE=Value("slope", within(STEEP), default=0.0, shown=True),
     UPHILL=Value("uphill", default=0.0, shown=True),
     FRICTION=FRICTION,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from fem.arrays import Floats, distinct
 from fem.deck.cards import Card
 from fem.deck.columns import Columns, columns_of
 from fem.deck.draft import Draft
-from fem.deck.kinds import POSITIVE_NUMBER, Whole, word_of
+from fem.deck.kinds import POSITIVE_NUMBER, whole, word_of
 from fem.deck.source import Mistake, Place, listing
 from fem.deck.table import Parameters, Value, keyword
 from fem.deck.waves import BY, COLUMNS, PHASES, amounts, frequencies
@@ -32,7 +32,7 @@ RAO = Parameters(
     SYMMETRY=Value("symmetry", word_of("NONE", "XZ"), default="NONE"),
     FORMAT=Value("format", word_of("TABLE", "WAMIT"), default="TABLE"),
     LENGTH=Value("length", POSITIVE_NUMBER, default=1.0),
-    BODY=Value("body", Whole(), default=1),
+    BODY=Value("body", whole(), default=1),
 )
 OF_TABLES, OF_WAMIT = ("BY", "PHASE"), ("LENGTH", "BODY")
 ENTRIES = ("size", "heading", *MOTIONS, *(f"{motion} phase" for motion in MOTIONS))
@@ -48,13 +48,8 @@ ALIKE = 1e-3
 """Of the largest of a motion: by so much MOD, PHA and RE, IM may differ, which WAMIT writes with six digits."""
 MIRRORED = (0.0, 180.0, 0.0, 180.0, 0.0, 180.0)
 """Degrees by which phases change from waves at one side of the bow to those at the other."""
-
-
-class Line(NamedTuple):
-    """A row of ``Rao`` and where it stands."""
-
-    row: tuple[float, ...]
-    place: Place
+Line: TypeAlias = tuple[tuple[float, ...], Place]
+"""A row of ``Rao``, and where it stands."""
 
 
 @keyword("model", RAO, needs=("NAME",), takes=OF_TABLES, extension="*RAO")
@@ -70,24 +65,22 @@ def rao(card: Card, draft: Draft) -> None:
     lines = list(of_wamit(table, given["length"], given["body"], draft) if is_wamit else of_columns(card, table))
     if given["symmetry"] == "XZ":
         for motion in (1, 3, 5):  # sway, roll, yaw
-            most = ALIKE * max(line.row[2 + motion] for line in lines)
-            for line in lines:
-                if line.row[1] % 180.0 == 0.0 and line.row[2 + motion] > most:
-                    what = f"{MOTIONS[motion]} of {line.row[2 + motion]:g} in waves along the vessel, which has "
-                    raise Mistake(line.place, what + "SYMMETRY=XZ")
+            most = ALIKE * max(row[2 + motion] for row, _ in lines)
+            for row, place in lines:
+                if row[1] % 180.0 == 0.0 and row[2 + motion] > most:
+                    what = f"{MOTIONS[motion]} of {row[2 + motion]:g} in waves along the vessel, which has SYMMETRY=XZ"
+                    raise Mistake(place, what)
         # in waves from the other side sway, roll and yaw change their sign
-        for line in [line for line in lines if line.row[1] % 180.0 > 0.0]:
-            omega, heading, *rest = line.row
+        for (omega, heading, *rest), place in [line for line in lines if line[0][1] % 180.0 > 0.0]:
             lags = [lag + turned for lag, turned in zip(rest[6:], MIRRORED, strict=True)]
-            lines.append(line._replace(row=(omega, 360.0 - heading, *rest[:6], *lags)))
+            lines.append(((omega, 360.0 - heading, *rest[:6], *lags), place))
     known: set[tuple[float, float]] = set()
-    for line in lines:
-        omega, heading, *_ = line.row
+    for (omega, heading, *_), place in lines:
         if (omega, heading) in known:
             what = f"a second row for the period {2.0 * math.pi / omega:g} and the heading {heading:g}"
-            raise Mistake(line.place, what + " (SYMMETRY=XZ made the first)" * (given["symmetry"] == "XZ"))
+            raise Mistake(place, what + " (SYMMETRY=XZ made the first)" * (given["symmetry"] == "XZ"))
         known.add((omega, heading))
-    draft.raos[name] = Rao(name, tuple(sorted(line.row for line in lines)), given["outside"])
+    draft.raos[name] = Rao(name, tuple(sorted(row for row, _ in lines)), given["outside"])
 
 
 def of_columns(card: Card, table: Columns) -> Iterator[Line]:
@@ -95,9 +88,8 @@ def of_columns(card: Card, table: Columns) -> Iterator[Line]:
     if not columns:
         if table.width != len(ENTRIES):
             what = "period, heading, six amplitudes and six phases"
-            raise Mistake(
-                table.place(0, min(table.width, len(ENTRIES)) - 1), f"expected {what}, got {table.width} entries"
-            )
+            place = table.place(0, min(table.width, len(ENTRIES)) - 1)
+            raise Mistake(place, f"expected {what}, got {table.width} entries")
         columns = dict(zip(ENTRIES, range(table.width), strict=True))
     omega = frequencies(card, table, columns)
     if "heading" not in columns:
@@ -114,7 +106,7 @@ def of_columns(card: Card, table: Columns) -> Iterator[Line]:
     if card.word("PHASE", PHASES, "LAG") == "LEAD":
         values[6:] *= -1.0
     for row, line in zip(np.column_stack([omega, heading, values.T]).tolist(), table.lines, strict=True):
-        yield Line(tuple(row), table.row(*line).place)
+        yield tuple(row), table.row(*line).place
 
 
 def of_wamit(table: Columns, length: float, body: int, draft: Draft) -> Iterator[Line]:
@@ -154,7 +146,7 @@ def of_wamit(table: Columns, length: float, body: int, draft: Draft) -> Iterator
     lines = list(table.lines)
     for (per, beta), (first, values) in found.items():
         numbers_of = 2.0 * math.pi / float(per), float(beta), *np.nan_to_num(values).ravel().tolist()
-        yield Line(numbers_of, table.row(*lines[first]).place)
+        yield numbers_of, table.row(*lines[first]).place
 
 
 def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:

@@ -22,7 +22,7 @@ from fem.deck.amplitudes import points_of_file
 from fem.deck.cards import Card, Row
 from fem.deck.columns import Columns, columns_of
 from fem.deck.draft import Draft
-from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, Whole, word_of
+from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, whole, word_of
 from fem.deck.source import Mistake, Place, listing, squeezed
 from fem.deck.table import Line, Parameters, Value, keyword
 from fem.model import Airy, Jonswap, Static
@@ -42,8 +42,8 @@ OF_ALL = Parameters(
     STRETCHING=Value("stretching", word_of(*STRETCHINGS), default=VERTICAL, shown=True, is_ours=True),
 )
 OF_SEAS = Parameters(
-    SEED=Value("seed", Whole(0, LARGEST_SEED), default=None, is_ours=True),
-    COMPONENTS=Value("count", Whole(1, MOST_COMPONENTS), default=200, shown=True, is_ours=True),
+    SEED=Value("seed", whole(0, LARGEST_SEED), default=None, is_ours=True),
+    COMPONENTS=Value("count", whole(1, MOST_COMPONENTS), default=200, shown=True, is_ours=True),
 )
 RECORD = Parameters(
     {
@@ -113,8 +113,7 @@ def is_unit(along: tuple[float, float]) -> bool:
 @keyword("model", needs=("TYPE",), takes=("WAVE PERIOD", *OURS), plus=OURS)
 def wave(card: Card, draft: Draft) -> None:
     """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea; TABLE: ``amplitude,
-    period, phase, heading``; ELEVATION: ``time, elevation``.
-    """
+    period, phase, heading``; ELEVATION: ``time, elevation``."""
     asked = card.field("TYPE").text.upper()
     if asked in FOREIGN:
         hint = "TYPE=AIRY is for regular first-order waves, JONSWAP for an irregular sea"

@@ -1,12 +1,17 @@
-"""``Model`` to deck text that reads back as an equal model; floats by ``repr``, so that no digit is lost."""
+"""``Model`` to deck text that reads back as an equal model; floats by ``repr``, so that no digit is lost.
+
+The text of a deck with other increments; comments, parameters, includes and all else stay as they are.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from fem.deck.beams import written_beam
 from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
-from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER
+from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, written_wind
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
@@ -15,10 +20,9 @@ from fem.deck.steps import DEFAULT, OURS
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
-from fem.deck.winds import written_wind
 from fem.model import Airy, FluidLoad, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
-from fem.model.steps import PARAMETERS, Dynamic, Frequency, OutputRequest, Procedure, SteadyState
+from fem.model.steps import PARAMETERS, Dynamic, Frequency, OutputRequest, Procedure, Static, SteadyState
 
 WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 """Parameters whose values are fixed words, never quoted."""
@@ -258,17 +262,13 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
 
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
     lines = ["*BOUNDARY, OP=NEW"] if replaced else []
-    head = None
-    for entry in boundaries:
-        wanted = (entry.kind, entry.amplitude, entry.is_imaginary)
-        if wanted != head:
-            head = wanted
-            flags = ["FIXED"] if entry.kind == "FIXED" else []
-            flags += ["IMAGINARY"] * entry.is_imaginary
-            kind = entry.kind if entry.kind not in ("DISPLACEMENT", "FIXED") else None
-            op = "NEW" if replaced else None
-            lines.append(card("BOUNDARY", *flags, OP=op, TYPE=kind, AMPLITUDE=entry.amplitude))
-        lines.append(f"{quoted(entry.target)}, {entry.dof}, {entry.dof}, {number(entry.value)}")
+    for (kind, amplitude, late), own in groupby(
+        boundaries, lambda each: (each.kind, each.amplitude, each.is_imaginary)
+    ):
+        flags = ["FIXED"] * (kind == "FIXED") + ["IMAGINARY"] * late
+        stated = None if kind in ("DISPLACEMENT", "FIXED") else kind
+        lines.append(card("BOUNDARY", *flags, OP="NEW" if replaced else None, TYPE=stated, AMPLITUDE=amplitude))
+        lines += [f"{quoted(each.target)}, {each.dof}, {each.dof}, {number(each.value)}" for each in own]
     return lines
 
 
@@ -279,19 +279,17 @@ def load_lines(step: Step) -> list[str]:
     lines: list[str] = []
     for keyword, loads in families.items():
         op = "NEW" if keyword in step.replaced else None
-        if op:
-            lines.append(card(keyword, OP=op))
-        head: tuple[str | None, bool] | None = None
-        for load in loads:
-            wanted = load.amplitude, getattr(load, "is_imaginary", False)
-            if wanted != head:
-                head = wanted
-                lines.append(card(keyword, *["IMAGINARY"] * wanted[1], OP=op, AMPLITUDE=wanted[0]))
-            if isinstance(load, NodalLoad | Temperature):
-                lines.append((NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load))
-            else:
-                direction = load.direction if load.kind == "GRAV" else ()
-                lines.append(", ".join((quoted(load.target), load.kind, *map(number, (load.value, *direction)))))
+        lines += [card(keyword, OP=op)] if op else []
+        for (amplitude, late), own in groupby(
+            loads, lambda load: (load.amplitude, getattr(load, "is_imaginary", False))
+        ):
+            lines.append(card(keyword, *["IMAGINARY"] * late, OP=op, AMPLITUDE=amplitude))
+            for load in own:
+                if isinstance(load, NodalLoad | Temperature):
+                    lines.append((NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load))
+                else:
+                    direction = load.direction if load.kind == "GRAV" else ()
+                    lines.append(", ".join((quoted(load.target), load.kind, *map(number, (load.value, *direction)))))
         lines += fluid_lines(step) if keyword == "DLOAD" else []
     return lines
 
@@ -339,18 +337,15 @@ def surroundings_lines(model: Model) -> list[str]:
 def fluid_lines(step: Step) -> list[str]:
     """``*DLOAD`` of water and wind, ``*D ADDED MASS``; OP=NEW has been said."""
     lines: list[str] = []
+    for load in (each for each in step.fluid_loads if each.kind == "ADDED MASS"):
+        lines += ["*D ADDED MASS", f"{quoted(load.target)}, FI, {number(load.diameter)}, {number(load.added)}"]
+    flows = [each for each in step.fluid_loads if each.kind != "ADDED MASS"]
     op = "NEW" if "DLOAD" in step.replaced else None
-    head: object = None
-    for load in step.fluid_loads:
-        if load.kind == "ADDED MASS":
-            lines += ["*D ADDED MASS", f"{quoted(load.target)}, FI, {number(load.diameter)}, {number(load.added)}"]
-            continue
-        if head != (load.amplitude, load.is_current):
-            head = load.amplitude, load.is_current
-            length = {"LENGTH": "CURRENT"} if load.is_current else {}
-            lines.append(card("DLOAD", OP=op, AMPLITUDE=load.amplitude, **length))
-        numbers = number(load.magnitude), number(load.diameter), *rest(load)
-        lines.append(", ".join((quoted(load.target), load.kind, *numbers)))
+    for (amplitude, is_current), own in groupby(flows, lambda load: (load.amplitude, load.is_current)):
+        lines.append(card("DLOAD", OP=op, AMPLITUDE=amplitude, LENGTH="CURRENT" if is_current else None))
+        for load in own:
+            numbers = number(load.magnitude), number(load.diameter), *rest(load)
+            lines.append(", ".join((quoted(load.target), load.kind, *numbers)))
     return lines
 
 
@@ -364,3 +359,36 @@ def rest(load: FluidLoad) -> list[str]:
         return [coefficient, number(load.added), streams[1], along]
     exponent = {"FDT": [number(load.exponent)], "FLD": [number(load.angle)]}.get(load.kind, [])
     return [coefficient, number(load.follows), *exponent, *streams]
+
+
+def with_increments(text: str, steps: Sequence[Step]) -> str:
+    """The text with the increments of these steps, one for each ``*STEP`` in it.
+    Only cards as they are usually written are changed, and only in this text, not in what it includes: whoever asks
+    has to read the result, and to compare it."""
+    lines = text.split("\n")
+    rest, step, found = iter(steps), None, False
+    for k, line in enumerate(lines):
+        name = line.partition(",")[0].strip().upper()
+        if name == "*STEP":
+            step = next(rest, None)
+            if step is not None and step.max_increments:
+                lines[k] = re.sub(r"(?i)(\bINC\s*=\s*)\d+", rf"\g<1>{step.max_increments}", line)
+        elif name.startswith("*") and not name.startswith("**"):
+            found = name in ("*DYNAMIC", "*STATIC")
+        elif found and step is not None and line.strip() and not name.startswith("**"):
+            lines[k], found = with_numbers(line, step), False
+    return "\n".join(lines)
+
+
+def with_numbers(line: str, step: Step) -> str:
+    """The data line of a procedure: increment, period, smallest and largest increment; what is blank stays blank."""
+    procedure = step.procedure
+    if isinstance(procedure, Static) and not procedure.creeps:
+        return line  # no time passes in it
+    fields = line.split(",")
+    for place, name in ((0, "dt"), (2, "dt_min"), (3, "dt_max")):
+        value = getattr(procedure, name, None)
+        if place < len(fields) and fields[place].strip() and value is not None:
+            space = " " if fields[place].startswith(" ") else ""
+            fields[place] = space + number(value)
+    return ",".join(fields)

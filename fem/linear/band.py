@@ -25,9 +25,7 @@ def largest_entry(width: int, band: Floats) -> float:
 @called_kernel
 def eliminate_rows(width: int, band: Floats, x: Floats) -> bool:
     """Solution in x, which holds the right-hand side; False where singular. ``band`` is overwritten.
-
-    width  half of the band; one less than its rows: the matrix is full
-    """
+    width  half of the band; one less than its rows: the matrix is full"""
     count, largest = band.shape[0], largest_entry(width, band)
     for k in range(count):
         last_row = min(count - 1, k + width)

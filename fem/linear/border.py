@@ -26,9 +26,7 @@ from fem.linear.order import Plan
 @called_kernel
 def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
     """du and tau of ``linear``, whose block is kept; False where a pivot is not safe.
-
-    numbers (blocks, 9), band and x (its rows: the equations of the border)  scratch
-    """
+    numbers (blocks, 9), band and x (its rows: the equations of the border)  scratch"""
     count, du, target = plan.own.shape[0], linear.du, 0
     for dof in range(du.shape[0]):
         du[dof] = linear.residual[dof] if linear.free[dof] != 0.0 else 0.0
@@ -114,9 +112,7 @@ def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> bool:
 @called_kernel
 def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
     """du of the nodes of the border, and tau; False where what is left of the matrix is singular.
-
-    Multipliers are scaled to the size of the other entries.
-    """
+    Multipliers are scaled to the size of the other entries."""
     start, column, factor, du, size = plan.start, plan.column, plan.factor, linear.du, 0.0
     begin, width = numbers.shape[0] - 1 - plan.inner.shape[0], (band.shape[1] - 1) // 3
     for i in range(band.shape[0]):

@@ -77,9 +77,7 @@ def invert_numbers(
     symmetric: bool, free: Vector, diagonal: Vector, upper: Vector, lower: Vector
 ) -> tuple[bool, Vector, Vector, Vector]:
     """Whether all pivots are safe, and the inverse of m restricted to the dofs with f = 1 (others 0), row by row.
-
-    By L D U without pivoting: unlike cofactors it survives m I + alpha n n^T with alpha >> m.
-    """
+    By L D U without pivoting: unlike cofactors it survives m I + alpha n n^T with alpha >> m."""
     f0, f1, f2 = free
     m00, m11, m22 = diagonal
     m01, m02, m12 = upper
@@ -126,9 +124,7 @@ def invert_numbers(
 @kernel
 def invert(symmetric: bool, block: Floats, i: Index, shift: float, free: Floats, inverse: Floats) -> bool:
     """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot.
-
-    ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``.
-    """
+    ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``."""
     upper = block[i, 1], block[i, 2], block[i, 5]
     lower = upper if symmetric else (block[i, 3], block[i, 6], block[i, 7])
     row = THREE * np.uintp(i)
@@ -153,10 +149,8 @@ def is_fixed(i: Index, free: Floats) -> bool:
 @inner_kernel
 def join(i: Index, b: float, pair: Index, further: Ints, tangent: Tangent, inverse: Floats) -> None:
     """E = K_ij - b I and F = K_ji - b I of node i and its parent j: b of their bar, K of pair ``pair`` and those after.
-
     further (p,)  the next pair of the same two nodes, -1: no more
-    inverse (n, JOINED)  E and F of node i are written behind its inverse
-    """
+    inverse (n, JOINED)  E and F of node i are written behind its inverse"""
     for c in range(E, JOINED):
         inverse[i, c] = 0.0
     for c in range(3):
@@ -232,9 +226,7 @@ def pin(
     i: Index, child: Index, largest: float, inverse: Floats, load: Vector, k: Vector, pinned: Floats
 ) -> tuple[bool, Vector]:
     """Take up the pull that waits at a child of node i, whose displacement is inverse (load) + k.
-
-    Projects ``inverse[i]``, returns the new k. largest: of the diagonal of the inverse before anything was pinned
-    """
+    Projects ``inverse[i]``, returns the new k. largest: of the diagonal of the inverse before anything was pinned"""
     r0, r1, r2 = load
     k0, k1, k2 = k
     a0, a1, a2 = pinned[child, A], pinned[child, A + 1], pinned[child, A + 2]
@@ -267,9 +259,7 @@ def pin(
 @inner_kernel
 def unpin(i: Index, link: Ints, sign: Floats, pinned: Floats, block: Floats, load: Vector, tau: Floats) -> None:
     """The pulls that ``pin`` took up at node i, the last one first: each is part of the load of those before it.
-
-    load: what came on top of the residual of node i
-    """
+    load: what came on top of the residual of node i"""
     load0, load1, load2 = load
     child = int(common(pinned[i, LAST]))
     while child >= 0:

@@ -96,7 +96,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     is_there = np.ones(len(nodes), np.bool_)
     is_there[system.gone_bars] = False
     if len(pairs):
-        alone = _alone(pairs, nodes[is_there], count)
+        numbers = [each.min(axis=1) * count + each.max(axis=1) for each in (pairs, nodes[is_there])]
+        alone = np.column_stack(np.divmod(np.setdiff1d(*numbers), count))  # nodes that pairs join and no bar does
         nodes, is_there = np.concatenate([nodes, alone]), np.concatenate([is_there, np.ones(len(alone), np.bool_)])
     (present,) = is_there.nonzero()
     ends = np.concatenate([nodes[present, 0], nodes[present, 1]])
@@ -124,12 +125,6 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     joining = _lists(child, count) if len(pairs) else (nobody, nobody)
     bar = np.where(via < len(system.bars.nodes), via, -1)
     return Tree(leaves_first, parent, bar, sign, *children, *joining, _roles(leaves_first, parent))
-
-
-def _alone(pairs: Ints, bars: Ints, count: int) -> Ints:
-    """(k, 2) nodes that pairs join and no bar does, each two of them once."""
-    numbers = [each.min(axis=1) * count + each.max(axis=1) for each in (pairs, bars)]
-    return np.column_stack(np.divmod(np.setdiff1d(*numbers), count))
 
 
 def _roles(sequence: Ints, parent: Ints) -> Ints:

@@ -157,16 +157,11 @@ def library_for(wanted: str, equations: int) -> tuple[str, str]:
 def factors_of(library: str, is_symmetric: bool, has_order: bool) -> Factors:
     """Open a library. ``is_symmetric``: all matrices are; ``has_order``: their rows can be put in any order."""
     if library == PARDISO:
-        _find_mkl()
+        for folder in ("lib", "Library/bin"):  # spare pypardiso its search through the whole installation for it
+            for path in sorted(Path(sys.prefix, folder).glob("*mkl_rt*")):
+                os.environ.setdefault("PYPARDISO_MKL_RT", str(path))
         return Pardiso(is_symmetric)
     return SuperLU(has_order)
-
-
-def _find_mkl() -> None:
-    """Spare pypardiso its search through the whole installation for the library pip has put at its top."""
-    for folder in ("lib", "Library/bin"):
-        for path in sorted(Path(sys.prefix, folder).glob("*mkl_rt*")):
-            os.environ.setdefault("PYPARDISO_MKL_RT", str(path))
 
 
 def solve_pivoting(matrix: Sparse, right: Floats) -> Floats | None:
@@ -228,9 +223,7 @@ def refine(solve: Callable[[Floats], Floats], matrix: Matrix, right: Floats) -> 
 
 def scales(matrix: Matrix) -> tuple[Floats, Floats]:
     """Factors of rows and columns that bring the largest entries of all to about 1; not finite where one is empty.
-
-    Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
-    """
+    Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034."""
     (row, column), values = _entries(matrix)
     magnitudes = np.abs(values)
     rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
@@ -259,9 +252,7 @@ def _largest(magnitudes: Floats, place: Ints, count: int) -> Floats:
 
 def equilibrated(matrix: Sparse) -> tuple[Sparse, Floats] | None:
     """A symmetric matrix (CSC) with rows of about the same size, d_i a_ij d_j, and d; None where it cannot be solved.
-
-    Not finite, or structurally singular: SuperLU would crash. Source: Ruiz 2001.
-    """
+    Not finite, or structurally singular: SuperLU would crash. Source: Ruiz 2001."""
     from scipy.sparse.csgraph import structural_rank
 
     matrix.indices = matrix.indices.astype(np.int32)  # structural_rank of old SciPy takes no others

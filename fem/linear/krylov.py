@@ -61,10 +61,8 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
 @called_kernel
 def solve_cg(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
     """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.
-
     forcing          fraction of the residual (2-norm) that may be left
-    vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction
-    """
+    vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction"""
     tangent, block, free, residual = linear.tangent, linear.block, linear.free, linear.residual
     inverse, du = linear.inverse, linear.du
     if not diagonal_blocks(tangent, block, inverse, free):

@@ -65,10 +65,8 @@ def plan_of(
     edges: Ints, rods: Ints, free: Ints, equations: Equations, most: float, equation: Ints | None = None
 ) -> Plan | None:
     """Plan for the nodes of bars, then of pairs (m + p, 2), and those of rods; None beyond ``most`` multiplications.
-
     free (3n,)  1 independent, 0 fixed, 2 dependent
-    equation    (3n + m,) numbers of dofs and multipliers in a band, where all nodes are of the border
-    """
+    equation    (3n + m,) numbers of dofs and multipliers in a band, where all nodes are of the border"""
     count = len(free) // 3
     is_open = (free.reshape(-1, 3) != 0).any(axis=1)
     tied = np.concatenate([equations.slave, equations.master]) // 3

@@ -57,9 +57,7 @@ def add_product(factor: float, has_rods: bool, tangent: Tangent, x: Floats, prod
 @kernel
 def multiply(tangent: Tangent, block: Floats, free: Floats, x: Floats, product: Floats) -> None:
     """product = K x over the free dofs, K the matrix that is solved with: its blocks (n, 9) within nodes, no rods.
-
-    x is zero at fixed dofs.
-    """
+    x is zero at fixed dofs."""
     ends, off = tangent.ends, tangent.off
     for dof in range(product.shape[0]):
         product[dof] = 0.0

@@ -96,9 +96,8 @@ def stretched(conductor: Conductor, strain: float, warmth: float, by_creep: bool
     points = []
     for each in conductor.materials:
         own = strain - each.expansion * warmth
-        points.append(
-            Point(own, polynomial(each, each.creep if by_creep else each.initial, own)) if own > 0.0 else None
-        )
+        curve = each.creep if by_creep else each.initial
+        points.append(Point(own, polynomial(each, curve, own)) if own > 0.0 else None)
     return tuple(points)
 
 
@@ -178,9 +177,8 @@ def state_of(conductor: Conductor, length0: float, span: float, rise: float, loa
 
     def excess(log_h: float) -> float:
         shape = shape_of(math.exp(log_h), span, rise, load)
-        return math.log1p(tension(conductor, shape.length / length0 - 1.0, load.warmth, memory)) - math.log1p(
-            shape.mean
-        )
+        pull = tension(conductor, shape.length / length0 - 1.0, load.warmth, memory)
+        return math.log1p(pull) - math.log1p(shape.mean)
 
     weight = load.resultant * math.hypot(span, rise)
     low, high = math.log(weight / (2.0 * STEEPEST)), math.log(100.0 * weight + 10.0 * conductor.area * 1e8)

@@ -115,9 +115,7 @@ def relax(net: Network) -> Rest:
     for solves in range(MOST_SOLVES):
         gaps = _gaps(net, state)
         off = float(np.abs(net.freedom.T @ gaps.force.ravel()).max(initial=0.0)) / scale
-        loose = (
-            max(float(np.abs(each).max(initial=0.0)) for each in (gaps.way, gaps.length, gaps.slid, gaps.depth)) / size
-        )
+        loose = max(float(np.abs(each).max(initial=0.0)) for each in gaps[1:]) / size
         left = state.product() / (scale * size)
         if not off + loose + left < np.inf:
             break

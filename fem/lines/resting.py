@@ -234,9 +234,7 @@ class _Resting:
 
 class _Plumb(NamedTuple):
     """The last m bars of a line, straight down to the bottom, lowest first: that one is slack and may lean.
-
-    up (m,) heights;  tension (m,);  reach: how far away the foot of the lowest may stand
-    """
+    up (m,) heights;  tension (m,);  reach: how far away the foot of the lowest may stand"""
 
     up: Floats
     tension: Floats

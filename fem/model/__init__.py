@@ -63,9 +63,7 @@ STRAINS = ("GREEN", "ENGINEERING", "LOG")
 @frozen
 class BarSection:
     """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY.
-
-    inertia  I of B31, whose card is a beam section; 0 for all others
-    """
+    inertia  I of B31, whose card is a beam section; 0 for all others"""
 
     element_set: str
     material: str
@@ -79,9 +77,7 @@ class BarSection:
 @frozen
 class Spring:
     """``*SPRING``. dofs: () axial, (i,) to ground, (i, j) between node 1 dof i and node 2 dof j (1-3).
-
-    Either ``stiffness`` or ``table`` (rows (force, elongation), elongation rising, flat outside).
-    """
+    Either ``stiffness`` or ``table`` (rows (force, elongation), elongation rising, flat outside)."""
 
     element_set: str
     dofs: tuple[int, ...] = ()
@@ -110,9 +106,7 @@ class PointMass:
 @frozen
 class NonstructuralMass:
     """``*NONSTRUCTURAL MASS``: what a set of bars carries that has weight and inertia, but no stiffness: ice, fittings.
-
-    value  mass per natural length;  is_total: of the whole set, spread over its natural length
-    """
+    value  mass per natural length;  is_total: of the whole set, spread over its natural length"""
 
     element_set: str
     value: float
@@ -123,9 +117,7 @@ class NonstructuralMass:
 @frozen
 class RestLength:
     """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without.
-
-    second  of a rope over a pulley: what lies beyond the pulley at the start, ``length`` then is what lies before it
-    """
+    second  of a rope over a pulley: what lies beyond the pulley at the start, ``length`` then is what lies before it"""
 
     target: str | int
     length: float

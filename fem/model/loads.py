@@ -70,9 +70,7 @@ class StopPlane:
 @frozen
 class Boundary:
     """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
-
-    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies; of nodes of lines that bend they clamp these.
-    """
+    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies; of nodes of lines that bend they clamp these."""
 
     target: str | int
     dof: int
@@ -85,8 +83,7 @@ class Boundary:
 @frozen
 class NodalLoad:
     """``*CLOAD``: force on one dof of a node or node set, or moment on a free body (dofs 4 to 6); ``is_imaginary``: a
-    quarter of a period ahead (of harmonic loads).
-    """
+    quarter of a period ahead (of harmonic loads)."""
 
     target: str | int
     dof: int
@@ -98,9 +95,7 @@ class NodalLoad:
 @frozen
 class DistributedLoad:
     """``*DLOAD``: GRAV (magnitude times unit direction, on all mass of the elements) or BX, BY, BZ (per volume).
-
-    ``target`` is an element set or element label; None: all elements (a blank first field, GRAV only).
-    """
+    ``target`` is an element set or element label; None: all elements (a blank first field, GRAV only)."""
 
     target: str | int | None
     kind: str
@@ -138,8 +133,7 @@ class Temperature:
 @frozen
 class InitialCondition:
     """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value), or ANCHOR
-    (dof, value): u of what the friction of a bottom holds a node by.
-    """
+    (dof, value): u of what the friction of a bottom holds a node by."""
 
     kind: str
     target: str | int

@@ -135,8 +135,7 @@ class Mesh:
     @property
     def element_nodes(self) -> Ints:
         """(m, 2) node indices of all elements, by element index: the same twice for one-node elements, the two ends of
-        ropes over pulleys.
-        """
+        ropes over pulleys."""
         return np.concatenate([np.zeros((0, 2), np.int64), *(block.connectivity[:, [0, -1]] for block in self.blocks)])
 
     @property
@@ -148,8 +147,7 @@ class Mesh:
     @property
     def legs(self) -> tuple[Ints, Ints]:
         """(q, 2) node indices and (q,) elements of all straight pieces, by element index: two of a rope over a pulley
-        (node 1 to the pulley, the pulley to node 2), one of any other; the same node twice for one-node elements.
-        """
+        (node 1 to the pulley, the pulley to node 2), one of any other; the same node twice for one-node elements."""
         ends = self.element_nodes
         return legs_of(ends, self.pulley_nodes) if self.has_pulleys else (ends, np.arange(len(ends)))
 

@@ -39,9 +39,7 @@ class FrequencyRange:
 
     def frequencies(self, is_linear: bool, between: Collection[float] = ()) -> Floats:
         """Rising; ``points`` from the lower one to the first of ``between``, from that to the next one, and so on.
-
-        Source: Abaqus Analysis Guide, Direct-solution and Mode-based steady-state dynamic analysis.
-        """
+        Source: Abaqus Analysis Guide, Direct-solution and Mode-based steady-state dynamic analysis."""
         if self.upper == self.lower:
             return np.array([self.lower])
         ends = np.array([self.lower, *sorted(each for each in between if self.lower < each < self.upper), self.upper])
@@ -102,9 +100,7 @@ EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 @frozen
 class ArcEnd:
     """Where an arc length step ends: at the largest load factor, or where a dof has a displacement.
-
-    ``target`` is a node label or a set of one node, None without that; ``factor`` None: no largest load factor.
-    """
+    ``target`` is a node label or a set of one node, None without that; ``factor`` None: no largest load factor."""
 
     factor: float | None = 1.0
     target: str | int | None = None

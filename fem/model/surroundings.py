@@ -30,9 +30,7 @@ Rows = tuple[tuple[float, float], ...]
 @frozen
 class Water:
     """``*AQUA``. current: rows (vx, vy, vz, elevation), elevation rising; linear between them, constant outside.
-
-    amplitude  of the current in total time, for loads that have none of their own, and for what is printed
-    """
+    amplitude  of the current in total time, for loads that have none of their own, and for what is printed"""
 
     seabed: float
     level: float
@@ -305,8 +303,7 @@ class Jonswap:
 
     def energies(self, edges: Floats) -> Floats:
         """(c,) integrals of the spectrum over bins between edges (c+1,), but for one factor of all; by Gauss, on both
-        sides of the peak, where its second derivative jumps.
-        """
+        sides of the peak, where its second derivative jumps."""
         peak = 2.0 * np.pi / self.period
         cuts = np.unique(np.append(edges, np.clip(peak, edges[0], edges[-1])))
         points, weights = np.polynomial.legendre.leggauss(POINTS)
@@ -353,8 +350,7 @@ def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Flo
 
 def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
     """Height from the still level at which formulas take what is at z: that itself below the still level, and that
-    level above it (VERTICAL, NONE); with WHEELER the height whose part of the depth is that of z below eta.
-    """
+    level above it (VERTICAL, NONE); with WHEELER the height whose part of the depth is that of z below eta."""
     height = (z - eta) * depth / (depth + eta) if how == WHEELER else z
     return np.clip(height, -depth, 0.0)
 

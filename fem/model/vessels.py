@@ -71,11 +71,8 @@ class Rao:
         places = ways - ways[0]
         gaps = np.diff(np.append(places, 360.0))
         if len(ways) > 1 and gaps[-1] <= gaps[:-1].max() * (1.0 + NEAR):  # they go all the way round
-            places, found, beyond = (
-                np.append(places, 360.0),
-                np.append(found, found[:1], 0),
-                np.append(beyond, beyond[:1], 0),
-            )
+            places = np.append(places, 360.0)
+            found, beyond = np.append(found, found[:1], 0), np.append(beyond, beyond[:1], 0)
         turned = (heading - ways[0] + 360.0 * NEAR) % 360.0 - 360.0 * NEAR
         at = np.interp(turned, places, np.arange(len(places)))
         low = np.minimum(at.astype(np.int64), max(len(places) - 2, 0))
@@ -89,8 +86,7 @@ class Rao:
 
     def steepest(self) -> tuple[float, str, float, float, float]:
         """The largest turn of the phase [degrees] from one frequency of the table to the next, its motion and heading,
-        and the two frequencies: chords across it leave cos(turn/2) of the amplitude.
-        """
+        and the two frequencies: chords across it leave cos(turn/2) of the amplitude."""
         found = (0.0, MOTIONS[0], 0.0, 0.0, 0.0)
         for heading in self.headings:
             omega, values = self.at(heading)

@@ -56,7 +56,11 @@ def read_checkpoint(
         if seal != seal_of(arrays):
             raise ValueError("its checksum does not match its content")
         head = json.loads(arrays.pop(HEAD).tobytes())
-        refuse_version(path, head, versions, otherwise)
+        known, given = {"format": FORMAT, **versions}, {"format": head["format"], **head["versions"]}
+        other = [name for name, value in known.items() if given.get(name) != value]
+        if other:  # another program wrote it, or would go on with it in other digits
+            wrong = (f"{name} {given.get(name)} instead of {known[name]}" for name in other)
+            raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
         tree = restored(head["tree"], arrays, types)
     except CommandError:
         raise
@@ -64,16 +68,6 @@ def read_checkpoint(
         raise CommandError(f"{path} is damaged ({' '.join(str(why).split())}): {otherwise}") from why
     assert isinstance(tree, dict)
     return tree
-
-
-def refuse_version(path: Path, head: Mapping[str, Any], versions: Mapping[str, str | None], otherwise: str) -> None:
-    """CommandError: another program wrote it, or would go on with it in other digits."""
-    known = {"format": FORMAT, **versions}
-    given = {"format": head["format"], **head["versions"]}
-    other = [name for name, value in known.items() if given.get(name) != value]
-    wrong = [f"{name} {given.get(name)} instead of {known[name]}" for name in other]
-    if wrong:
-        raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
 
 
 def seal_of(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -138,9 +132,7 @@ SET = "set "
 
 def parts_of(model: Model) -> dict[str, Any]:
     """What may not change between a run and one that continues from its state, under names for messages.
-
-    Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from.
-    """
+    Mesh, materials and ``PARTS``: everything but steps, amplitudes, time points and where the model came from."""
     mesh = model.mesh
     parts: dict[str, Any] = {"*NODE": (mesh.node_labels, mesh.coordinates), "*ELEMENT": mesh.blocks}
     parts |= {f"{SET}{name}": members for name, members in {**mesh.node_sets, **mesh.element_sets}.items()}

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fem.model import Model
-from fem.runs.energy_error import Exchange, energies_of, energy_error_text
+from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import COMPLETED, Totals
 from fem.runs.schedule import Schedule
@@ -205,9 +205,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
 def show(text: str, stream: TextIO, bar: Bar | None = None) -> None:
     """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
     try:
-        if bar is not None and bar.is_shown:
-            bar.print(text)
-        else:
+        if bar is None or not bar.print(text):
             stream.write(text)
             stream.flush()
     except OSError as error:
@@ -235,10 +233,6 @@ class Bar:
         self._progress: Any = None
         self._task: Any = None
 
-    @property
-    def is_shown(self) -> bool:
-        return self._progress is not None
-
     def move(self, done: float, text: str) -> None:
         """Total time reached; shows the bar once the run has become long."""
         if self._progress is None and time.monotonic() - self._begun > BAR_AFTER:
@@ -246,9 +240,11 @@ class Bar:
         if self._progress is not None:
             self._progress.update(self._task, completed=done, description=text)
 
-    def print(self, text: str) -> None:
-        """Lines above the bar, as they are."""
-        self._progress.console.out(text, end="", highlight=False)
+    def print(self, text: str) -> bool:
+        """Lines above the bar, as they are; False: it is not shown."""
+        if self._progress is not None:
+            self._progress.console.out(text, end="", highlight=False)
+        return self._progress is not None
 
     def close(self) -> None:
         if self._progress is not None:
@@ -259,14 +255,8 @@ class Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-        )
-        console = Console(file=self._stream)
-        self._progress = Progress(*columns, console=console, transient=True, refresh_per_second=4)
+        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+        look: dict[str, Any] = {"console": Console(file=self._stream), "transient": True, "refresh_per_second": 4}
+        self._progress = Progress(*columns, TextColumn("left"), **look)
         self._task = self._progress.add_task("", total=self._total)
         self._progress.start()

@@ -319,20 +319,16 @@ def read_field(path: Path, names: Collection[str] | None = None, of: str = "Piec
         for entry in root.iterfind(f".//{of}//DataArray"):
             name = entry.attrib["Name"] or "coordinates"
             if entry.attrib["format"] == "appended" and (names is None or name in names):
-                array = read_array(content, start + int(entry.attrib["offset"]), KINDS[entry.attrib["type"]])
+                place, kind = start + int(entry.attrib["offset"]), np.dtype(KINDS[entry.attrib["type"]])
+                size = int.from_bytes(content[place : place + 8], "little")  # of the block behind it
+                if place + 8 + size > len(content):
+                    raise ValueError("the file is truncated")
+                array = np.frombuffer(content, kind, size // kind.itemsize, place + 8)
                 width = int(entry.attrib.get("NumberOfComponents", 1))
                 arrays[name] = array.reshape(-1, width) if width > 1 else array
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise CommandError(f"{path} is not a field written by fem: {error}") from None
     return arrays
-
-
-def read_array(content: bytes, place: int, kind: str) -> np.ndarray:
-    """One block: its length in bytes, then its bytes."""
-    size = int.from_bytes(content[place : place + 8], "little")
-    if place + 8 + size > len(content):
-        raise ValueError("the file is truncated")
-    return np.frombuffer(content, kind, size // np.dtype(kind).itemsize, place + 8)
 
 
 def read_mesh(path: Path) -> FieldMesh:

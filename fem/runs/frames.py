@@ -1,4 +1,4 @@
-"""Results in notebooks: as HTML, as ``pandas.DataFrame``, as ``xarray.Dataset`` (libraries of an extra), with units.
+"""Results in notebooks (HTML, ``pandas.DataFrame``, ``xarray.Dataset``) with units, and the energy error in words.
 
 The program has no units: a heading with the word SI says which they are.
 """
@@ -6,14 +6,16 @@ The program has no units: a heading with the word SI says which they are.
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Columns, Floats
+from fem.arrays import Columns, Floats, Ints
 from fem.errors import CommandError, lacks
 from fem.model import Model
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity
@@ -121,9 +123,7 @@ def library(name: str) -> Any:
 
 def frame_of(table: Columns, is_si: bool, parameters: Collection[str] = ()) -> Any:
     """A table as ``pandas.DataFrame``; in SI ``attrs["units"]`` has the unit of each column that has one.
-
-    parameters  columns whose units nobody knows, whatever they are called
-    """
+    parameters  columns whose units nobody knows, whatever they are called"""
     frame = library("pandas").DataFrame(table)
     known = [name for name in table if is_si and name not in parameters]
     frame.attrs["units"] = {name: unit for name in known if (unit := si_unit(name))}
@@ -187,10 +187,56 @@ def unit_of(formula: str, is_si: bool) -> str:
 
 def si_unit(column: str) -> str:
     """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
-    number.
-    """
+    number."""
     of_number = re.fullmatch(r"[A-Z]+\d?_[en]\d+_(damage|rate|Tz)", column)
     if of_number:
         return unit_of({"damage": "", "rate": "1/time", "Tz": "time"}[of_number[1]], True)
     name = re.sub(r"_(end|min|max|mean|std|largest)$", "", column)
     return unit_of(FORMULAS.get(name) or FORMULAS.get(re.sub(r"(_[en]?\d+)+$", "", name), ""), True)
+
+
+EXCHANGED = tuple(ENERGIES)[:4]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """Energy exchanged so far. start: kinetic, strain, potential energy and work at the start of the step."""
+
+    largest: float = 0.0
+    start: list[float] | None = None
+
+    def add(self, energies: Floats) -> None:
+        """Rows (k, 4) of one step that follow those before; NaN where an energy is not known."""
+        if self.start is None:
+            self.start = energies[0].tolist()
+        changes = np.abs(energies - self.start)
+        self.largest = max(self.largest, float(np.fmax.reduce(changes, axis=None, initial=0.0)))
+
+
+def energies_of(rows: Any) -> Floats:
+    """(k, 4) of rows that a sink is given."""
+    return np.stack([getattr(rows, name) for name in EXCHANGED], axis=1)
+
+
+def exchanged(step: Ints | Floats, energies: Floats) -> float:
+    """Of rows (k, >= 4) with the numbers of their steps (k,)."""
+    found = Exchange()
+    for number in np.unique(step):
+        found.start = None
+        found.add(energies[step == number, : len(EXCHANGED)])
+    return found.largest
+
+
+def energy_error_text(error: float, of: float, heading: Any = ()) -> str:
+    """``0.202 J, 4.1 % of the energy exchanged``.
+
+    error    energy error, or its change in a step;  of: energy exchanged, without which the share is left out
+    heading  of the deck, which says whether units are SI
+    """
+    if math.isnan(error):
+        return "not known"
+    size = f"{error + 0.0:.3g}" + (f" {SI['energy']}" if says_si(heading) else "")
+    if not of > 0.0:
+        return size
+    share = 100.0 * abs(error) / of
+    return f"{size}, {share:{'.0f' if share >= 99.5 else '.2g'}} % of the energy exchanged"

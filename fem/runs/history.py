@@ -85,7 +85,7 @@ class History:
     @property
     def energy_error_text(self) -> str:
         """The largest energy error, with its unit where the heading says SI, and its share of the energy exchanged."""
-        from fem.runs.energy_error import energy_error_text, exchanged
+        from fem.runs.frames import energy_error_text, exchanged
 
         error = np.fmax.reduce(np.abs(self.energy_error)) if len(self) else 0.0
         return energy_error_text(float(error), exchanged(self.step, self.energy), self.model.heading)
@@ -258,15 +258,13 @@ class HistorySink(SilentSink):
             shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, count)}
             parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
             parts |= {"load_factor": [np.zeros(0)], **{name: [np.zeros((0, *shapes[name]))] for name in shapes}}
-        arrays = {name: np.concatenate(as_wide(part) if name == "motion" else part) for name, part in parts.items()}
-        return History(
-            **arrays,
-            model=self._model,
-            modes=tuple(self._modes),
-            responses=tuple(self._responses),
-            events=tuple(self._events),
-            notices=tuple(self._notices),
-        )
+        arrays: dict[str, Any] = {
+            name: np.concatenate(as_wide(part) if name == "motion" else part) for name, part in parts.items()
+        }
+        kept: dict[str, Any] = {
+            name: tuple(getattr(self, f"_{name}")) for name in ("modes", "responses", "events", "notices")
+        }
+        return History(**arrays, model=self._model, **kept)
 
     def _append(self, parts: dict[str, np.ndarray]) -> None:
         for name, part in parts.items():

@@ -150,7 +150,11 @@ class OwnFolder:
         planned, ours = self.names.among(self.path), self._ours()
         if read := self.origin.read_among(self.path / name for name in sorted(planned | ours)):
             raise CommandError(f"{read[0]} is an input of the deck and would be overwritten: {ELSEWHERE}")
-        self._check_kinds(planned)
+        if folders := sorted(name for name in planned if (self.path / name).is_dir()):
+            raise CommandError(f"{self.path / folders[0]} is a folder; a file of that name is needed")
+        for below in self._below():
+            if os.path.lexists(self.path / below) and not (self.path / below).is_dir():
+                raise CommandError(f"{self.path / below} is not a folder; one is needed for files")
         if self.force:
             return
         found = read_record(self.path / self.record)
@@ -160,14 +164,6 @@ class OwnFolder:
             raise CommandError(f"{self.path} contains the results of another deck: {ELSEWHERE}, or {REPLACE}")
         if strangers := sorted(planned - ours - {self.record}):
             raise CommandError(f"{self.path} contains other files ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
-
-    def _check_kinds(self, planned: set[str]) -> None:
-        """No folder where a file is to be, and the other way round."""
-        if folders := sorted(name for name in planned if (self.path / name).is_dir()):
-            raise CommandError(f"{self.path / folders[0]} is a folder; a file of that name is needed")
-        for below in self._below():
-            if os.path.lexists(self.path / below) and not (self.path / below).is_dir():
-                raise CommandError(f"{self.path / below} is not a folder; one is needed for files")
 
     def _below(self) -> set[str]:
         """Folders in the folder that files are written to."""

@@ -27,9 +27,8 @@ from fem.files import mark_of
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows
-from fem.runs.energy_error import energy_error_text, exchanged
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
-from fem.runs.frames import says_si, unit_of
+from fem.runs.frames import energy_error_text, exchanged, says_si, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.record import Acting, Event, Modes, Response, from_record
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, stem_of
@@ -45,11 +44,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The files of one run.
-
-    folder  where they are
-    record  ``run.json``
-    """
+    """The files of one run in a folder; ``record``: its ``run.json``."""
 
     folder: Path
     record: dict[str, Any]
@@ -211,9 +206,7 @@ KEY = ("step", "increment", "time")
 
 def parsed(text: bytes, places: Sequence[int]) -> Floats:
     """(lines, places) numbers of whole lines of a table; NaN for an empty cell.
-
-    Raises ValueError for what is no number, and for lines that are too short.
-    """
+    Raises ValueError for what is no number, and for lines that are too short."""
 
     def read(text: bytes) -> Floats:
         return np.loadtxt(BytesIO(text), delimiter=",", usecols=places, ndmin=2, comments=None, encoding="ascii")
@@ -227,10 +220,8 @@ def parsed(text: bytes, places: Sequence[int]) -> Floats:
 
 class Table:
     """One CSV file; the fourth column of ``nodes.csv`` and ``elements.csv`` is a label.
-
     A last line without an end (a run that was killed) is left out; a missing or empty file is a table without columns.
-    What a run in progress adds later is left out, too: it may write faster than anybody reads.
-    """
+    What a run in progress adds later is left out, too: it may write faster than anybody reads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -493,7 +484,7 @@ def modes_of(results: Results, nodes: int) -> Iterable[Modes]:
     """Of each ``*FREQUENCY`` step, from ``frequencies.csv`` and the fields of the shapes, NaN without these."""
     rows = results.table("frequencies").read(("step", "mode", "frequency", "omega", "generalized_mass"))
     try:
-        increments = results.increments
+        increments = results.increments if len(rows) else rows
     except Missing:
         increments = np.zeros((0, 3))
     for step in np.unique(rows[:, 0]).astype(int).tolist():
@@ -513,9 +504,7 @@ MOST_LOADED = 400_000_000
 
 def responses_of(results: Results, model: Model) -> Iterator[Response]:
     """One of each line of ``steady.csv``, of all nodes and elements: NaN where nothing was printed.
-
-    CommandError: a table that is none, or has a node or an element that the model has not.
-    """
+    CommandError: a table that is none, or has a node or an element that the model has not."""
     mesh, table = model.mesh, results.table("steady")
     rows = table.whole((*INSTANT, "iterations", "residual"))
     if not len(rows):

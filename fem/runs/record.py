@@ -28,15 +28,10 @@ MOST_SHOWN = 8
 
 @frozen
 class StepStart:
-    """A step begins.
+    """A step begins, counted from 1, at a total time; FREQUENCY has no period and nothing acting.
 
-    step        number, from 1
-    procedure   ``STATIC``, ``DYNAMIC`` or ``FREQUENCY``
-    time        total time at its start
-    period      its length in time (0 for FREQUENCY)
     increments  expected number, None where increments are automatic
-    solver      the linear solver chosen, and why
-    acting      gives masses, loads and springs; None for FREQUENCY
+    solver      the linear solver chosen, and why;  acting: gives masses, loads and springs
     """
 
     step: int
@@ -102,10 +97,8 @@ class Rows:
 class Frame:
     """The whole field at one increment.
 
-    motion          (r, n, 3)  recorded quantities of nodes
-    element_values  (m, s)     and of elements
-    is_end          the last increment of its step
-    for_vtk         a VTK output is due (frames at step ends always come, for the tables)
+    motion   (r, n, 3)  recorded quantities of nodes;  element_values (m, s): and of elements
+    for_vtk  a VTK output is due (frames at step ends, ``is_end``, always come, for the tables)
     """
 
     step: int
@@ -126,10 +119,7 @@ class Frame:
 @frozen
 class Event:
     """A change of regime: taut, slack, impact, cutback, or snap, a line that becomes taut in an increment too long to
-    show it. ``element`` and ``node`` are labels, 0 for none.
-
-    node: the one that meets or leaves a plane
-    """
+    show it. ``element`` and ``node`` (that meets or leaves a plane) are labels, 0 for none."""
 
     step: int
     increment: int
@@ -144,8 +134,7 @@ class Event:
 class Modes:
     """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
     frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
-    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero.
-    """
+    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero."""
 
     step: int
     time: float

@@ -20,7 +20,7 @@ from fem.compiled.interpreted import work
 from fem.files import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
-from fem.runs.energy_error import Exchange, energies_of
+from fem.runs.frames import Exchange, energies_of
 from fem.runs.own import Origin
 from fem.runs.record import Event, Rows, SilentSink, StepStart, as_record
 from fem.runs.schedule import target_indices, union

@@ -87,9 +87,7 @@ def request_cadence(request: OutputRequest, model: Model, start_time: float, per
 
 def instants_of(request: OutputRequest, model: Model, period: float) -> Floats | None:
     """Step times at which a request is due; None: it goes by the number of increments.
-
-    ModelError: there are more than ``MOST_INSTANTS``.
-    """
+    ModelError: there are more than ``MOST_INSTANTS``."""
     if request.times is not None:
         return np.array(model.time_points[request.times])
     interval = period / request.intervals if request.intervals else request.interval
@@ -170,9 +168,7 @@ class Schedule:
 
     def rows_due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
         """(k,) consecutive increments of which a table wants a row. Ask in order, once.
-
-        ``is_end``: the last of them ends the step. Without ``*ENERGY PRINT`` that is every one.
-        """
+        ``is_end``: the last of them ends the step. Without ``*ENERGY PRINT`` that is every one."""
         due = np.zeros(len(increment), np.bool_)
         for cadence in self._rows:
             due |= cadence.due(increment, time, is_end)
@@ -180,9 +176,7 @@ class Schedule:
 
     def next_field(self, increment: int) -> int:
         """The next increment after this one whose field is due because of its number; ``NEVER`` for none.
-
-        The last increment of a step is due although not foretold when the number of increments is not known.
-        """
+        The last increment of a step is due although not foretold when the number of increments is not known."""
         if not self._fields:
             return NEVER
         following = min([cadence.next_increment(increment) for cadence in self._fields])
@@ -202,9 +196,7 @@ def printed(model: Model, requests: Sequence[OutputRequest], kind: str) -> list[
 
 def harmonic_items(model: Model, step_index: int, is_all: bool) -> tuple[Ints, Ints]:
     """Nodes and elements whose amplitudes a step gives: those printed; without ``*NODE PRINT`` all nodes.
-
-    is_all  whatever is asked for
-    """
+    is_all  whatever is asked for"""
     requests = outputs_in_force(model.steps, step_index)
     everything = [np.arange(len(labels)) for labels in (model.mesh.node_labels, model.mesh.element_labels)]
     nodes, elements = (union(printed(model, requests, kind)) for kind in ("NODE PRINT", "EL PRINT"))

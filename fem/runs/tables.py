@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Columns, Complexes, Floats, Ints
+from fem.arrays import Columns, Floats, Ints
 from fem.files import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, Seabed, SteadyState, outputs_in_force
 from fem.model.facts import natural_lengths
@@ -42,34 +42,32 @@ LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
 
 
-class Table:
+class Table(GrowingFile):
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
 
-    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells.
+    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells. ``kept``: gets the
+    numbers of its lines, too, NaN for empty cells.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], size: int | None = None) -> None:
-        self.columns = tuple(columns)
+    def __init__(
+        self, path: Path, columns: Sequence[str], size: int | None = None, kept: list[Floats] | None = None
+    ) -> None:
+        super().__init__(path, size)
+        self.columns, self._kept = tuple(columns), kept
         self.kinds = np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
-        self._file = GrowingFile(path, size)
         if size is None:
             self.add_line(",".join(columns))
 
-    @property
-    def size(self) -> int:
-        """Number of bytes written."""
-        return self._file.size
-
-    def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
+    def add_rows(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
         """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
+        kinds = self.kinds if kinds is None else kinds
         if len(numbers):
-            self._file.add(lines(numbers, self.kinds if kinds is None else kinds))
+            self.add(lines(numbers, kinds))
+        if self._kept is not None:
+            self._kept.append(np.where(np.resize(kinds == EMPTY, numbers.shape), np.nan, numbers))
 
     def add_line(self, text: str) -> None:
-        self._file.add(text.encode() + b"\n")
-
-    def close(self) -> None:
-        self._file.close()
+        self.add(text.encode() + b"\n")
 
 
 class Printer:
@@ -83,23 +81,18 @@ class Printer:
     def __init__(
         self, table: Table, labels: Ints | None, requests: Sequence[Request], variables: Mapping[str, Sequence[str]]
     ) -> None:
-        self._table, self._labels, self._requests, self._variables = table, labels, requests, variables
+        self._table, self._labels, self.requests, self._variables = table, labels, requests, variables
         self._first = len(HEAD) + (labels is not None)
         self._layouts: dict[int, tuple[Ints, np.ndarray]] = {}
         self.last: Chunk | None = None
 
-    @property
-    def cadences(self) -> list[Cadence]:
-        """How often each request writes."""
-        return [cadence for cadence, _ in self._requests]
-
     def add(self, rows: Rows, recorded: Ints, columns: Callable[[str], Floats]) -> None:
         """Print what is due of k increments; ``columns`` (k, p, c) of a variable, for the items ``recorded`` (p,)."""
         self.last = None
-        if not self._requests or not len(rows.increment):
+        if not self.requests or not len(rows.increment):
             return
         which = np.zeros(len(rows.increment), np.int64)
-        for bit, (cadence, _) in enumerate(self._requests):
+        for bit, (cadence, _) in enumerate(self.requests):
             which |= cadence.due(rows.increment, rows.time, rows.is_end).astype(np.int64) << bit
         (due,) = np.nonzero(which)
         starts = np.nonzero(np.diff(which[due], prepend=-1))[0]
@@ -114,14 +107,14 @@ class Printer:
     def finish(self) -> None:
         """Print the last increment if nothing of it was due: the run ended before the end of the step."""
         if self.last is not None:
-            everything = (1 << len(self._requests)) - 1
+            everything = (1 << len(self.requests)) - 1
             self._print(everything, self.last, np.zeros(1, np.int64))
             self.last = None
 
     def _layout(self, which: int) -> tuple[Ints, np.ndarray]:
         """Indices printed when the requests in ``which`` are due, and the kinds of their cells."""
         if which not in self._layouts:
-            chosen = [want for bit, (_, wants) in enumerate(self._requests) if which >> bit & 1 for want in wants]
+            chosen = [want for bit, (_, wants) in enumerate(self.requests) if which >> bit & 1 for want in wants]
             items = union([indices for indices, _ in chosen])
             kinds = np.tile(self._table.kinds, (len(items), 1))
             column = self._first
@@ -151,14 +144,20 @@ class Printer:
             for name, columns in self._variables.items():
                 numbers[:, :, column : column + len(columns)] = values[name][np.ix_(part, places)]
                 column += len(columns)
-            self._table.add(numbers.reshape(-1, kinds.shape[1]), kinds)
+            self._table.add_rows(numbers.reshape(-1, kinds.shape[1]), kinds)
 
 
 class TableSink(SilentSink):
     """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
 
-    def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on."""
+    def __init__(
+        self,
+        folder: Path,
+        model: Model,
+        before: Mapping[str, Any] | None = None,
+        kept: Mapping[str, list[Floats]] | None = None,
+    ) -> None:
+        """``before``: the checkpoint of tables that are cut back and go on.  ``kept``: as ``Table``, by its name."""
         self._model = model
         self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
         riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
@@ -177,9 +176,12 @@ class TableSink(SilentSink):
         if model.waves:
             heads["waves"] = COMPONENTS
         sizes = before["tables"]["sizes"] if before else {}
-        self._tables = {name: Table(folder / f"{name}.csv", head, sizes.get(name)) for name, head in heads.items()}
+        self._tables = {
+            name: Table(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
+            for name, head in heads.items()
+        }
         if model.waves and not before:
-            self._tables["waves"].add(model.sea[:, : len(COMPONENTS)].copy())
+            self._tables["waves"].add_rows(model.sea[:, : len(COMPONENTS)].copy())
         self._printers: list[Printer] = []
         self._prints_ends = True
         self._last_frame: Frame | None = None
@@ -223,7 +225,7 @@ class TableSink(SilentSink):
     def modes(self, modes: Modes) -> None:
         if "frequencies" in self._tables:
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
-            self._tables["frequencies"].add(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
+            self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["tables"] = {
@@ -251,7 +253,7 @@ class TableSink(SilentSink):
                 table.close()
 
     def _cadences(self) -> list[Cadence]:
-        return [*(cadence for printer in self._printers for cadence in printer.cadences), *self._touches]
+        return [*(cadence for each in self._printers for cadence, _ in each.requests), *self._touches]
 
     def _grouped(self, kind: str, requests: Sequence[OutputRequest], start: StepStart) -> list[Request]:
         """The active requests of a kind, those of equal cadence together."""
@@ -296,7 +298,7 @@ class TableSink(SilentSink):
         numbers[:, 3], numbers[:, 4:7] = labels, frame.of_nodes(self._model)["U"]
         kinds = table.kinds.copy()
         kinds[:, 7:] = EMPTY
-        table.add(numbers, kinds)
+        table.add_rows(numbers, kinds)
 
     def _finish_step(self) -> None:
         """What is still owed when a step ended without saying so."""
@@ -335,7 +337,7 @@ class ResponseSink(SilentSink):
         for name, table in self._tables.items():
             columns = response_columns(name, [response], self._model.mesh)
             if table.columns[3:]:  # quantities are printed
-                table.add(np.column_stack([columns[each] for each in table.columns]))
+                table.add_rows(np.column_stack([columns[each] for each in table.columns]))
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}
@@ -348,14 +350,9 @@ class ResponseSink(SilentSink):
 def printed_of(response: Response, model: Model) -> Response:
     """The same of the nodes and elements that the step prints."""
     nodes, elements = harmonic_items(model, response.step - 1, False)
-    of_nodes, of_elements = np.isin(response.nodes, nodes), np.isin(response.elements, elements)
-    return replace(
-        response,
-        nodes=response.nodes[of_nodes],
-        motion=response.motion[:, of_nodes],
-        elements=response.elements[of_elements],
-        values=response.values[of_elements],
-    )
+    n, e = np.isin(response.nodes, nodes), np.isin(response.elements, elements)
+    response = replace(response, nodes=response.nodes[n], motion=response.motion[:, n])
+    return replace(response, elements=response.elements[e], values=response.values[e])
 
 
 def asked_of(model: Model, kind: str) -> tuple[str, ...]:
@@ -380,14 +377,6 @@ def columns_of(kind: str, variables: Sequence[str]) -> list[str]:
     return [name for each in variables for column in columns[each] for name in (column, column + PHASE)]
 
 
-def with_phases(values: Complexes) -> Floats:
-    """(k, 2c) amplitudes and phases [degrees] of (k, c), in turn."""
-    found = np.empty((len(values), 2 * values.shape[1]))
-    found[:, ::2], found[:, 1::2] = np.abs(values), np.degrees(np.angle(values))
-    found[:, 1::2][values == 0.0] = 0.0
-    return found
-
-
 def response_columns(name: str, responses: Sequence[Response], mesh: Mesh) -> Columns:
     """A table of ``RESPONSES``, of all nodes or elements that the responses are of."""
     step, frequency = np.array([each.step for each in responses], np.int64), np.array([r.frequency for r in responses])
@@ -402,7 +391,9 @@ def response_columns(name: str, responses: Sequence[Response], mesh: Mesh) -> Co
         item, kind, labels = "element", "EL", [mesh.element_labels[each.elements] for each in responses]
         blocks = [each.values for each in responses]
     names = columns_of(kind, HARMONIC[kind])
-    values = with_phases(np.concatenate([np.empty((0, len(names) // 2), complex), *blocks]))
+    found = np.concatenate([np.empty((0, len(names) // 2), complex), *blocks])
+    phase = np.where(found == 0.0, 0.0, np.degrees(np.angle(found)))
+    values = np.stack([np.abs(found), phase], axis=2).reshape(len(found), len(names))
     sizes = [len(each) for each in labels]
     head = {"step": np.repeat(step, sizes), "frequency": np.repeat(frequency, sizes)}
     head |= {item: np.concatenate([np.zeros(0, np.int64), *labels])}
@@ -437,9 +428,7 @@ def bed_lines(model: Model) -> list[BedLine]:
 
 def chains_of(ends: Ints, bars: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Nodes (n+1,) and bars (n,) of every path between two nodes that have another number of these bars than two.
-
-    ends (elements, 2). A path begins with the end whose bar comes first in the deck.
-    """
+    ends (elements, 2). A path begins with the end whose bar comes first in the deck."""
     beside: dict[int, list[int]] = {}
     for bar in bars.tolist():
         for node in ends[bar].tolist():
@@ -484,9 +473,7 @@ def touchdown_lines(line: BedLine, places: Floats, up: int) -> list[str]:
 
 def lift_off(depth: Floats, near: float) -> tuple[int, float] | None:
     """The bar, and the part of it, at which a line leaves the bottom, seen from the end that lies on it.
-
-    Where none of its ends does, where it first comes down; None where it does not touch.
-    """
+    Where none of its ends does, where it first comes down; None where it does not touch."""
     if depth[0] >= -near:
         return leaves(depth)
     if depth[-1] >= -near:

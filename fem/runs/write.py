@@ -17,6 +17,7 @@ from queue import Queue
 from types import FrameType
 from typing import Any
 
+from fem.arrays import Floats
 from fem.commands.signals import handled_by, stop
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
@@ -49,17 +50,16 @@ class RunFiles:
         plot: bool,
         force: bool,
         kinds: Mapping[str, type] | None = None,
+        kept: Mapping[str, list[Floats]] | None = None,
     ) -> None:
         """kinds: it continues from the checkpoint in the folder, if there is one, whose objects are of these types.
-
-        CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
-        """
+        kept: as ``TableSink``. CommandError: the folder holds what is not ours, the checkpoint is not of this run."""
         self._name = deck_name(model)
         self.folder = run_record.RESULTS / self._name if output is None else Path(output)
         self.progress = ProgressSink(model, lambda: self._record({}) if self.is_open else None)
         self.verdict = RUNNING
         self.is_open = False
-        self._model, self._requests = model, requests
+        self._model, self._requests, self._kept = model, requests, kept
         names = planned_names(model, requests.fields, plot)
         self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
         self._own.check()
@@ -77,7 +77,7 @@ class RunFiles:
         self._record({}, stale)
         self.is_open = True
         self._own.clear(stale)
-        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
+        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before, self._kept)]
         if has_responses(self._model):
             sinks.append(ResponseSink(self.folder, self._model, self.before))
         if self._requests.fields:
@@ -225,10 +225,8 @@ for _method in ("begin", "rows", "frame", "event", "modes", "response", "notice"
 
 class Writer(Relay):
     """Hands a run to sinks in a thread of its own.
-
     Signals reach the main thread only, so a file is never left half written. After an error the thread writes no
-    more; the error is raised at the next call, at the latest by ``close``.
-    """
+    more; the error is raised at the next call, at the latest by ``close``."""
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self._sinks = sinks
@@ -267,10 +265,8 @@ class Writer(Relay):
 
 class InterruptGuard:
     """Ctrl-C and its like stop the solver at once, but wait while files are being written, so that lines stay whole.
-
     The first one ends the run; others that come while it ends change nothing. While ``is_patient`` the first one waits
-    until the state of the run is kept, a second one does not.
-    """
+    until the state of the run is kept, a second one does not."""
 
     def __init__(self) -> None:
         self.is_busy = self.is_patient = False

@@ -174,7 +174,7 @@ class Scene:
         motion = reading.whole_motion(results, window.pick(results.boundaries, frames))
         self.time = motion.time
         self._frames = window.frames(motion.time)
-        self._shown = reading.nearest(motion.time, self._frames)
+        self._shown = np.searchsorted(0.5 * (motion.time[1:] + motion.time[:-1]), self._frames)
         self._x = mesh.coordinates + scale * motion.values["U"]
         self._axes = reading.plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]
@@ -345,9 +345,7 @@ Progress: TypeAlias = Callable[[int], None]
 
 def write_film(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """Draw and write, with a mark in the file; the ending of ``path`` is the format. The file is whole or not there.
-
-    CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show.
-    """
+    CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show."""
     beside = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         beside.unlink(missing_ok=True)

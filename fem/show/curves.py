@@ -27,10 +27,8 @@ TOTAL = 3
 
 def energy_curves(results: Results) -> Iterator[tuple[int, str, Floats]]:
     """Place in ``CURVES``, name and values; those that are zero are left out.
-
     Potential energy, which has no zero of its own, is that above its lowest value; strain energy of prestress that
-    beyond the start; the total is their sum with the kinetic energy.
-    """
+    beyond the start; the total is their sum with the kinetic energy."""
     kinetic, strain, potential, work, dissipated = results.increments[:, 5:10].T
     names = list(CURVES)
     names[2] += " (change)" if strain[0] else ""

@@ -1,6 +1,4 @@
-"""Figures of a chain of bars: angle, angular velocity and acceleration of each link, and the motion of its centre.
-
-Forces in the joints of trees of bars: what each link gets at its end nearer to the support.
+"""Figures of chains of bars (angles, centres, phase planes) and of the forces in the joints of trees of bars.
 
 Everything beyond the joint moves by the forces that pass through it, so that, link and all beyond,
 
@@ -9,8 +7,6 @@ Everything beyond the joint moves by the forces that pass through it, so that, l
 with mass m and damping c of each element: how a bar shares its mass between its ends, and its law, cancel. The sum over
 everything has to be the reaction of the support, which is looked at. ENERGY MOMENTUM prints A and RF of the middle of
 increments: loads, velocities and elongations are then means of both ends, which makes the same sum exact.
-
-Phase planes: a printed node's displacement and velocity, a link's angle and angular speed.
 """
 
 from __future__ import annotations
@@ -71,9 +67,7 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
     """Down (3,), the horizontal in the plane of motion (None: the motion is in space), and the name of down.
-
-    Down is where GRAV points; without it, or where it stands on the plane, against the plane's second axis.
-    """
+    Down is where GRAV points; without it, or where it stands on the plane, against the plane's second axis."""
     axes = reading.plane_of(results)
     down = np.zeros(3)
     gravity = results.gravity
@@ -93,10 +87,8 @@ def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
 
 def angles_of(links: Links, down: Floats, across: Floats | None) -> tuple[Floats, Floats | None]:
     """Angle (k, p) [rad] and its rate (k, p), None without velocities.
-
     In a plane theta = atan2(d.h, d.g), unwrapped, theta' = (d.h' d.g - d.h d.g') / (d.h^2 + d.g^2) with the direction
-    d of the link, g down, h across. In space the inclination acos(d.g / |d|), and |d x d'| / d^2.
-    """
+    d of the link, g down, h across. In space the inclination acos(d.g / |d|), and |d x d'| / d^2."""
     d, rate = links.direction, links.rate
     square = np.einsum("kpi,kpi->kp", d, d)
     if across is None:
@@ -179,7 +171,6 @@ class Tree:
 @dataclass(frozen=True, slots=True, eq=False)
 class Joints:
     """k instants of p links: labels of the elements, force (k, p, 3) on each at its joint nearer to the support.
-
     every: number of links; tension (k, p) of the tables, or None; source: what it is made of, and how well it balances
     """
 
@@ -266,9 +257,7 @@ def forces_of(
     results: Results, trees: list[Tree], motion: reading.Motion, acting: dict[int, Acting], needs_rates: bool
 ) -> tuple[Floats, str, Flags]:
     """Force (k, links, 3) at the instants that are kept (all,), and how well they balance the reactions of the roots.
-
-    Missing: a step whose loads are not recorded, forces that are in no table, or no balance.
-    """
+    Missing: a step whose loads are not recorded, forces that are in no table, or no balance."""
     if motion.keys is not None:
         steps: Ints = np.asarray(motion.keys // 2.0**40, np.int64)
     else:
@@ -306,9 +295,7 @@ def forces_of(
 @dataclass(frozen=True, slots=True, eq=False)
 class Instants:
     """k instants of one step: values (k, nodes, 3), forces on nodes (k, n, 3) and elements (k, e, 3); nodes by label.
-
-    elongation, rate: U and V, or what increments of ENERGY MOMENTUM have in their place
-    """
+    elongation, rate: U and V, or what increments of ENERGY MOMENTUM have in their place"""
 
     nodes: list[int]
     a: Floats

@@ -1,7 +1,4 @@
-"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields.
-
-Also the colours of T, and when ropes are slack.
-"""
+"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields."""
 
 from __future__ import annotations
 
@@ -88,9 +85,7 @@ def overview(results: Results) -> Overview:
 
 def plane_of(results: Results) -> tuple[int, ...]:
     """Axes of the coordinate plane in which everything stays; all three where there is none.
-
-    A motion along one axis is shown with the vertical.
-    """
+    A motion along one axis is shown with the vertical."""
     look = overview(results)
     return plane_within(look.low, look.high, results.gravity)
 
@@ -125,12 +120,10 @@ def read_motion(
     required: Sequence[str] = (),
 ) -> Motion:
     """U and the ``variables`` that were written, of node labels, with T of element labels.
-
     Of the tables and the fields the one with more variables is taken, then the one with more instants; of those that
     have all that is ``required`` the one with more instants. ``pick`` chooses among the times there are; without it
     all, or so many that memory is bounded, evenly spread. Missing: neither has three instants of U (and T, and what is
-    required).
-    """
+    required)."""
     wanted = tuple(dict.fromkeys(("U", *variables)))
     found = [
         source(results, nodes, wanted, elements, pick or within_memory(len(nodes)))
@@ -376,10 +369,8 @@ def break_times(results: Results) -> Floats:
 
 def slack_spells(results: Results, first: float, last: float) -> dict[int, list[tuple[float, float]]]:
     """Rope -> begin and end of every time in which it is slack between two times, from ``events.csv``.
-
     Spells that cannot be told apart in a figure are one. Ropes without events are left out: T says what they are.
-    Stops and planes are never slack.
-    """
+    Stops and planes are never slack."""
     never = {0, *results.settings.get("stops", [])}
     spells: dict[int, list[tuple[float, float]]] = {}
     since: dict[int, float | None] = {}
@@ -440,9 +431,7 @@ def whole_motion(results: Results, pick: Pick) -> Motion:
 
 def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
     """Colours of T on one linear scale through grey at zero; and the size below which a bar is slack.
-
-    Where every bar is pulled all the time by nearly the same force, the scale begins at the smallest one.
-    """
+    Where every bar is pulled all the time by nearly the same force, the scale begins at the smallest one."""
     least, most = float(np.nanmin(tension)), float(np.nanmax(tension))
     slack = REST * max(most, -least)
     low = float(np.nanpercentile(tension, BEYOND, method="lower"))
@@ -457,7 +446,3 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
     extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
     colours.colorbar_extend = extend.get(is_cut, "neither")  # type: ignore[assignment]
     return ScalarMappable(Normalize(low, high), colours), slack
-
-
-def nearest(time: Floats, wanted: Floats) -> Ints:
-    return np.asarray(np.searchsorted(0.5 * (time[1:] + time[:-1]), wanted), np.int64)

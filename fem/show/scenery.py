@@ -41,10 +41,6 @@ class Cylinder(NamedTuple):
     radius: float
 
 
-def has_scenery(results: Results) -> bool:
-    return any(results.settings.get(what) for what in ("water", "seabeds", "planes", "cylinders"))
-
-
 def with_scenery(results: Results, axes: tuple[int, ...], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The box of a picture, with the planes and cylinders that are near."""
     up, low, high = upright(results), low.copy(), high.copy()
@@ -101,8 +97,7 @@ def cylinders_of(results: Results) -> list[Cylinder]:
 
 def outline_of(cylinder: Cylinder, axes: tuple[int, ...], low: Floats, high: Floats) -> Circle | Floats:
     """In a picture of two axes: a circle where it is seen from its end, else (4, 2) the corners of a strip, which is
-    as wide as the cylinder and reaches through the box.
-    """
+    as wide as the cylinder and reaches through the box."""
     middle, way = np.array(cylinder.point)[list(axes)], np.array(cylinder.axis)[list(axes)]
     size = float(np.linalg.norm(way))
     if size <= ALONG:

@@ -39,9 +39,7 @@ class Series:
     """k values of one number.
 
     name       as it was asked for, ``T_e12``
-    increment  (k,) numbers in their steps
-    time       (k,) total times, never falling
-    values     (k,)
+    increment  (k,) numbers in their steps;  time (k,) total times, never falling
     snaps      increments of the run that are too long for a line that snaps taut in them (``run.json``)
     unsigned   names in it of numbers without a sign that fall to zero
     """
@@ -93,10 +91,8 @@ def read_series(
     folder: Path, what: str, labels: Sequence[int], step: int | None = None, start: float = -np.inf
 ) -> list[Series]:
     """A column (``T``, ``U3``) of elements or nodes in the tables of a folder, of one step or all, from a total time.
-
     what  with the kind of the labels: ``T_e``, ``U3_n``
-    CommandError: there is no such column or label, or nothing at these times; it has the request that is missing.
-    """
+    CommandError: there is no such column or label, or nothing at these times; it has the request that is missing."""
     column, _, kind = what.partition("_")
     file, _, word = TABLES[kind]
     if not folder.is_dir():
@@ -297,8 +293,7 @@ def count_cycles(values: Floats) -> Floats:
 
 def gathered(cycles: Floats, bins: int | None) -> Floats:
     """Equal cycles as one, by range and mean; or those of ``bins`` equal parts of the largest range as one, with the
-    upper end of the part for their range and the mean of their means. Empty parts are left out.
-    """
+    upper end of the part for their range and the mean of their means. Empty parts are left out."""
     if bins is None:
         pairs, place = np.unique(cycles[:, :2], axis=0, return_inverse=True)
         return np.column_stack([pairs, np.bincount(place.ravel(), cycles[:, 2], len(pairs))])
@@ -314,11 +309,9 @@ def damage(
     cycles: Floats, slope: float, constant: float, strength: float | None = None, goodman: float | None = None
 ) -> float:
     """Miner's sum of n/N with N = constant (range/strength)^-slope cycles to failure.
-
     goodman  strength at which a steady load fails: a cycle counts as one of range/(1 - mean/goodman) about zero; means
              below zero do not help. CommandError: a mean reaches it.
-    Source: Goodman, Mechanics Applied to Engineering (1899); Shigley, Mechanical Engineering Design, 6-12.
-    """
+    Source: Goodman, Mechanics Applied to Engineering (1899); Shigley, Mechanical Engineering Design, 6-12."""
     ranges, means, counts = cycles.T
     if goodman is not None:
         if (largest := float(means.max(initial=0.0))) >= goodman:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -15,14 +14,14 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from fem.arrays import Flags, Floats, Ints, Say, first_least
+from fem.arrays import Flags, Floats, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL, NODAL
-from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
+from fem.runs.fields import FOLDER, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import reading, style
 from fem.show.animate import even_times
-from fem.show.scenery import draw_scenery, has_scenery, with_scenery
+from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.series import Series, read_series, write_table
 
 MOST_ROPES = 20
@@ -35,8 +34,7 @@ Chain: TypeAlias = tuple[list[int], list[int]]
 
 def tension(results: Results) -> Figure:
     """T over time: of bars from that with the largest to that with the least, the range and the extremes of all; when
-    ropes are slack, or the bar with the largest.
-    """
+    ropes are slack, or the bar with the largest."""
     found = reading.read_tensions(results)
     ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
     columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
@@ -128,8 +126,7 @@ class Along(NamedTuple):
 
 def along(results: Results, labels: list[int], parts: list[Any], title: str, line: Along, unit: str) -> Figure:
     """Over the length of a line; a panel for each of the ``parts``: its name, then least, mean and greatest value of
-    each of the bars or nodes ``labels``.
-    """
+    each of the bars or nodes ``labels``."""
     figure, rows = style.panels(len(parts), title, height=2.6)
     column_of = {label: column for column, label in enumerate(labels)}
     places = [place for place, label in enumerate(line.labels) if label in column_of]
@@ -197,7 +194,8 @@ SEEN, SHOWN = 0.02, 0.1
 def fitting_scale(results: Results, coordinates: Floats, u: Floats) -> float:
     """1, or 1, 2 or 5 times a power of ten for displacements that are too small to see and touch no scenery."""
     extent, largest = np.ptp(coordinates, axis=0).max(), np.linalg.norm(u, axis=-1).max()
-    if has_scenery(results) or not 0.0 < largest < SEEN * extent:
+    has_scenery = any(results.settings.get(what) for what in ("water", "seabeds", "planes", "cylinders"))
+    if has_scenery or not 0.0 < largest < SEEN * extent:
         return 1.0
     most = SHOWN * extent / largest
     power = 10.0 ** np.floor(np.log10(most))
@@ -240,8 +238,7 @@ def set_stage(
     results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str
 ) -> tuple[Figure, list[Any], Floats, Floats]:
     """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be: the figure,
-    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show.
-    """
+    the panels, and ``middle`` +- ``half``, (axes,) each, which all of them show."""
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     is_flat = len(axes) == 2
     grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
@@ -295,66 +292,45 @@ EQUAL = 1e-6
 REST_COLOUR = "#b4b4b4"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ModeShapes:
-    """The first k modes of a step.
-
-    step, every: its number, and how many modes it has; number (k,), frequency (k,) [cycles/time]
-    position (n, 3) of the nodes about which they move; shapes (k, n, 3): the largest displacement of a node is 1
-    """
-
-    step: int
-    every: int
-    number: Ints
-    frequency: Floats
-    mesh: FieldMesh
-    position: Floats
-    shapes: Floats
-
-
 def modes(results: Results, scale: float | None = None) -> Figure:
-    """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one."""
-    found = read_modes(results)
-    extent = np.ptp(found.position, axis=0).max() or 1.0
-    x = found.position + SIZE * (1.0 if scale is None else scale) * extent * found.shapes
-    every = np.concatenate([x, found.position[None]])
-    low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
-    axes = reading.plane_within(low, high, results.gravity)
-    count = len(found.number)
-    part = f", {count} of {found.every}" if count < found.every else ""
-    title = f"Modes of step {found.step}{part}: {results.heading}"
-    figure, panels, middle, half = set_stage(
-        results, axes, low[list(axes)], high[list(axes)], count, reading.magnified_title(title, 1.0)
-    )
-    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
-    legs, elements = found.mesh.legs
-    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
-    lines = np.asarray(legs[there])
-    for panel, shape, number, frequency in zip(panels, x, found.number, found.frequency, strict=True):
-        draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
-        draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
-        text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
-        panel.set_title(f"mode {number}\n{text}", fontsize=style.SMALL)
-        dress(results, panel, axes, middle, half)
-    return figure
-
-
-def read_modes(results: Results) -> ModeShapes:
-    """Of the last step that has modes. Missing: there are none, or their fields are not there."""
+    """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one.
+    Of the last step that has modes. Missing: there are none, or their fields are not there."""
     rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
         raise Missing("there are no modes in frequencies.csv: the deck needs a step with *FREQUENCY")
     step = int(rows[-1, 0])
-    rows = rows[rows[:, 0] == step]
-    number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
-    files = [results.folder / FOLDER / f"{results.name}_modes_step{step}_{each:03d}.vtu" for each in number.tolist()]
-    for path, each in zip(files, number.tolist(), strict=True):
+    every = np.count_nonzero(rows[:, 0] == step)
+    numbers, frequencies = rows[rows[:, 0] == step, 1:][:MOST_MODES].T
+    fields = []
+    for number in numbers.astype(int).tolist():
+        path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
         if not path.is_file():
-            raise Missing(f"mode {each} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
-    fields = [read_field(path, ("mode", "displacement")) for path in files]
-    mesh = read_mesh(files[0])
-    position = mesh.coordinates + fields[0]["displacement"]
-    return ModeShapes(step, len(rows), number, frequency, mesh, position, np.stack([unit(f["mode"]) for f in fields]))
+            raise Missing(f"mode {number} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
+        fields.append(read_field(path, ("mode", "displacement")))
+    mesh = read_mesh(path)
+    rest = mesh.coordinates + fields[0]["displacement"]
+    extent = np.ptp(rest, axis=0).max() or 1.0
+    x = rest + SIZE * (1.0 if scale is None else scale) * extent * np.stack([unit(each["mode"]) for each in fields])
+    both = np.concatenate([x, rest[None]])
+    low, high = both.min(axis=(0, 1)), both.max(axis=(0, 1))
+    axes = reading.plane_within(low, high, results.gravity)
+    count = len(fields)
+    part = f", {count} of {every}" if count < every else ""
+    title = f"Modes of step {step}{part}: {results.heading}"
+    figure, panels, middle, half = set_stage(
+        results, axes, low[list(axes)], high[list(axes)], count, reading.magnified_title(title, 1.0)
+    )
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= step}
+    legs, elements = mesh.legs
+    there = ~np.isin(mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
+    lines = np.asarray(legs[there])
+    for panel, shape, number, frequency in zip(panels, x, numbers, frequencies, strict=True):
+        draw_bars(panel, rest[lines][:, :, axes], None, None, REST_COLOUR)
+        draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
+        text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "") + (", unstable" if frequency < 0.0 else "")
+        panel.set_title(f"mode {number:.0f}\n{text}", fontsize=style.SMALL)
+        dress(results, panel, axes, middle, half)
+    return figure
 
 
 def unit(shape: Floats) -> Floats:

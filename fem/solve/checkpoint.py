@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fem.assembly.bodies import Body
 from fem.assembly.cases import Case
@@ -28,6 +28,9 @@ from fem.runs.record import Frame, SilentSink
 from fem.solve.state import HANDED_ON, RunState, copied, put_back
 from fem.solve.step_run import StepRun
 
+if TYPE_CHECKING:
+    from fem.runs.write import InterruptGuard
+
 KINDS = (
     *(Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Kept, Live, Ramp, Reach),
     Supports,
@@ -42,16 +45,6 @@ PROMPT = 1.0
 """Seconds of a chunk up to which Ctrl-C waits for its end."""
 
 
-class Guard(Protocol):
-    """Who hears of signals that ask the run to end. ``is_patient``: they wait until ``release`` is called."""
-
-    is_patient: bool
-
-    @property
-    def is_asked(self) -> bool: ...
-    def release(self) -> None: ...
-
-
 State: TypeAlias = Mapping[str, Any] | None
 
 
@@ -62,12 +55,12 @@ class Checkpoints:
     at_ends  every step ends with one (as the deck asks), not only those that take a while
     before   what the run continues from; None: it starts anew
     earlier  what an earlier run hands on to the first step (``handed_on``)
-    guard    None: nobody keeps anything
+    guard    hears of signals that ask the run to end; None: nobody keeps anything
     """
 
     def __init__(
         self, every: int = 0, at_ends: bool = False, before: State = None, earlier: State = None,
-        guard: Guard | None = None,
+        guard: InterruptGuard | None = None,
     ) -> None:  # fmt: skip
         self.every, self.at_ends, self.before, self.earlier, self.guard = every, at_ends, before, earlier, guard
         self.start: dict[str, Any] = {}

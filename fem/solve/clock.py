@@ -304,9 +304,7 @@ def clock_of(
 @dataclass(slots=True)
 class Progress:
     """Where a run is: the state, the increment of the step, total time.
-
-    chunk, few  increments of the next chunk, of one in which kernels are Python functions
-    """
+    chunk, few  increments of the next chunk, of one in which kernels are Python functions"""
 
     changing: ClassVar = ("increment", "time", "cutbacks")
 

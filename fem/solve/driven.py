@@ -78,16 +78,13 @@ class Driven(Run):
             streams = [curve for flow in self.environment.flows for curve in flow.streams]
             if any(isinstance(curve, Live) for curve in streams):
                 what = "EXPLICIT needs the largest speed of the water, which is unknown"
-                raise ModelError(
-                    f"a current in waves follows an amplitude that a program sets: {what}; remove EXPLICIT"
-                )
+                message = f"a current in waves follows an amplitude that a program sets: {what}; remove EXPLICIT"
+                raise ModelError(message)
         self.last, self.procedure, self._told = step_run, procedure, ErrorsTold(self.model, step_run.number)
 
     def advance_to(self, time: float) -> None:
         """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
-
-        NoConvergence, ModelError: as any run; the motion is where it could go no further.
-        """
+        NoConvergence, ModelError: as any run; the motion is where it could go no further."""
         if self.live:
             self._reach(self.asked, time)
             self._copy()

@@ -12,7 +12,7 @@ import numpy as np
 
 from fem.arrays import distinct
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, first_environment, next_environment, winches_at
+from fem.assembly.environment import first_environment, next_environment, winches_at
 from fem.assembly.system import assemble
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, ModelError, NoConvergence
@@ -22,12 +22,11 @@ from fem.model.notices import told_of_jump
 from fem.runs.record import NO_WISHES, Event, Requests, Sink, StepStart
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
-from fem.solve.breaks import breaks_of
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, Progress, clock_of, expected_increments, first_chunk, refuse_endless
 from fem.solve.outcome import acting_of
 from fem.solve.start import first_motion
-from fem.solve.state import RunState
+from fem.solve.state import RunState, breaks_of
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import Newton, StepRun, stage_of
 from fem.solve.step_system import StepSystem, loading_at
@@ -138,14 +137,18 @@ class Run(RunState):
         removed = [self.system.elements_of(target) for target in step.removals]
         self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
         if step.shed or step.put:
-            self._change_masses(step)
+            names = [mass.name or "" for mass in self.model.nonstructural]
+            self.shed = np.isin(names, step.shed) | (self.shed & ~np.isin(names, step.put))
+            self.take_out()  # what they had of energy goes and comes as work from outside
         is_static = not isinstance(procedure, Dynamic)
         period = procedure.period
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
         before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
         if self.environment.winches:
-            self._tell_of_winches(number, step, before, span.start)
+            stands, now = (winches_at(self.system, each, span.start) for each in (before, self.environment))
+            if told := told_of_jump(self.model, step, stands, now):
+                self.sink.notice(f"step {number}: {told}")
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
@@ -181,18 +184,6 @@ class Run(RunState):
         self.follow(self.kind(self, step, ready, clock, schedule, start), procedure)
         if isinstance(clock, ArcClock):
             self.environment = settled(self.environment, clock.arc)
-
-    def _tell_of_winches(self, number: int, step: Step, before: Environment, now: float) -> None:
-        """Those that begin elsewhere than where they stand."""
-        stands, start = (winches_at(self.system, each, now) for each in (before, self.environment))
-        if told := told_of_jump(self.model, step, stands, start):
-            self.sink.notice(f"step {number}: {told}")
-
-    def _change_masses(self, step: Step) -> None:
-        """Nonstructural masses go and come; what they had of energy goes and comes as work from outside."""
-        names = [mass.name or "" for mass in self.model.nonstructural]
-        self.shed = np.isin(names, step.shed) | (self.shed & ~np.isin(names, step.put))
-        self.take_out()
 
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
         """A step from its start to its end; ``fem/study`` goes through the last one in its own way."""

@@ -131,24 +131,23 @@ def frame_of(
 def acting_of(stage: StepSystem, step: Step) -> Acting:
     """What acts in a step, bars apart."""
     system, environment = stage.system, stage.environment
-    springs, obstacle = system.springs, ""
+    springs, model = system.springs, system.model
     elements = np.flatnonzero(system.family[:, 0] == SPRING_FAMILY)
-    if system.equations or len(system.model.links):
-        obstacle = "the forces of *EQUATION and *MPC are in no table"
-    elif isinstance(step.procedure, Static) and step.procedure.riks:
-        obstacle = "RIKS scales the loads"
-    elif system.model.planes:
-        obstacle = "the forces of planes are in no table"
-    elif system.model.runs:
-        obstacle = "the forces of winches and pulleys are in no table"
-    elif environment.flows:
-        obstacle = "the forces of water and wind are in no table"
-    elif system.model.failures:
-        obstacle = "elements that break are removed with their masses and loads"
-    elif np.any(springs.constants[:, COUNT] > 0.0):
-        obstacle = "forces of tabulated springs between dofs do not follow from the motion alone"
-    elif stage.is_explicit and np.any(springs.constants[:, DAMPING]):
-        obstacle = "dashpots of EXPLICIT steps use velocities that are in no table"
+    obstacles = {
+        "the forces of *EQUATION and *MPC are in no table": system.equations or model.links,
+        "RIKS scales the loads": isinstance(step.procedure, Static) and step.procedure.riks,
+        "the forces of planes are in no table": model.planes,
+        "the forces of winches and pulleys are in no table": model.runs,
+        "the forces of water and wind are in no table": environment.flows,
+        "elements that break are removed with their masses and loads": model.failures,
+        "forces of tabulated springs between dofs do not follow from the motion alone": (
+            springs.constants[:, COUNT] > 0.0
+        ).any(),
+        "dashpots of EXPLICIT steps use velocities that are in no table": (
+            stage.is_explicit and springs.constants[:, DAMPING].any()
+        ),
+    }
+    obstacle = next((text for text, is_there in obstacles.items() if is_there), "")
     constants = springs.constants[:, [STIFFNESS, DAMPING]] * [1.0, float(stage.is_dynamic)]
     still, none = np.zeros((len(system.labels), 3)), np.zeros((len(system.family), 3))
     forces = [(case.field, none, case.curve) for case in (*environment.nodal, *environment.released)]

@@ -49,9 +49,7 @@ HOW = GIVEN + 2
 @exact_kernel
 def reach(now: float, time: float, table: Floats) -> None:
     """Write the pieces from now to a time of amplitudes (l, 69) that have been set for then.
-
-    With a rate there, a cubic (Hermite), also from the last rate.
-    """
+    With a rate there, a cubic (Hermite), also from the last rate."""
     width = time - now
     for i in range(table.shape[0]):
         how, value, rate, first = table[i, HOW], table[i, GIVEN], table[i, GIVEN + 1], table[i, 15]

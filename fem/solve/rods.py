@@ -77,9 +77,7 @@ def dense(matrix: Matrix) -> Floats:
 
 def check_constraints(stage: StepSystem, motion: Motion) -> None:
     """ModelError where a rod has not its length, joins two supported nodes, or repeats what others fix.
-
-    The state must have been evaluated into ``stage.work``.
-    """
+    The state must have been evaluated into ``stage.work``."""
     rods = stage.bars.rods
     if len(rods) == 0:
         return
@@ -156,9 +154,7 @@ def _null_vector(matrix: Matrix) -> Floats | None:
 
 def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
     """ModelError where the deck's velocities ``before`` (3n,) change the length of a rod that is no rope.
-
-    The state must have been evaluated into ``stage.work``.
-    """
+    The state must have been evaluated into ``stage.work``."""
     rods = stage.bars.rods
     rate = np.where(np.isin(rods, ropes), 0.0, multiply(stage, before) / _lengths(stage))
     worst = int(np.abs(rate).argmax())
@@ -183,9 +179,7 @@ def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
 
 def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix) -> str:
     """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
-
-    An impulse along the rods passes the jump on.
-    """
+    An impulse along the rods passes the jump on."""
     rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
     if not np.any(rate):
         return ""
@@ -204,9 +198,7 @@ def consistent_accelerations(
     stage: StepSystem, motion: Motion, mass: Matrix, right: Floats, known: Floats, free: Ints
 ) -> bool:
     """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
-
-    right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports
-    """
+    right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports"""
     target = -centripetal(stage.bars, motion.v) - multiply(stage, known)
     found = solve_saddle(stage, mass, right, target, free)
     if found is None:

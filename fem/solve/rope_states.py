@@ -30,9 +30,8 @@ MOST_KEPT = 64
 def ropes_of(system: System) -> Ints:
     """Indices of the bars that are ropes or stops (all of them rods as assembled)."""
     bars = system.bars
-    return np.flatnonzero(
-        (bars.kinds[:, 1] == RIGID) & ((bars.constants[MINUS] == 0.0) | (bars.constants[PLUS] == 0.0))
-    )
+    one_sided = (bars.constants[MINUS] == 0.0) | (bars.constants[PLUS] == 0.0)
+    return np.flatnonzero((bars.kinds[:, 1] == RIGID) & one_sided)
 
 
 def can_change(bars: Bars, index: Ints, dof_kind: Ints) -> Flags:
@@ -65,9 +64,8 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     """The same bars, taut ropes being rods and slack ones bars without modulus. taut (r,)."""
     kinds = bars.kinds.copy()
     kinds[ropes, 1] = np.where(taut, RIGID, BILINEAR)
-    return bars._replace(
-        kinds=kinds, blocks=blocks_of(kinds, bars.constants), rods=np.flatnonzero(kinds[:, 1] == RIGID)
-    )
+    rods = np.flatnonzero(kinds[:, 1] == RIGID)
+    return bars._replace(kinds=kinds, blocks=blocks_of(kinds, bars.constants), rods=rods)
 
 
 def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:

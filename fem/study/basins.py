@@ -1,97 +1,392 @@
-"""``fem.basins`` and ``fem basins``: a sweep over starts, the attractors in its table: do they rest, swing or turn?"""
+"""Basins of attraction: what each start of a sweep ends on, and the attractors in its table.
+
+Runs end once their stroboscopic section repeats, alone or in lanes. A section is positions (not angles, so that what
+goes round returns) and velocities of the printed nodes. It has settled where its last max(p, ``FEWEST``) points lie
+within ``CLOSE`` tolerances of those p before, for some p; its period is the least by which they return within the
+tolerance. When the cycles are over it is that of the last ``WINDOW`` points, or none (aperiodic, 0).
+"""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
-from functools import partial
-from pathlib import Path
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
-from fem.errors import CommandError
-from fem.model import Model
-from fem.runs.console import as_note
-from fem.study.attractors import Attractor, Basins, Settling, look_at
-from fem.study.files import write_basins
-from fem.study.points import make_grid
+from fem.arrays import Flags, Floats, Ints
+from fem.errors import CommandError, FemError, ModelError
+from fem.forces.bar import INV_LENGTH
+from fem.model import InitialCondition, Model
+from fem.runs.record import SilentSink
+from fem.solve.rods import SAME_LENGTH
+from fem.solve.rope_states import ropes_of
+from fem.study.lanes.pack import Sample, follow_one_curve
+from fem.study.lanes.run import gather, march_samples
+from fem.study.question import Question, Row
 from fem.study.row import layout_of
-from fem.study.sections import SAME
-from fem.study.sweep import Plan, Sweep, carry_out, computed, make_plan, run_sweep
+from fem.study.sections import LONGEST, SAME, period_of, strobe
+from fem.study.sweep import Plan, Sweep
+from fem.study.trajectory import Trajectory, advance_to, halved, lasting, size_of
+
+ROUND = 10
+"""Periods between two looks at the sections."""
+FEWEST, CLOSE, WINDOW = 3, 1e-3, 2 * LONGEST
+ONE_IN, SEED = 20, 20120612
+"""Of so many starts in a row one, chosen at random but always the same, runs again at dt/2: a tenth of the work."""
+ALIKE = 1e-9
+"""What acts is periodic if it returns to this fraction of its largest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settling(Question):
+    """How each start runs, with ``labels`` of the printed nodes; other settings as ``basins`` has them.
+
+    tolerance  of velocities: of what covers the size of the model 2 pi times in a period
+    again      one start in ``ONE_IN`` runs a second time, at dt/2
+    """
+
+    labels: tuple[int, ...]
+    period: float | str | None = None
+    transient: int = 20
+    cycles: int = 200
+    tolerance: float = SAME
+    again: bool = True
+    kind: ClassVar[str] = "basins"
+    figures: ClassVar[tuple[str, ...]] = ("basins.csv", "attractors.csv", "basins.png")
+    counts: ClassVar[tuple[str, ...]] = ("period", "cycles")
+
+    @property
+    def state(self) -> list[str]:
+        """Names of the coordinates of a point: positions and velocities."""
+        return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
+
+    def columns(self) -> list[str]:
+        """``period`` (0: aperiodic), how many cycles it took, and a point of the section that identifies the attractor.
+        Then period and point at dt/2, of the starts that run again; empty of all others."""
+        own, finer = ([f"period{end}", *(f"{name}{end}" for name in self.state)] for end in ("_point", "_dt"))
+        return ["period", "cycles", *own[1:], *(finer if self.again else ())]
+
+    def scale(self, model: Model) -> Floats:
+        """(c,) size of the coordinates of a point."""
+        size, count = size_of(model), 3 * len(self.labels)
+        return np.repeat([size, size * 2.0 * math.pi / strobe(model, self.period)[0]], count)
+
+    def row(self, model: Model, point: int) -> Row:
+        row = self.alone(model)
+        return self.joined(row, self.alone_at_half(model) if self.runs_again(point) else None)
+
+    def alone(self, model: Model) -> Row:
+        """The first half of a row, of a start that runs alone."""
+        scale, points = self.scale(model), np.zeros((1, 0, 6 * len(self.labels)))
+        for more in self.sections(model):
+            points = np.concatenate([points, more], axis=1)
+            if len(rows := self.settled(points, scale)):
+                return rows[0]
+        raise AssertionError("the last check settles all")
+
+    def alone_at_half(self, model: Model) -> Row | None:
+        """The same at dt/2; None: it has no equal increments, or fails."""
+        finer = halved(model)
+        with suppress(Exception):
+            return self.alone(finer) if finer else None
+        return None
+
+    def runs_again(self, point: int) -> bool:
+        """Whether this start of the grid is one of those; the very first one is, so that no grid has none."""
+        return self.again and point % ONE_IN == (chosen_in(point // ONE_IN) if point >= ONE_IN else 0)
+
+    def joined(self, row: Row, finer: Row | None) -> Row:
+        """A row, and what the same start came to at dt/2, without its cycles; None: it did not run, or failed."""
+        if not self.again:
+            return row
+        return (*row, *((finer[0], *finer[2:]) if finer else (math.nan,) * (1 + len(self.state))))
+
+    def sections(self, model: Model) -> Iterator[Floats]:
+        """(1, ``ROUND``, c) points of one model, again and again."""
+        rounds = -(-self.cycles // ROUND)
+        trajectory, every, chosen = self.opened(model, rounds * ROUND)
+        refuse_stretched(trajectory)
+        for _ in range(rounds):
+            points = []
+            for _ in range(ROUND):
+                advance_to(trajectory.last, trajectory.progress.increment + every)
+                motion = trajectory.progress.motion
+                points.append(self.point(model, motion.u, motion.v, chosen))
+            yield np.array(points)[None]
+
+    def opened(self, model: Model, cycles: int) -> tuple[Trajectory, int, list[int]]:
+        """A motion through so many periods, the increments in one, the indices of the printed nodes."""
+        period, every = strobe(model, self.period)
+        trajectory = Trajectory(lasting(model, cycles * period), SilentSink())
+        trajectory.open()
+        return trajectory, every, [int(trajectory.system.nodes_of(label)[0]) for label in self.labels]
+
+    def point(self, model: Model, u: Floats, v: Floats, nodes: Sequence[int]) -> Floats:
+        """(c,) of a state (3n,)."""
+        places, speeds = model.mesh.coordinates + u.reshape(-1, 3), v.reshape(-1, 3)
+        return np.concatenate([places[nodes], speeds[nodes]]).ravel()
+
+    def settled(self, points: Floats, scale: Floats) -> dict[int, Row]:
+        """Rows of those of s starts (s, n, c) that need not go on."""
+        count, found = points.shape[1], {}
+        periods = np.zeros(len(points), np.int64)
+        if count >= self.transient:
+            periods = returning(points / scale, CLOSE * self.tolerance, self.tolerance)
+        for start in range(len(points)):
+            p = int(periods[start])
+            if not p and count >= self.cycles:
+                p = period_of(points[start, -WINDOW:], scale * self.tolerance / SAME)
+            if p or count >= self.cycles:
+                last = points[start, -max(p, 1) :]
+                found[start] = (p, count, *last[furthest(last / scale)].tolist())
+        return found
+
+    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
+        """Rows of those starts that march well as lanes, and of some of them at dt/2."""
+        rows = self.in_lanes(models, may_compile)
+        chosen = [number for number in rows if self.runs_again(points[number])]
+        halves = [halved(models[number]) for number in chosen]
+        found = self.in_lanes([model for model in halves if model], may_compile) if chosen else {}
+        finer = {number: found.get(place) for place, number in enumerate(chosen)}
+        for number in chosen:
+            finer[number] = finer[number] or self.alone_at_half(models[number])
+        return {number: self.joined(row, finer.get(number)) for number, row in rows.items()}
+
+    def in_lanes(self, models: Sequence[Model], may_compile: bool) -> dict[int, Row]:
+        """Rows of starts, which end one by one; a round begins where the last ended."""
+        try:
+            period, every = strobe(models[0], self.period)
+        except Exception:  # its own run will report it
+            return {}
+        procedure = models[0].steps[-1].procedure
+        alike = [number for number, model in enumerate(models) if model.steps[-1].procedure == procedure]
+        numbers, samples, stage = gather([lasting(models[number], ROUND * period) for number in alike])
+        if stage is None or not (follow_one_curve(samples) and recurs(samples[0], period, every, self.cycles)):
+            return {}
+        going, found = np.arange(len(samples)), dict[int, Row]()
+        scale, chosen = self.scale(models[0]), np.array([stage.system.nodes_of(label)[0] for label in self.labels])
+        points = np.zeros((len(samples), 0, 6 * len(chosen)))
+        while len(going):
+            marching = [samples[start] for start in going]
+            more, good = np.zeros((len(going), ROUND, points.shape[2])), np.zeros(len(going), np.bool_)
+            for first, rows, well, _ in march_samples(stage, marching, every, True, may_compile):
+                values = rows.of_nodes(stage.system.model)
+                flat = (values[name].reshape(*values[name].shape[:-2], -1) for name in "UV")
+                u, v = (np.moveaxis(each[..., : len(well)], -1, 0) for each in flat)
+                part = slice(first, first + len(well))
+                places = u + np.array([one.model.mesh.coordinates for one in marching[part]])[:, None]
+                state = np.concatenate([places[:, 1:, chosen], v[:, 1:, chosen]], axis=2)
+                more[part], good[part] = state.reshape(len(well), ROUND, -1), well
+                for lane, start in enumerate(going[part]):
+                    samples[start] = samples[start]._replace(u=u[lane, -1].ravel(), v=v[lane, -1].ravel())
+            points = np.concatenate([points, more], axis=1)
+            done = self.settled(points, scale)
+            found |= {alike[numbers[going[start]]]: row for start, row in done.items() if good[start]}
+            good[list(done)] = False
+            going, points = going[good], points[good]
+        return found
+
+
+def chosen_in(part: int) -> int:
+    """Which one of ``ONE_IN`` starts in a row."""
+    return int(np.random.default_rng((SEED, part)).integers(ONE_IN))
+
+
+def refuse_stretched(trajectory: Trajectory) -> None:
+    """ModelError where a rod has not its length: at a support that moves it would get it in the first increment."""
+    stage = trajectory.last.stage
+    system, bars = stage.system, stage.bars
+    rods = np.setdiff1d(bars.rods, ropes_of(system))
+    places = system.coordinates + trajectory.progress.motion.u.reshape(-1, 3)
+    length = 1.0 / bars.constants[INV_LENGTH, rods]
+    now = np.linalg.norm(np.subtract(*places[bars.nodes[rods]].swapaxes(0, 1)), axis=1)
+    for rod in np.flatnonzero(np.abs(now - length) > SAME_LENGTH * length)[:1]:
+        raise ModelError(
+            f"{system.name_bar(int(rods[rod]))} has the constant length {length[rod]:.9g}, but its nodes start "
+            f"{now[rod]:.9g} apart: vary a *PARAMETER from which the deck computes their initial positions"
+        )
+
+
+def recurs(one: Sample, period: float, every: int, cycles: int) -> bool:
+    """All that acts on a model from outside is the same after a period, again and again."""
+    time: Floats = np.arange(every * cycles + 1) * np.float64(period / every)
+    held = np.flatnonzero(one.supports.supported)
+    acting = [one.loads.factors(time), *one.supports.motion(held, time, after=True)]
+    moved = (np.abs(each[every:] - each[:-every]).max(initial=0.0) for each in acting)
+    sizes = (np.abs(each).max(initial=0.0) for each in acting)
+    return len(one.thermal) == 1 and all(move <= ALIKE * size for move, size in zip(moved, sizes, strict=True))
+
+
+def returning(points: Floats, close: float, same: float) -> Ints:
+    """(s,) period of the last points (s, n, c), which have come ``close`` to those before; 0: they have not.
+    What still decays may come close after more than its period: that is the least by which points are the ``same``."""
+    count = points.shape[1]
+    longest = min(LONGEST, count - 1)
+    found = np.zeros(len(points), np.int64)
+    before = points[:, count - 1 - longest : count - 1][:, ::-1]
+    is_back = np.abs(points[:, -1:] - before).max(axis=2) <= close
+    for start, place in np.argwhere(is_back):
+        p = int(place) + 1
+        most = max(p, FEWEST)
+        if not found[start] and count >= p + most:
+            moved = [
+                np.abs(points[start, count - most :] - points[start, count - most - q : count - q]).max()
+                for q in range(1, p + 1)
+            ]
+            if moved[-1] <= close:
+                found[start] = next(q for q in range(1, p + 1) if p % q == 0 and moved[q - 1] <= same)
+    return found
+
+
+def furthest(points: Floats) -> int:
+    """Number of the point (p, c) furthest in a direction that no symmetry has: the same at any phase."""
+    return int(np.argmax(points @ np.sin(1.0 + 1.7 * np.arange(points.shape[1]))))
+
+
+PARTS = 64
+"""Of a period, in which the motion is looked at."""
+NEVER = 1e-6
+"""Part of its length that a bar never falls below in a plane in which its turns are counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attractor:
+    """What starts end on.
+
+    number   from 1;  period: in periods of the section, 0: none
+    kind     ``rest``, ``oscillation``, ``rotation`` (a bar goes round), ``aperiodic``, ``not met again``
+    turns    of the bar that turns most, counter-clockwise in its coordinate plane, in a period of its own
+    columns  ``COOR1_2`` (position 1 of node 2), ``V1_2``, ...; points (p, c): its section, of aperiodic ones a part
+    share    fraction of the starts
+    """
+
+    number: int
+    period: int
+    kind: str
+    turns: int
+    columns: tuple[str, ...]
+    points: Floats
+    share: float
+
+    def __str__(self) -> str:
+        kind = self.kind if self.period in (0, 1) else f"{self.kind} of period {self.period}"
+        turning = f", {self.turns:+d} turns" if self.turns else ""
+        return f"{self.number}: {kind}{turning}, {100.0 * self.share:.3g} % of the starts"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basins:
+    """Where starts end.
+
+    starts      name -> (k,) values, the first name varying slowest
+    attractor   (k,) number of the attractor each start ends on; 0: its run failed
+    period      (k,) of that attractor, in periods of the section; 0: aperiodic
+    attractors  the one of most starts first
+    again       (k,) number of the attractor at dt/2; 0: on none of these, or the run failed; -1: not run again
+    sweep       the table of the runs
+    """
+
+    starts: dict[str, Floats]
+    attractor: Ints
+    period: Ints
+    attractors: tuple[Attractor, ...]
+    again: Ints
+    sweep: Sweep
+
+    def __repr__(self) -> str:
+        lines = [f"Basins of {len(self.attractors)} attractors over {', '.join(self.starts)}"]
+        lines += [*map(str, self.attractors), *self.what_dt_does.splitlines(), *self.sweep.failures().splitlines()]
+        return "\n".join(lines)
+
+    @property
+    def elsewhere(self) -> Flags:
+        """(k,) True where a start that ran again ends elsewhere at dt/2."""
+        return np.asarray((self.again >= 0) & (self.again != self.attractor))
+
+    @property
+    def what_dt_does(self) -> str:
+        """How many starts end elsewhere at dt/2, in words; empty where none ran again."""
+        count, moved = int(np.count_nonzero(self.again >= 0)), int(np.count_nonzero(self.elsewhere))
+        found = (
+            f"{moved} of {count} starts repeated at dt/2 end on another attractor ({100.0 * moved / max(count, 1):.2g} "
+            "%)"
+        )
+        return found + (": use smaller increments" if moved else "") if count else ""
+
+
+def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
+    """Follow a motion on it for a period of its own: from the point of its section that is in the row of a start, else
+    (other nodes move, too, or what acts is not periodic) from that start. ``not met again``: neither comes back there.
+    """
+    period, point = int(row["period"]), np.array([row[f"{name}_point"] for name in study.state])
+    its, scale, kind, turned, points = tuple(study.state), study.scale(model), "not met again", 0, point[None]
+    for begun, before in ((at_point(study, model, point), 0), (model, int(row["cycles"]))):
+        try:
+            found, track = followed(study, begun, before, period or WINDOW)
+        except FemError:
+            continue
+        if not period:
+            kind, points = "aperiodic", found
+            break
+        if (np.abs(found - point) / scale).max(axis=1).min() <= 2.0 * study.tolerance:
+            points, turned = found, turns(track, model.mesh.legs[0])
+            rests = np.ptp(track, axis=0).max(initial=0.0) <= study.tolerance * scale[0]
+            kind = "rotation" if turned else "rest" if rests else "oscillation"
+            break
+    return Attractor(number, period, kind, turned, its, points, share)
+
+
+def at_point(study: Settling, model: Model, point: Floats) -> Model:
+    """The model started in a point of a section."""
+    places = model.mesh.coordinates[[model.mesh.nodes_of(label)[0] for label in study.labels]].ravel()
+    states = zip(("DISPLACEMENT", "VELOCITY"), np.split(point - np.append(places, 0.0 * places), 2), strict=True)
+    conditions = [
+        InitialCondition(kind, label, value, axis)
+        for kind, values in states
+        for (label, axis), value in zip(product(study.labels, (1, 2, 3)), values.tolist(), strict=True)
+    ]
+    return replace(model, initial_conditions=(*model.initial_conditions, *conditions))
+
+
+def followed(study: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
+    """After so many cycles: the points (count, c) of the next ones, and the way of all nodes (k, n, 3) through them."""
+    trajectory, every, chosen = study.opened(model, before + count)
+    advance_to(trajectory.last, trajectory.progress.increment + before * every)
+    points, tracks = [], [places_of(trajectory)]
+    for _ in range(count):
+        for part in np.diff(np.unique(np.linspace(0, every, min(PARTS, every) + 1).astype(int))).tolist():
+            advance_to(trajectory.last, trajectory.progress.increment + part)
+            tracks.append(places_of(trajectory))
+        motion = trajectory.progress.motion
+        points.append(study.point(model, motion.u, motion.v, chosen))
+    return np.array(points), np.array(tracks)
+
+
+def places_of(trajectory: Trajectory) -> Floats:
+    """(n, 3) where the nodes are now."""
+    return trajectory.system.coordinates + trajectory.progress.motion.u.reshape(-1, 3)
+
+
+def turns(track: Floats, bars: Ints) -> int:
+    """Of the bar (m, 2) that turns most in a coordinate plane, on a closed way of all nodes (k, n, 3)."""
+    most = 0
+    for first, second in bars.tolist():
+        along = track[:, second] - track[:, first]
+        for x, y in ((0, 1), (1, 2), (2, 0)):
+            if np.hypot(along[:, x], along[:, y]).min() > NEVER * np.linalg.norm(along, axis=1).max():
+                angle = np.unwrap(np.arctan2(along[:, y], along[:, x]))
+                most = max(most, round((angle[-1] - angle[0]) / (2.0 * np.pi)), key=abs)
+    return most
+
 
 MOST = 100
 """The largest number of attractors."""
 MOVED = 0.05
 """Fraction of the size of the model by which the section of an attractor may move between dt and dt/2."""
-
-
-def basins(
-    deck: str | Path,
-    grid: Mapping[str, Iterable[float]],
-    *,
-    parameters: Mapping[str, float] | None = None,
-    period: float | str | None = None,
-    transient: int = 20,
-    cycles: int = 200,
-    tolerance: float = SAME,
-    again: bool = True,
-    output: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    force: bool = False,
-) -> Basins:
-    """The attractor that each initial state of the last step of a deck reaches.
-
-    deck        path of the ``.inp``
-    grid        name -> values; ``U1_2``: initial displacement 1 of node 2, ``V1_2``: its velocity; or a
-                ``*PARAMETER`` of the deck
-    parameters  other ``*PARAMETER`` values to override, the same for all initial states
-    period      time between two points of a section, or the name of its ``*PARAMETER``; None: that of the deck's
-                PERIODIC amplitude
-    transient   periods before a section may count as settled; cycles: periods after which a motion is aperiodic
-    tolerance   largest distance of points that count as the same, as a fraction of the size of the model
-    again       repeat one initial state in twenty at dt/2; ``Basins.again`` has the results
-    output, workers, scheduler, force  as for ``sweep``; an interrupted study in the same folder continues
-
-    Runs that never settle count as one attractor, of period 0. A run that fails has a verdict in ``sweep``.
-
-    Raises
-    ------
-    CommandError  as for ``sweep``; the increments do not divide the period; there are more than 100 attractors
-
-    >>> found = basins("inputs/string_pendulum_rigid.inp", {"theta0": [0.5, 3.1]}, parameters={"A": 0.0, "beta": 1.0})
-    >>> found.attractor.tolist(), found.attractors[0].kind
-    ([1, 1], 'rest')
-    """
-
-    question_of = partial(
-        settling_of, period=period, transient=transient, cycles=cycles, tolerance=tolerance, again=again
-    )
-    plan = make_plan(deck, make_grid(grid), parameters, False, question_of)
-    own = plan.folder(output, force) if output else None
-    with own or nullcontext():
-        compute = partial(computed, plan, workers=workers, scheduler=scheduler)
-        found = basins_in(carry_out(plan, own, compute, False), plan)
-        if own:
-            write_basins(found, own.path, plan.model)
-    return found
-
-
-def run_basins(options: Namespace) -> int:
-    names = ("period", "transient", "cycles", "tolerance")
-    settings = {name: getattr(options, name) for name in names} | {"again": options.error == "sample"}
-
-    def draw(sweep: Sweep, folder: Path, plan: Plan) -> None:
-        found = basins_in(sweep, plan)
-        write_basins(found, folder, plan.model)
-        if not options.quiet:
-            print("\n".join([*map(str, found.attractors), f"           and {', '.join(plan.question.figures)}"]))
-            if found.what_dt_does:
-                print(as_note(found.what_dt_does))
-
-    return run_sweep(options, partial(settling_of, **settings), draw)
 
 
 def settling_of(
@@ -130,9 +425,7 @@ def basins_in(sweep: Sweep, plan: Plan) -> Basins:
 
 def at_half(sweep: Sweep, study: Settling, attractors: list[Attractor], scale: Floats, number: Ints) -> Ints:
     """(k,) number of the attractor on which each start ends at dt/2; 0: on none of these; -1: it did not run again.
-
-    It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt.
-    """
+    It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt."""
     found = np.full(len(number), -1)
     if not study.again:
         return found

@@ -1,7 +1,16 @@
-"""A branch of periodic orbits over a parameter, through folds, and the bifurcations on it.
+"""Periodic orbits, their branches over a parameter, through folds, and the bifurcations on them.
 
-Steps along the tangent, each corrected (``orbit.py``), so long that orbits change by no more than the range of the
-parameter over the number of its values. Between two orbits a function of the multipliers mu changes its sign:
+Newton's iteration on P(z; p) - z = 0, in the coordinates y of a chart around the last guess, over their scales, and
+the parameter p over its range:
+
+    [ P_y - 1   P_p ] [dy]     [ P - y ]
+    [     t         ] [dp] = - [   0   ]        t: the tangent of the branch, or (0, 1): p stays as it is
+
+Source: Keller, in Applications of Bifurcation Theory (1977), 359-384 (pseudo-arclength). The eigenvalues of P_y at an
+orbit are its Floquet multipliers mu: perturbations grow by them from period to period.
+
+Steps along the tangent are so long that orbits change by no more than the range of the parameter over the number of
+its values. Between two orbits a function of the multipliers changes its sign:
 
     fold                the tangent turns back in the parameter: t_p = 0, mu = 1
     branch point        product of 1 - mu, the tangent not turning back: another branch crosses (symmetry breaking)
@@ -15,23 +24,265 @@ Source: Kuznetsov, Elements of Applied Bifurcation Theory (2004), ch. 10; grazin
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fem.arrays import Columns, Floats
 from fem.deck import deck_reader, read_model
-from fem.errors import CommandError, FemError, NoConvergence, proposal
+from fem.errors import CommandError, FemError, NoConvergence
+from fem.linear.factors import solve_dense
 from fem.model import Model
-from fem.study.orbit import LEADING, UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
-from fem.study.points import Grid, make_grid
+from fem.runs.record import Event, StepStart
+from fem.study.points import Points, make_grid, parameter_of
 from fem.study.question import Study
-from fem.study.sections import check_column, column_named, moving_most
-from fem.study.strobe import Move
+from fem.study.sections import Section, SectionSink, check_column, column_named, moving_most
+from fem.study.sections import strobe as drive_of
+from fem.study.strobe import Chart, Move, State, Strobe
+
+SHARP, GOOD = 1e-11, 1e-8
+"""|P(z) - z| over the scales at which an orbit is found, and that is good enough where round-off allows no less."""
+HELPS = 0.3
+"""Newton goes on below GOOD while an iteration leaves no more than this of the residual."""
+MOST_ITERATIONS, MOST_ALONG = 25, 8
+"""At a value of the parameter, and along a branch, where the first guess is near or the step too long."""
+LONGEST = 0.3
+"""Longest correction, over the scales."""
+DENSE = 200
+"""Coordinates up to which P_y is a matrix; beyond, it is only multiplied with."""
+LEADING = 6
+"""Multipliers that are found then, the largest."""
+CONFIRMED = 1e-8
+"""Residual of the eigenvalue problem, as a fraction of its matrix, up to which multipliers are confirmed."""
+UNSTABLE = 1e-6
+"""A multiplier is outside the unit circle if it is by more than this."""
+ASIDE = 1e-5
+"""Step of the derivative by the parameter, as a fraction of its range."""
+FORCING = 1e-6
+"""What the iteration for a correction may leave."""
+STILL = 1e-3
+"""Ranges below this fraction of the size of the model are no scale for an orbit."""
+CROSSING = 1e-5
+"""Singular value, of coordinates over their scales, below which branches cross."""
+
+Complexes = NDArray[np.complex128]
+
+
+class Tape(SectionSink):
+    """The motion of the last march through the map, and what happened to ropes and stops."""
+
+    def __init__(self, model: Model, every: int, multiple: int) -> None:
+        super().__init__(model, every, multiple, multiple + 1)
+        self.track = 0
+        self.events: list[Event] = []
+
+    def begin(self, start: StepStart) -> None:
+        self.points, self.tracks, self.events = [], [], []
+
+    def event(self, event: Event) -> None:
+        self.events.append(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The maps of one deck over one parameter.
+
+    read   gives the model at a value;  name, width  of the parameter and its range (width 1: there is none)
+    scale  of displacements and velocities; None: the size of the model, and that times the frequency
+    """
+
+    read: Callable[[float], Model]
+    name: str = ""
+    width: float = 1.0
+    period: float | str | None = None
+    multiple: int = 1
+    scale: tuple[float, float] | None = None
+
+    def strobe(self, value: float) -> tuple[Strobe, Tape]:
+        """The map at a value, and what hears of it."""
+        model = self.read(value)
+        tape = Tape(model, drive_of(model, self.period)[1], self.multiple)
+        strobe = Strobe(model, self.period, self.multiple, tape)
+        strobe.scale = self.scale or strobe.scale
+        return strobe, tape
+
+    def named(self, value: float) -> str:
+        return f" at {self.name} = {value:.9g}" if self.name else ""
+
+
+class Slopes:
+    """P_y at the base of a chart: a matrix, or products with it."""
+
+    def __init__(self, strobe: Strobe, chart: Chart) -> None:
+        self.strobe, self.chart, self.size = strobe, chart, len(chart)
+        self.matrix: Floats | None = None
+        if self.size <= DENSE:
+            image, self.matrix = strobe.slopes(chart, np.eye(self.size))
+        else:
+            image = strobe.image(chart, np.zeros(self.size))
+        self.gap: Floats = image
+
+    def times(self, y: Floats) -> Floats:
+        """P_y y."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ y)
+        length = float(np.linalg.norm(y))
+        return length * self.strobe.slopes(self.chart, y[None] / length)[1][:, 0] if length else np.zeros(self.size)
+
+    def solve(self, column: Floats, row: Floats, right: Floats) -> Floats | None:
+        """(2m + 1,) of the bordered system; None: it is singular, or the iteration does not get there.
+        Nothing along directions in which it is next to singular: at a branch point those lead to the other branch."""
+        if self.matrix is not None:
+            whole = np.block([[self.matrix - np.eye(self.size), column[:, None]], [row[None]]])
+            left, values, directions = np.linalg.svd(whole)
+            if values[-1] > CROSSING:
+                return solve_dense(whole, right)
+            kept = values > CROSSING
+            return np.asarray(directions[kept].T @ (left.T[kept] @ right / values[kept]))
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        def product(x: Floats) -> Floats:
+            y = x[: self.size]
+            return np.append(self.times(y) - y + x[-1] * column, row @ x)
+
+        whole = LinearOperator((len(right), len(right)), matvec=product, dtype=float)
+        found, info = gmres(whole, right, rtol=FORCING, restart=60, maxiter=3)
+        return None if info else np.asarray(found)
+
+    def multipliers(self) -> tuple[Complexes, Complexes]:
+        """(k,) largest first, and eigenvectors (2m, k). NoConvergence: their own residuals do not confirm them."""
+        if self.matrix is not None:
+            values, vectors = np.linalg.eig(self.matrix)
+        else:
+            from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
+
+            whole = LinearOperator((self.size, self.size), matvec=self.times, dtype=float)
+            try:
+                values, vectors = eigs(whole, LEADING, v0=np.ones(self.size), tol=CONFIRMED)
+            except ArpackNoConvergence:
+                raise NoConvergence("the Floquet multipliers were not found: ARPACK did not converge") from None
+        image = np.array([self.times(x.real) + 1j * self.times(x.imag) for x in vectors.T]).T
+        size = max(1.0, float(np.abs(values).max())) if self.matrix is None else float(np.linalg.norm(self.matrix, 2))
+        worst = float(np.abs(image - values * vectors).max())
+        if not worst <= CONFIRMED * max(size, np.finfo(float).tiny) * (1.0 if self.matrix is not None else 1e3):
+            raise NoConvergence(f"the Floquet multipliers are not confirmed: their residual is {worst:.3g}")
+        order = np.argsort(-np.abs(values), kind="stable")
+        return values[order].astype(complex), vectors[:, order].astype(complex)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Orbit:
+    """A motion that comes back after ``multiple`` periods of the drive, at a value of the parameter.
+
+    place        the value over the range of the parameter
+    state        (u, v) of all dofs at the start of the period
+    residual     largest component of P(z) - z, over the scales
+    multipliers  (k,) complex, the largest first; vectors (2m, k) in the coordinates of ``slopes.chart``
+    section      its motion: states of the printed nodes
+    events       what happened to ropes and stops, in order
+    by_value     derivative of P(z; p) - z by the parameter over its range, near the orbit; None: not known
+    """
+
+    value: float
+    place: float
+    state: State
+    multiple: int
+    residual: float
+    iterations: int
+    multipliers: Complexes
+    vectors: Complexes
+    section: Section
+    events: tuple[Event, ...]
+    slopes: Slopes
+    by_value: Move | None = None
+
+    @property
+    def reach(self) -> tuple[float, float] | None:
+        """Largest ranges of displacements and velocities; None: it moves next to nothing."""
+        ranges = np.ptp(self.section.track, axis=0).reshape(-1, 2, 3).max(axis=(0, 2))
+        is_still = (ranges < STILL * np.array(self.slopes.strobe.scale)).any()
+        return None if is_still else (float(ranges[0]), float(ranges[1]))
+
+    @property
+    def unstable(self) -> int:
+        """How many multipliers lie outside the unit circle; 0: it is stable."""
+        return int(np.count_nonzero(np.abs(self.multipliers) > 1.0 + UNSTABLE))
+
+    @property
+    def happened(self) -> Counter[str]:
+        """How often ropes and stops did what."""
+        return happened(self.events)
+
+    def __repr__(self) -> str:
+        named = ", ".join(f"{x.real:.9g}" + (f"{x.imag:+.9g}i" if x.imag else "") for x in self.multipliers)
+        kind = f"unstable in {self.unstable} directions" if self.unstable else "stable"
+        return f"Orbit of period {self.multiple}, {kind}, |P(z) - z| = {self.residual:.2g}, multipliers {named}"
+
+
+def happened(events: Iterable[Event]) -> Counter[str]:
+    """How often ropes and stops did what."""
+    return Counter(event.event for event in events if event.element)
+
+
+Direction = tuple[Move, float]
+"""Of a branch: what changes of all dofs, and of the parameter over its range."""
+
+
+def correct(family: Family, state: State, value: float, along: Direction | None = None) -> Orbit:
+    """The orbit near a state and a value of the parameter, which stays as it is; ``along`` a branch: next to them.
+    NoConvergence: there is none in reach."""
+    before, by_value = math.inf, None
+    for iteration in range(MOST_ITERATIONS if along is None else MOST_ALONG):
+        strobe, tape = family.strobe(value)
+        chart = strobe.chart(state)
+        slopes = Slopes(strobe, chart)
+        residual = float(np.abs(slopes.gap).max())
+        if residual <= SHARP or HELPS * before < residual <= GOOD:
+            motion = tape.section(), tuple(tape.events)  # the last march was that of the orbit
+            return Orbit(
+                value, value / family.width, chart.base, family.multiple, residual, iteration, *slopes.multipliers(),
+                *motion, slopes, by_value,
+            )  # fmt: skip
+        column, row = np.zeros(len(chart)), np.append(np.zeros(len(chart)), 1.0)
+        if along is not None:
+            by_value = by_value or chart.moves(by_parameter(family, chart, value))
+            column, row = chart.directions(*by_value), np.append(chart.directions(*along[0]), along[1])
+        change = slopes.solve(column, row, -np.append(slopes.gap, 0.0)) if math.isfinite(residual) else None
+        if change is None or not np.any(change):
+            break
+        change *= min(1.0, LONGEST / float(np.linalg.norm(change)))
+        state, value, before = chart.state(change[:-1]), value + family.width * float(change[-1]), residual
+    raise NoConvergence(
+        f"no orbit was found{family.named(value)}: |P(z) - z| = {residual:.3g}, relative to the size of the motion"
+    )
+
+
+def by_parameter(family: Family, chart: Chart, value: float) -> Floats:
+    """(2m,) derivative of P(z; p) - z by p over its range: central differences."""
+    above, below = (family.strobe(value + sign * ASIDE * family.width)[0].gap(chart) for sign in (1.0, -1.0))
+    return (above - below) / (2.0 * ASIDE)
+
+
+def tangent(family: Family, orbit: Orbit, before: Direction) -> Direction:
+    """Of the branch at an orbit, of length 1 over the scales, pointing on from the one before.
+    The one before where that is not determined, in a branch point."""
+    slopes, chart = orbit.slopes, orbit.slopes.chart
+    row = np.append(chart.directions(*before[0]), before[1])
+    right = np.append(np.zeros(len(chart)), 1.0)
+    known = orbit.by_value
+    column = by_parameter(family, chart, orbit.value) if known is None else chart.directions(*known)
+    found = slopes.solve(column, row, right)
+    if found is None:
+        return before
+    found /= np.linalg.norm(found)
+    return chart.moves(found[:-1]), float(found[-1])
+
 
 FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doubling", "Neimark-Sacker", "grazing"
 PLACES = {FOLD: 1.0, BRANCH: 1.0, DOUBLING: -1.0}
@@ -129,7 +380,7 @@ class Walk:
                 yield from self.last(here, there)
                 return
             for point in self.between(here, there):
-                if any(self.is_same(point, other) for other in self.known):
+                if any(distance(point, other) < SAME * self.longest for other in self.known):
                     return  # where it began, or where it ends, on another branch
                 yield point
             yield there
@@ -161,9 +412,6 @@ class Walk:
         except FemError:
             return False
         return happened(tape.events) != here.orbit.happened
-
-    def is_same(self, one: Point, other: Point) -> bool:
-        return distance(one, other) < SAME * self.longest
 
     def after(self, here: Point, step: float) -> Point:
         """The point of the branch a step further."""
@@ -271,9 +519,7 @@ def turn_of(one: Point, other: Point) -> float:
 
 def switched(family: Family, point: Point, step: float) -> Iterator[tuple[Family, Orbit, Direction]]:
     """First orbits, one step away, of the branches that start at a bifurcation, and their directions.
-
-    Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides.
-    """
+    Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides."""
     orbit, chart = point.orbit, point.orbit.slopes.chart
     if point.kind == DOUBLING:
         family = replace(family, multiple=2 * family.multiple)
@@ -332,7 +578,13 @@ class Orbits(Columns):
         super().__init__(columns)
         self.name, self.what, self.orbits, self.range = name, what, orbits, ends
         self.missed = self._missed()
-        self.notices = (*notices, *self._of_missed())
+        self.notices = notices
+        if len(self.missed):
+            part = float(np.diff(self.missed).sum()) / abs(ends[1] - ends[0])
+            parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
+            text = f"{100.0 * part:.3g} % of the range was not reached: {name} = {parts}. The branches turn back or "
+            text += f"end before it, but there may be others: try {ELSEWHERE}, the range from its other end, or fem "
+            self.notices += (text + "continue, which follows stable motions",)
 
     def _missed(self) -> Floats:
         low, high = min(self.range), max(self.range)
@@ -347,16 +599,6 @@ class Orbits(Columns):
             reached = max(reached, last)
         return np.array(gaps).reshape(-1, 2)
 
-    def _of_missed(self) -> Iterable[str]:
-        if len(self.missed):
-            part = float(np.diff(self.missed).sum()) / abs(self.range[1] - self.range[0])
-            parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
-            yield (
-                f"{100.0 * part:.3g} % of the range was not reached: {self.name} = {parts}. The branches turn back or "
-                f"end before it, but there may be others: try {ELSEWHERE}, the range from its other end, or fem "
-                "continue, which follows stable motions"
-            )
-
     def bifurcations(self) -> list[str]:
         """A line for each bifurcation."""
         (rows,) = np.nonzero(self["kind"] != "")
@@ -369,14 +611,7 @@ class Orbits(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Search(Study):
-    """How orbits are looked for.
-
-    period     of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
-    multiple   periods of the drive after which orbits come back
-    transient  periods from the deck's own start to the first guess
-    what       column of the section whose range the table has; empty: the displacement that moves most
-    depth      follow branches that start at bifurcations, and branches of these, to this depth
-    """
+    """How orbits are looked for: settings as ``orbits`` has them."""
 
     period: float | str | None = None
     multiple: int = 1
@@ -385,7 +620,7 @@ class Search(Study):
     depth: int = 1
     kind: ClassVar[str] = "orbits"
 
-    def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Grid | None) -> Orbits:
+    def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Points | None) -> Orbits:
         if grid is None:
             model = read_model(deck, parameters)
             check_column(model, self.what)
@@ -414,19 +649,12 @@ class Search(Study):
         """Branch after branch, those that begin on others after them."""
         model = read_model(deck, parameters)
         check_column(model, self.what)
-        spellings = {known.upper(): known for known in model.parameters}
-        if name.upper() not in spellings:
-            raise CommandError(f"the deck has no *PARAMETER {name}; {proposal(name, spellings.values())}")
+        spelled = parameter_of(model, name)
         if name.upper() in map(str.upper, parameters):
             raise CommandError(f"parameter {name} is both varied and set")
         reader = deck_reader(deck, (name,))
-        family = Family(
-            lambda value: reader({**parameters, name: value}),
-            spellings[name.upper()],
-            abs(values[-1] - values[0]),
-            self.period,
-            self.multiple,
-        )
+        width = abs(values[-1] - values[0])
+        family = Family(lambda p: reader({**parameters, name: p}), spelled, width, self.period, self.multiple)
         first = self.first(family, values[0])
         still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
         starts: deque[tuple[int, Family, Orbit, Direction]] = deque()

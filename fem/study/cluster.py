@@ -36,7 +36,7 @@ class Cluster:
     def submit(self, block: sharing.Block) -> None:
         self.pending[self.client.submit(sharing.Block.solve, block, pure=False, retries=RETRIES)] = block
 
-    def collect(self) -> list[tuple[sharing.Block, list[Answer] | sharing.LostWorker]]:
+    def collect(self) -> list[tuple[sharing.Block, sharing.Outcome]]:
         """Answers of those that have ended; FemError as of ``look``."""
         import distributed
 
@@ -46,7 +46,7 @@ class Cluster:
                 distributed.wait(list(self.pending), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         return [(self.pending.pop(future), self.outcome(future)) for future in ended]
 
-    def outcome(self, future: Any) -> list[Answer] | sharing.LostWorker:
+    def outcome(self, future: Any) -> sharing.Outcome:
         """Of a block that has ended."""
         if future.status == "finished":
             try:
@@ -56,11 +56,8 @@ class Cluster:
                 self.look()
                 return sharing.lost_by(error)
         self.look()
-        return (
-            sharing.lost_by(future.exception(timeout=ANSWER_SECONDS))
-            if future.status == "error"
-            else sharing.LostWorker(future.status)
-        )
+        is_error = future.status == "error"
+        return sharing.lost_by(future.exception(timeout=ANSWER_SECONDS)) if is_error else str(future.status)
 
     def look(self) -> None:
         """FemError: the scheduler is gone, or has had no workers for ``ANSWER_SECONDS``."""
@@ -82,9 +79,7 @@ class Cluster:
 
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
     """On a Dask cluster: ``local`` starts one here, ``tcp://host:port`` joins one that runs.
-
-    The scheduler computes the blocks of a lost worker again elsewhere.
-    """
+    The scheduler computes the blocks of a lost worker again elsewhere."""
     first = next(jobs, None)
     if first is not None:
         with connected(scheduler, workers) as (team, count):
@@ -98,9 +93,7 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
 @contextmanager
 def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, int]]:
     """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
-
-    CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem.
-    """
+    CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem."""
     if scheduler != LOCAL and "://" not in scheduler:
         raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
     if scheduler != LOCAL and workers is not None:

@@ -1,30 +1,15 @@
-"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits``, ``fit``.
-
-Heavy modules are imported when a command is carried out.
-"""
+"""Options of ``fem sweep``, ``converge``, ``lyapunov``, ``sections``, ``basins``, ``continue``, ``orbits``, ``fit``."""
 
 from __future__ import annotations
 
 import argparse
-import gc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from fem.commands import arguments as option
-from fem.show.post import add_curve, add_window
 
 
-def add_commands(commands: Any, late: Callable[..., Any]) -> None:
-    """All of them. ``late`` makes a command of the place of its function."""
-    add_sweep_command(commands)
-    add_converge_command(commands, late)
-    add_chaos_commands(commands, late)
-    add_branch_commands(commands, late)
-    add_fit_command(commands, late)
-
-
-def add_sweep_command(commands: Any) -> None:
+def add_sweep(commands: Any) -> None:
     sweep = commands.add_parser(
         "sweep", help="solve a deck for many parameter sets and collect the results in one table"
     )
@@ -34,14 +19,14 @@ def add_sweep_command(commands: Any) -> None:
     sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
     text = "also mean, std, extremes and Tz of time series (T of element 12, U3 of node 5) of each run, and a figure"
     sweep.add_argument("--record", metavar="T_e12[,U3_n5]", help=text)
-    add_window(sweep)
-    add_curve(sweep)
+    option.add_window(sweep)
+    option.add_curve(sweep)
     text = "scatter diagram for the total damage: CSV with varied parameters and their probability or occurrences"
     sweep.add_argument("--occurrences", metavar="FILE.csv", type=Path, help=text)
-    sweep.set_defaults(command=sweep_command)
+    sweep.set_defaults(command=option.late("fem.study.files:write_sweep", is_whole=True))
 
 
-def add_converge_command(commands: Any, late: Callable[..., Any]) -> None:
+def add_converge(commands: Any) -> None:
     search = commands.add_parser(
         "converge", help="find increments and a mesh for a wanted accuracy, and write the deck that has it"
     )
@@ -55,10 +40,10 @@ def add_converge_command(commands: Any, late: Callable[..., Any]) -> None:
     search.add_argument("--limit", metavar="SECONDS", type=option.positive, default=3600.0, help=what)
     most = "largest number of processes (default: one per processor)"
     search.add_argument("--workers", metavar="N", type=option.workers, help=most)
-    search.set_defaults(command=late("fem.study.certainty.converge:write_converged", is_told=True))
+    search.set_defaults(command=option.late("fem.study.certainty.converge:write_converged", is_told=True))
 
 
-def add_chaos_commands(commands: Any, late: Callable[..., Any]) -> None:
+def add_chaos(commands: Any) -> None:
     chaos = commands.add_parser("lyapunov", help="compute Lyapunov exponents of the motion in the last step of a deck")
     chaos.add_argument(
         "--time", type=option.positive, metavar="T", help="length of the last step (default: the deck's)"
@@ -79,7 +64,7 @@ def add_chaos_commands(commands: Any, late: Callable[..., Any]) -> None:
         "(sample), of all (dt), or of none (default: sample)"
     )
     chaos.add_argument("--error", choices=("sample", "dt", "none"), default="sample", help=what)
-    chaos.set_defaults(command=late("fem.study.files:write_lyapunov", is_whole=True))
+    chaos.set_defaults(command=option.late("fem.study.files:write_lyapunov", is_whole=True))
     poincare = commands.add_parser(
         "sections", help="compute stroboscopic sections, the period of the motion, bifurcation diagrams"
     )
@@ -94,7 +79,7 @@ def add_chaos_commands(commands: Any, late: Callable[..., Any]) -> None:
         "(default: the displacement that varies most)"
     )
     poincare.add_argument("--what", metavar="U1_n2", default="", help=what)
-    poincare.set_defaults(command=late("fem.study.files:write_sections", is_whole=True))
+    poincare.set_defaults(command=option.late("fem.study.files:write_sections", is_whole=True))
     for command in (chaos, poincare):
         option.add_sweep(command, "folder of tables and figures")
     starts = commands.add_parser(
@@ -109,11 +94,11 @@ def add_chaos_commands(commands: Any, late: Callable[..., Any]) -> None:
     starts.add_argument("--tolerance", type=option.fraction, metavar="FRACTION", default=1e-3, help=what)
     what = "effect of dt: repeat one start in twenty at dt/2 (a tenth of the work), or none (default: sample)"
     starts.add_argument("--error", choices=("sample", "none"), default="sample", help=what)
-    starts.set_defaults(command=late("fem.study.basins:run_basins", is_whole=True))
+    starts.set_defaults(command=option.late("fem.study.files:run_basins", is_whole=True))
     option.add_sweep(starts, "folder of the tables and the figure", required=True, name="--grid")
 
 
-def add_branch_commands(commands: Any, late: Callable[..., Any]) -> None:
+def add_branches(commands: Any) -> None:
     follow = commands.add_parser("continue", help="follow a motion as a parameter rises and falls (hysteresis)")
     add_common(follow, required=True)
     follow.add_argument("--back", action="store_true", help="then return, from the last value to the first")
@@ -123,7 +108,7 @@ def add_branch_commands(commands: Any, late: Callable[..., Any]) -> None:
     follow.add_argument("--points", type=option.positive_count, metavar="N", default=64, help=what)
     what = "method for the exponent: the tangent map, two motions (for ropes and stops), or none (default: tangent)"
     follow.add_argument("--method", choices=("tangent", "two", "none"), default="tangent", help=what)
-    follow.set_defaults(command=late("fem.study.files:write_continuation", is_whole=True))
+    follow.set_defaults(command=option.late("fem.study.files:write_continuation", is_whole=True))
     search = commands.add_parser(
         "orbits", help="find stable and unstable periodic orbits, their branches and bifurcations"
     )
@@ -134,7 +119,7 @@ def add_branch_commands(commands: Any, late: Callable[..., Any]) -> None:
     search.add_argument("--transient", type=option.count, metavar="N", default=0, help=what)
     what = "follow branches that start at bifurcations, and branches of these, to this depth (default: 1)"
     search.add_argument("--depth", type=option.count, metavar="N", default=1, help=what)
-    search.set_defaults(command=late("fem.study.files:write_orbits", is_whole=True))
+    search.set_defaults(command=option.late("fem.study.files:write_orbits", is_whole=True))
 
 
 def add_common(command: argparse.ArgumentParser, required: bool) -> None:
@@ -150,14 +135,7 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
     command.add_argument("--quiet", action="store_true", help="print errors only")
 
 
-def sweep_command(options: argparse.Namespace) -> int:
-    gc.set_threshold(100_000)  # before heavy imports, as in ``fem run``
-    from fem.study.files import write_sweep
-
-    return write_sweep(options)
-
-
-def add_fit_command(commands: Any, late: Callable[..., Any]) -> None:
+def add_fit(commands: Any) -> None:
     command = commands.add_parser("fit", help="find parameters of a deck from measured series, with intervals")
     option.add_deck(command)
     what = "CSV files with time and columns named as in the tables (T_e12, U3_n5)"
@@ -183,4 +161,4 @@ def add_fit_command(commands: Any, late: Callable[..., Any]) -> None:
     command.add_argument("--write", metavar="FITTED.inp", type=Path, help="write the deck with the values found")
     option.add_output(command, "folder of tables and figure (default: results/<deck name>_fit)")
     command.add_argument("--quiet", action="store_true", help="print errors only")
-    command.set_defaults(command=late("fem.study.fit:write_fit", is_whole=True))
+    command.set_defaults(command=option.late("fem.study.fit:write_fit", is_whole=True))

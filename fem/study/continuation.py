@@ -24,14 +24,12 @@ from fem.runs.run_record import COMPLETED
 from fem.solve.rope_states import ropes_of
 from fem.study import sections
 from fem.study.exponents import BATCHES, rates
-from fem.study.growth import EVERY
-from fem.study.neighbour import SEED, TwoGrowth
-from fem.study.points import Grid, make_grid
+from fem.study.growth import EVERY, SEED, TwoGrowth
+from fem.study.points import Points, make_grid
 from fem.study.question import Answer, Question, Row
 from fem.study.sections import SectionSink
 from fem.study.strobe import State, Strobe
 from fem.study.sweep import Plan, Sweep, carry_out, first_of, make_plan
-from fem.study.table import cells_of
 
 TRANSIENT, POINTS = 100, 64
 """Periods that each value is given to settle, and those of its section after that."""
@@ -70,14 +68,7 @@ class Taut(SectionSink):
 
 @dataclass(frozen=True, slots=True)
 class Continuation(Question):
-    """How the motion is followed from value to value of the parameter.
-
-    period     time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
-    transient  periods before the section;  points: of the section, one a period
-    what       column of the section that the table keeps; empty: the displacement that moves most
-    nudge      push of the start of each value, as a fraction of the model's size a period: what is unstable is left
-    method     of the exponent: ``tangent``, ``two`` or ``none``
-    """
+    """How the motion is followed from value to value of the parameter: settings as ``continuation`` has them."""
 
     period: float | str | None = None
     transient: int = TRANSIENT
@@ -101,10 +92,8 @@ class Continuation(Question):
 
     def columns(self) -> list[str]:
         """``taut``: fraction of increments in which ropes pull and stops push; ``exponent`` with its error."""
-        return ["period", "least", "greatest", "taut", "exponent", "error", *self._numbered()]
-
-    def _numbered(self) -> list[str]:
-        return [f"point_{n}" for n in range(1, self.points + 1)]
+        numbered = (f"point_{n}" for n in range(1, self.points + 1))
+        return ["period", "least", "greatest", "taut", "exponent", "error", *numbered]
 
     def follow(self, model: Model, start: State | None) -> tuple[str, Row, State | None]:
         """Verdict, row, and the state at the end; that of the start where it did not get there."""
@@ -120,7 +109,9 @@ class Continuation(Question):
         sink = Taut(model, every, cycles, self.points)
         strobe = Strobe(model, self.period, cycles, sink)
         sink.watch(strobe)
-        start = self._nudged(strobe, start)
+        u, v, _ = start or strobe.first
+        push = np.random.default_rng(SEED).standard_normal(len(v)) * strobe.last.stage.nodes.mask  # always the same
+        start = State(u, v + self.nudge * strobe.scale[1] * push)
         strobe.begin(start)
         if self.method == "tangent":
             strobe.last.every = EVERY
@@ -144,12 +135,6 @@ class Continuation(Question):
         numbers = section.period, float(track.min()), float(track.max()), sink.fraction
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
 
-    def _nudged(self, strobe: Strobe, start: State | None) -> State:
-        """The start with velocities that are pushed a little, always the same way."""
-        u, v, _ = start or strobe.first
-        push = np.random.default_rng(SEED).standard_normal(len(v)) * strobe.last.stage.nodes.mask
-        return State(u, v + self.nudge * strobe.scale[1] * push)
-
     def _exponent(self, grown: Floats, transient: float) -> tuple[float, float]:
         """What the section lasts gives; NaN where there is no growth."""
         if self.method == "none" or not len(grown):
@@ -162,19 +147,18 @@ class Continuation(Question):
 
 
 def follow_plan(
-    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], study: Continuation
+    deck: str | Path, values: Points, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
     """A plan whose first axis is the way; CommandError where not exactly one parameter is varied."""
     study = study.decided(first_of(deck, parameters, values))
     if len(values.names) != 1:
         raise CommandError("a continuation varies one parameter")
     plan = make_plan(deck, values, parameters, False, lambda _: study)
-    grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
+    grid = Points((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
     columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
     columns[:1] = ["point", WAY]
-    identity = {**plan.identity, "grid": dict(zip(grid.names, grid.values, strict=True)), "columns": columns}
-    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
-    return replace(plan, grid=grid, identity=identity, heads=heads)
+    identity = {**plan.identity, "grid": grid.identity, "columns": columns}
+    return replace(plan, grid=grid, identity=identity)
 
 
 def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:

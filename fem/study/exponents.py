@@ -25,9 +25,7 @@ from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
-from fem.study import growth, neighbour
-from fem.study.growth import TangentGrowth
-from fem.study.neighbour import TwoGrowth
+from fem.study.growth import APPROACH, EVERY, TangentGrowth, TwoGrowth
 from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, strobe
 from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, motion_of, size_of, with_motion
@@ -157,13 +155,8 @@ def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What follows from a record.
-
-    is_chaotic  None: not decided yet
-    words       the verdict, or why there is none
-    first       row of the growth from which on it counts
-    settled     the section comes back from then on; None: it does not, or there is none
-    """
+    """What follows from a record (``is_chaotic`` None: nothing yet), in words; ``first``: row of growth that counts.
+    ``settled``: the section comes back from then on; None: it does not, or there is none."""
 
     is_chaotic: bool | None
     words: str
@@ -185,10 +178,8 @@ def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
     """The motion is periodic at the end of the record: what counts is the time since, if that is half of it."""
     times = np.cumsum(record[:, -1])
     begun = max(first, int(np.searchsorted(times, settled.time, side="right")))
-    is_enough = len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first])
-    if is_enough:
-        words = f"{REGULAR}; periodic (period {settled.period}) from time {settled.time:.6g} on"
-        return Verdict(False, words, begun, settled)
+    if len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first]):
+        return Verdict(False, f"{REGULAR}; {described(settled)}", begun, settled)
     return Verdict(None, f"not settled: {described(settled)}, late in the run: {longer(settled)}", first, settled)
 
 
@@ -262,11 +253,9 @@ RESOLUTION = 2.0
 
 def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
     """(k,) mean rates of (r, k) logarithms of growth in intervals of length ``elapsed`` (r,).
-
     The weights exp(-1/(s (1 - s))), 0 < s < 1, make the mean of a quasi-periodic motion converge faster than any power
     of the time, where the plain mean has an error of 1/time; they do no harm to the mean of a chaotic one.
-    Source: Das, Saiki, Sander & Yorke, Nonlinearity 30 (2017) 4111-4140.
-    """
+    Source: Das, Saiki, Sander & Yorke, Nonlinearity 30 (2017) 4111-4140."""
     end = np.cumsum(elapsed)
     s = (end - 0.5 * elapsed) / end[-1]
     with np.errstate(divide="ignore"):  # no time at all at an end, between two impacts: no weight
@@ -276,11 +265,9 @@ def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
 
 def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
     """(k,) mean rates, and their error bars.
-
     The error bar is twice the standard error of the means of ``BATCHES`` batches, and what no time of this length can
     resolve: perturbations of regular motions may grow like a power of time. What vanishes (a column with -inf) has the
-    rate -inf, without an error.
-    """
+    rate -inf, without an error."""
     lasts = np.isfinite(growth).all(axis=0)
     growth = np.where(lasts, growth, 0.0)
     batches = np.array_split(np.arange(len(growth)), BATCHES)
@@ -361,14 +348,9 @@ def beyond_bar(difference: Floats, error: Floats) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class Lyapunov(Question):
-    """Settings of a computation of exponents.
+    """Settings as ``lyapunov`` has them; ``count`` exponents.
 
-    time       length of the last step; None: that of the deck
-    count      number of exponents, the largest first
-    method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
-    every      increments between two orthonormalisations; None: 10, with ``two`` 400
-    transient  fraction of the time that is omitted at the start
-    again      which points of a sweep are repeated at dt/2: one of ``AGAIN``; a single model is, except for ``none``
+    again  which points of a sweep are repeated at dt/2: one of ``AGAIN``; a single model is, except for ``none``
     """
 
     time: float | None = None
@@ -415,10 +397,8 @@ class Lyapunov(Question):
         return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
 
     def followed(self, model: Model) -> Followed:
-        course = course_of(model)
-        is_two = self.method == "two"
-        longer = course.model
-        growth = TwoGrowth(longer, self.every) if is_two else TangentGrowth(longer, self.count, self.every)
+        course, is_two = course_of(model), self.method == "two"
+        growth = TwoGrowth(course.model, self.every) if is_two else TangentGrowth(course.model, self.count, self.every)
         found = Followed(course, growth)
         found.follow(course.record)
         return found
@@ -428,7 +408,7 @@ class Lyapunov(Question):
         finer = None if self.again == "none" else halved(lasting(model, self.time))
         if finer is None:
             return found
-        every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
+        every = self.every or (APPROACH if self.method == "two" else EVERY)
         other, lasts = replace(self, every=2 * every).exponents(finer), np.isfinite(found.values)
         changes = np.where(lasts, other.values, np.nan) - np.where(lasts, found.values, 0.0)
         found = replace(found, dt_errors=changes)

@@ -19,7 +19,7 @@ from fem.show.style import MOST_CURVES, OKABE_ITO, SMALL, TITLE, WIDTH, curve, l
 from fem.study.points import is_seed
 
 if TYPE_CHECKING:
-    from fem.study.attractors import Basins
+    from fem.study.basins import Basins
     from fem.study.branches import Orbits
     from fem.study.continuation import Continuation
     from fem.study.sections import Section, Sections
@@ -41,8 +41,7 @@ def extremes(
     columns: Mapping[str, Floats], parameters: Mapping[str, Floats], what: Sequence[str], is_si: bool
 ) -> Figure:
     """Greatest and least value of each number against the parameter that varies fastest, a curve for each combination
-    of the others; a curve goes through the means of samples (``SEED``), which are dots.
-    """
+    of the others; a curve goes through the means of samples (``SEED``), which are dots."""
     states = {name: values for name, values in parameters.items() if not is_seed(name)} or dict(parameters)
     last = list(states)[-1]
     figure, axes = panels(len(what), "Maximum and minimum", height=2.6)
@@ -64,9 +63,7 @@ def extremes(
 
 def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_si: bool) -> Figure:
     """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar.
-
-    Without those that are -inf; below the title stands the verdict.
-    """
+    Without those that are -inf; below the title stands the verdict."""
     lasts = np.isfinite(running).all(axis=0)
     running, errors = running[:, lasts], errors[:, lasts]
     figure, [[panel]] = panels(1, "Lyapunov exponents, averaged up to each time", height=3.2)
@@ -108,9 +105,7 @@ def phase_plane(section: Section, is_si: bool) -> Figure:
 
 def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     """The largest exponent, with its error bar, against the last parameter that was varied.
-
-    Those without a verdict stand apart, as crosses that no line joins.
-    """
+    Those without a verdict stand apart, as crosses that no line joins."""
     figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
     for place, (label, rows) in enumerate(families(sweep.parameters)):
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
@@ -180,8 +175,15 @@ def picture(found: Basins, is_si: bool) -> Figure:
     figure = Figure(figsize=(max(7.2, 4.8 * len(panels)), 4.6), layout="constrained")
     figure.suptitle("\n".join(["Basins of attraction", *filter(None, [found.what_dt_does])]), fontsize=TITLE)
     colours = colours_of(len(found.attractors))
-    for place, panel in enumerate(panels, 1):
-        draw(figure.add_subplot(1, len(panels), place), panel, (axes[-2], axes[-1]), colours)
+
+    def edges(values: Floats) -> Floats:
+        half = 0.5 * float(values[1] - values[0]) if len(values) > 1 else 0.5
+        return np.concatenate([values[:1] - half, 0.5 * (values[1:] + values[:-1]), values[-1:] + half])
+
+    look: dict[str, Any] = {"cmap": ListedColormap(colours), "vmin": -0.5, "vmax": len(colours) - 0.5}
+    for place, panel in enumerate(panels, 1):  # a pixel for each start
+        pixels = figure.add_subplot(1, len(panels), place)
+        pixels.pcolormesh(edges(axes[-2]), edges(axes[-1]), panel.T, rasterized=True, **look)
         figure.axes[-1].set(xlabel=labelled(names[-2], is_si), ylabel=labelled(names[-1], is_si))
     if len(names[0]) == 0:
         figure.axes[0].set(xticks=[])
@@ -190,18 +192,6 @@ def picture(found: Basins, is_si: bool) -> Figure:
         shown.append(Patch(color=FAILED, label=f"run failed, {100.0 * failed:.3g} % of the starts"))
     legend_below(figure.axes[0], shown)
     return figure
-
-
-def draw(panel: Axes, numbers: np.ndarray, axes: tuple[Floats, Floats], colours: list[Any]) -> None:
-    """Draw one pixel for each start."""
-    edges = [np.concatenate([v[:1] - step(v), 0.5 * (v[1:] + v[:-1]), v[-1:] + step(v)]) for v in axes]
-    look = ListedColormap(colours)
-    panel.pcolormesh(*edges, numbers.T, cmap=look, vmin=-0.5, vmax=len(colours) - 0.5, rasterized=True)
-
-
-def step(values: Floats) -> float:
-    """Half of the distance of two values."""
-    return 0.5 * float(values[1] - values[0]) if len(values) > 1 else 0.5
 
 
 def colours_of(count: int) -> list[Any]:

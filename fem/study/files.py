@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,19 +21,16 @@ from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
 from fem.study import figures
+from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
-from fem.study.points import points_of, read_vary
+from fem.study.points import make_grid, points_of, read_vary
 from fem.study.question import Study
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record, layout_of
-from fem.study.scatter import life_of, read_scatter, write_lives
-from fem.study.sections import Sections
-from fem.study.seeds import write_seeds
-from fem.study.sweep import Plan, Sweep, carry_out, first_of, report_failures, run_sweep
-
-if TYPE_CHECKING:
-    from fem.study.attractors import Basins
+from fem.study.scatter import life_of, read_scatter, write_lives, write_seeds
+from fem.study.sections import SAME, Sections
+from fem.study.sweep import Plan, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
 
 
 def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str]) -> OwnFolder:
@@ -98,9 +95,7 @@ ROWS = 200
 
 def write_lyapunov(options: Namespace) -> int:
     """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``.
-
-    With ``--vary`` a table of them.
-    """
+    With ``--vary`` a table of them."""
     study = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
     if options.vary:
         return swept(options, study)
@@ -128,9 +123,7 @@ def write_lyapunov(options: Namespace) -> int:
 
 def write_sections(options: Namespace) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``.
-
-    With ``--vary`` a table of them.
-    """
+    With ``--vary`` a table of them."""
     study = Sections(options.period, options.cycles, options.points, options.what)
     if options.vary:
         first = first_of(options.deck, dict(options.parameters), read_vary(options.vary))
@@ -224,23 +217,88 @@ def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
 
 def write_basins(found: Basins, folder: Path, model: Model) -> None:
     """``basins.csv``: each start, and where it ends at dt/2; ``attractors.csv``: a row for each point of each section.
-
-    ``basins.png``: the picture.
-    """
+    ``basins.png``: the picture."""
     starts = zip(*(values.tolist() for values in found.starts.values()), strict=True)
-    again = ["" if number < 0 else str(number) for number in found.again.tolist()]
+    again = ["" if number < 0 else number for number in found.again.tolist()]
     rows = zip(starts, found.attractor.tolist(), found.period.tolist(), again, strict=True)
-    table = [[*map(repr, start), str(number), str(period), finer] for start, number, period, finer in rows]
-    replace_file(folder / "basins.csv", lines_of([[*found.starts, "attractor", "period", "attractor_dt"], *table]))
+    heads = [*found.starts, "attractor", "period", "attractor_dt"]
+    replace_file(folder / "basins.csv", lines_of([heads, *([*start, *ends] for start, *ends in rows)]))
     columns = found.attractors[0].columns if found.attractors else ()
     heads = ["attractor", "period", "kind", "turns", "share", "point", *columns]
     table = [
-        [str(of.number), str(of.period), of.kind, str(of.turns), repr(of.share), str(n), *map(repr, point)]
+        [of.number, of.period, of.kind, of.turns, of.share, n, *point]
         for of in found.attractors
         for n, point in enumerate(of.points.tolist(), 1)
     ]
     replace_file(folder / "attractors.csv", lines_of([heads, *table]))
     save_png(figures.picture(found, says_si(model.heading)), folder / "basins.png")
+
+
+def basins(
+    deck: str | Path,
+    grid: Mapping[str, Iterable[float]],
+    *,
+    parameters: Mapping[str, float] | None = None,
+    period: float | str | None = None,
+    transient: int = 20,
+    cycles: int = 200,
+    tolerance: float = SAME,
+    again: bool = True,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    force: bool = False,
+) -> Basins:
+    """The attractor that each initial state of the last step of a deck reaches.
+
+    deck        path of the ``.inp``
+    grid        name -> values; ``U1_2``: initial displacement 1 of node 2, ``V1_2``: its velocity; or a
+                ``*PARAMETER`` of the deck
+    parameters  other ``*PARAMETER`` values to override, the same for all initial states
+    period      time between two points of a section, or the name of its ``*PARAMETER``; None: that of the deck's
+                PERIODIC amplitude
+    transient   periods before a section may count as settled; cycles: periods after which a motion is aperiodic
+    tolerance   largest distance of points that count as the same, as a fraction of the size of the model
+    again       repeat one initial state in twenty at dt/2; ``Basins.again`` has the results
+    output, workers, scheduler, force  as for ``sweep``; an interrupted study in the same folder continues
+
+    Runs that never settle count as one attractor, of period 0. A run that fails has a verdict in ``sweep``.
+
+    Raises
+    ------
+    CommandError  as for ``sweep``; the increments do not divide the period; there are more than 100 attractors
+
+    >>> found = basins("inputs/string_pendulum_rigid.inp", {"theta0": [0.5, 3.1]}, parameters={"A": 0.0, "beta": 1.0})
+    >>> found.attractor.tolist(), found.attractors[0].kind
+    ([1, 1], 'rest')
+    """
+
+    question_of = partial(
+        settling_of, period=period, transient=transient, cycles=cycles, tolerance=tolerance, again=again
+    )
+    plan = make_plan(deck, make_grid(grid), parameters, False, question_of)
+    own = plan.folder(output, force) if output else None
+    with own or nullcontext():
+        compute = partial(computed, plan, workers=workers, scheduler=scheduler)
+        found = basins_in(carry_out(plan, own, compute, False), plan)
+        if own:
+            write_basins(found, own.path, plan.model)
+    return found
+
+
+def run_basins(options: Namespace) -> int:
+    names = ("period", "transient", "cycles", "tolerance")
+    settings = {name: getattr(options, name) for name in names} | {"again": options.error == "sample"}
+
+    def draw(sweep: Sweep, folder: Path, plan: Plan) -> None:
+        found = basins_in(sweep, plan)
+        write_basins(found, folder, plan.model)
+        if not options.quiet:
+            print("\n".join([*map(str, found.attractors), f"           and {', '.join(plan.question.figures)}"]))
+            if found.what_dt_does:
+                print(as_note(found.what_dt_does))
+
+    return run_sweep(options, partial(settling_of, **settings), draw)
 
 
 def write_continuation(options: Namespace) -> int:
@@ -269,7 +327,10 @@ def write_orbits(options: Namespace) -> int:
     with folder_of(options, model, study, names) as own:
         found = study.find(options.deck, dict(options.parameters), grid)
         begin_anew(own, model, study)
-        replace_file(own.path / names[0], lines_of([list(found), *zip(*map(texts, found.values()), strict=True)]))
+        replace_file(
+            own.path / names[0],
+            lines_of([list(found), *zip(*(column.tolist() for column in found.values()), strict=True)]),
+        )
         if grid is None:
             section = found.orbits[0].section
             table = np.column_stack([section.track_time, section.track])
@@ -281,10 +342,6 @@ def write_orbits(options: Namespace) -> int:
         print_orbits(found, model)
         print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")
     return 0
-
-
-def texts(column: np.ndarray) -> list[str]:
-    return [value if isinstance(value, str) else repr(value) for value in column.tolist()]
 
 
 def print_orbits(found: Orbits, model: Model) -> None:

@@ -35,60 +35,73 @@ def span(name: str, values: tuple[float, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
-    """Parameter sets of ``names``, one after the other; a point is the index of one of them, from 0.
+class Points:
+    """Parameter sets of ``names``; a point is the index of one of them, from 0.
 
-    rows    (k) sets of as many values as there are names
-    source  the file;  places: where in it each name stands
+    values   of each name: all combinations are points, the first name varying slowest, or, without ``is_grid``, its
+             value at each point
+    source   the file of a list;  places: where in it each name stands
     """
 
     names: tuple[str, ...]
-    rows: tuple[tuple[float, ...], ...]
-    source: str
-    places: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    is_grid: bool = True
+    source: str = ""
+    places: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return math.prod(map(len, self.values)) if self.is_grid else len(self.values[0])
 
     def point(self, index: int) -> dict[str, float]:
         """The parameter set at a point."""
-        return dict(zip(self.names, self.rows[index], strict=True))
+        chosen = []
+        for values in reversed(self.values):
+            rest, place = divmod(index, len(values))
+            index = rest if self.is_grid else index
+            chosen.append(values[place])
+        return dict(zip(self.names, reversed(chosen), strict=True))
 
     def columns(self) -> dict[str, Floats]:
         """name -> (k,) its values at all points."""
-        return dict(zip(self.names, np.array(self.rows).T, strict=True))
+        found = np.meshgrid(*self.values, indexing="ij") if self.is_grid else map(np.array, self.values)
+        return {name: values.ravel() for name, values in zip(self.names, found, strict=True)}
 
     @property
     def identity(self) -> dict[str, Any]:
         """What distinguishes it from other sweeps: the sets, not the name of their file."""
-        return {"cases": {name: list(map(float, values)) for name, values in self.columns().items()}}
+        own: dict[str, Any] = dict(zip(self.names, self.values, strict=True))
+        return own if self.is_grid else {"cases": own}
 
     def description(self) -> str:
         """What it is over, in a line."""
-        return f"{', '.join(self.names)} of {self.source}"
+        return (
+            " x ".join(map(span, self.names, self.values))
+            if self.is_grid
+            else f"{', '.join(self.names)} of {self.source}"
+        )
 
     def place(self, name: str) -> str:
-        """Where a name was given, for messages."""
-        return f"{self.places[self.names.index(name)]}: "
+        """Where a name of a list was given, for messages."""
+        return f"{self.places[self.names.index(name)]}: " if self.places else ""
 
 
-def read_cases(path: str | Path) -> Cases:
+def read_cases(path: str | Path) -> Points:
     """Read a list. CommandError, with line and column: what is no name or number, too many or too few of them, a set
-    that is there twice.
-    """
-    names, table, heads = read_numbers(path)
-    if len(table) > MAX_POINTS:
-        raise CommandError(f"{path}: {len(table)} parameter sets; at most {MAX_POINTS} are possible")
-    seen: dict[tuple[float, ...], int] = {}
-    for n, row in table.items():
+    that is there twice."""
+    names, values, heads, places = read_numbers(path)
+    if len(values) > MAX_POINTS:
+        raise CommandError(f"{path}: {len(values)} parameter sets; at most {MAX_POINTS} are possible")
+    seen: dict[tuple[float, ...], str] = {}
+    for place, row in zip(places, map(tuple, values.tolist()), strict=True):
         if row in seen:
-            raise CommandError(f"{path}:{n}:1: the same parameter set as in line {seen[row]}; remove one of them")
-        seen[row] = n
-    return Cases(names, tuple(seen), Path(path).name, heads)
+            line = seen[row].rpartition(":")[2]
+            raise CommandError(f"{place}:1: the same parameter set as in line {line}; remove one of them")
+        seen[row] = place
+    return Points(names, tuple(zip(*seen, strict=True)), False, Path(path).name, heads)
 
 
-def read_numbers(path: str | Path) -> tuple[tuple[str, ...], dict[int, tuple[float, ...]], tuple[str, ...]]:
-    """Names in the first line of a CSV file, numbers below them by the number of their line, the place of each name."""
+def read_numbers(path: str | Path) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
+    """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -98,8 +111,9 @@ def read_numbers(path: str | Path) -> tuple[tuple[str, ...], dict[int, tuple[flo
         raise CommandError(f"{path}: expected a line of names and at least one line of numbers below it")
     (first, head), *rest = lines
     names = tuple(names_of(f"{path}:{first}", head))
-    found = {n: values_of(f"{path}:{n}", cells, names) for n, cells in rest}
-    return names, found, tuple(f"{path}:{first}:{column}" for column, _ in head)
+    places = tuple(f"{path}:{n}" for n, _ in rest)
+    found = np.array([values_of(place, cells, names) for place, (_, cells) in zip(places, rest, strict=True)])
+    return names, found, tuple(f"{path}:{first}:{column}" for column, _ in head), places
 
 
 def cells_in(line: str) -> list[Cell]:
@@ -155,48 +169,7 @@ KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 Reader = Callable[[Mapping[str, float]], Model]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """All combinations of ``values[j]`` of ``names[j]``; a point is the index of one of them, from 0."""
-
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
-
-    def __len__(self) -> int:
-        return math.prod(map(len, self.values))
-
-    def point(self, index: int) -> dict[str, float]:
-        """The parameter set at a point."""
-        chosen = []
-        for values in reversed(self.values):
-            index, place = divmod(index, len(values))
-            chosen.append(values[place])
-        return dict(zip(self.names, reversed(chosen), strict=True))
-
-    def columns(self) -> dict[str, Floats]:
-        """name -> (k,) its values at all points."""
-        found = np.meshgrid(*self.values, indexing="ij")
-        return {name: values.ravel() for name, values in zip(self.names, found, strict=True)}
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What distinguishes it from other sweeps."""
-        return dict(zip(self.names, self.values, strict=True))
-
-    def description(self) -> str:
-        """What it is over, in a line."""
-        return " x ".join(map(span, self.names, self.values))
-
-    def place(self, name: str) -> str:
-        """Where a name was given, for messages: nothing, as it was an option."""
-        return ""
-
-
-Points = Grid | Cases
-"""The parameter sets of a sweep."""
-
-
-def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
+def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
     """A grid from values by name; CommandError where they are none."""
     values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
     if not values:
@@ -210,27 +183,32 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
             raise CommandError(f"parameter {name} has the same value twice")
     if len({name.upper() for name in values}) < len(values):
         raise CommandError("a parameter is varied twice")
-    grid = Grid(tuple(values), tuple(values.values()))
+    grid = Points(tuple(values), tuple(values.values()))
     if len(grid) > MAX_POINTS:
         raise CommandError(f"the sweep has {len(grid)} parameter sets; at most {MAX_POINTS} are possible")
     return grid
 
 
+def parameter_of(model: Model, name: str, place: str = "") -> str:
+    """As the deck spells it. CommandError: there is no such parameter."""
+    known = {each.upper(): each for each in model.parameters}
+    if name.upper() not in known:
+        raise CommandError(f"{place}the deck has no *PARAMETER {name}; {proposal(name, known.values())}")
+    return known[name.upper()]
+
+
 def spelled(grid: Points, model: Model) -> Points:
     """The grid with names as the deck and tables have them; CommandError: there is no such name."""
-    known = {name.upper(): name for name in model.parameters}
+    known = {name.upper() for name in model.parameters}
     names = []
     for name in grid.names:
         found = START.fullmatch(name)
         if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
             names.append(f"{found[1]}{found[2]}_{found[3]}".upper())
-        elif name.upper() in known:
-            names.append(known[name.upper()])
-        elif found:
+        elif name.upper() not in known and found:
             raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
         else:
-            hint = proposal(name, known.values())
-            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}; {hint}")
+            names.append(parameter_of(model, name, grid.place(name)))
     return replace(grid, names=tuple(names))
 
 
@@ -248,7 +226,7 @@ def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
     return started if starts else read
 
 
-def read_vary(texts: Iterable[str]) -> Grid:
+def read_vary(texts: Iterable[str]) -> Points:
     vary: dict[str, list[float]] = {}
     for text in texts:
         name, equals, right = (part.strip() for part in text.partition("="))

@@ -59,9 +59,7 @@ class Question(Study):
 
     def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
         """Rows, by number, of those models that march well as lanes; ``points``: their places in the grid.
-
-        may_compile  lanes of a shape that is not compiled yet are worth it
-        """
+        may_compile  lanes of a shape that is not compiled yet are worth it"""
         return {}
 
 

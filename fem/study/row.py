@@ -124,9 +124,7 @@ def labels_printed(model: Model, step: int, kind: str) -> Ints:
 
 class Recorder:
     """Takes in the rows of a run, or of lanes, and makes numbers of them.
-
-    ``lanes``: further axes of all values.
-    """
+    ``lanes``: further axes of all values."""
 
     def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._record, self._lanes = model, record, lanes
@@ -187,8 +185,7 @@ KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table
 @dataclass(frozen=True, slots=True)
 class Layout(Question):
     """What the rows of a sweep contain: labels of printed nodes and elements, (step, mode) of natural frequencies;
-    numbers over time that are recorded.
-    """
+    numbers over time that are recorded."""
 
     nodes: tuple[int, ...]
     elements: tuple[int, ...]
@@ -250,25 +247,23 @@ def layout_of(model: Model, record: Record | None = None) -> Layout:
 
 
 def prints_alike(model: Model, other: Model) -> bool:
-    """Both have the same nodes, elements and sets, and steps of the same kind and requests: one layout."""
+    """Both have the same nodes, elements and sets, and steps of the same kind and requests: one layout.
+    Steps of natural frequencies are the very same ones."""
+
+    def is_same(one: Procedure, its: Procedure) -> bool:
+        return one is its or (type(one) is type(its) and not isinstance(one, Frequency))
+
     pairs = zip(model.steps, other.steps, strict=False)
     return (
         all(getattr(model.mesh, name) is getattr(other.mesh, name) for name in OF_ITEMS)
         and len(model.steps) == len(other.steps)
-        and all(one.outputs is its.outputs and runs_alike(one.procedure, its.procedure) for one, its in pairs)
+        and all(one.outputs is its.outputs and is_same(one.procedure, its.procedure) for one, its in pairs)
     )
-
-
-def runs_alike(one: Procedure, other: Procedure) -> bool:
-    """Procedures of one kind; of natural frequencies, the very same one."""
-    return one is other or (type(one) is type(other) and not isinstance(one, Frequency))
 
 
 class Watch:
     """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never printed.
-
-    ``lanes``: further axes of all values.
-    """
+    ``lanes``: further axes of all values."""
 
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._labels = model, {"NODE": layout.nodes, "EL": layout.elements}

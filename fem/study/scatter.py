@@ -1,11 +1,7 @@
-"""Figures of recorded numbers: extremes over the parameters of a sweep, and scatter diagrams.
-
-A scatter diagram: how much of its life each sea state takes, and what that makes of the damage of each.
-"""
+"""Sea states of a sweep: the life that a scatter diagram makes of the damage in each, statistics over their seeds."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
-from fem.errors import CommandError
+from fem.arrays import Columns, Flags, Floats
+from fem.errors import CommandError, ModelError
 from fem.files import lines_of, replace_file
-from fem.study.table import cells_of
+from fem.runs.run_record import COMPLETED
+from fem.study.points import is_seed, read_numbers
+from fem.study.row import SEEDS
+from fem.study.table import cells_of, write_columns
 
 PROBABILITY, OCCURRENCES = "probability", "occurrences"
 SAME = 1e-9
@@ -51,24 +50,16 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     parameters  name -> (k,) its values in all parameter sets
 
     Probabilities are fractions of all time; occurrences are counts, which are divided by their sum.
-    CommandError, with the line: other columns, what is no number, a state that the sweep does not have or has twice.
+    CommandError, with the line: other columns, a state that the sweep does not have or has twice; as ``read_numbers``.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"--occurrences: {path} cannot be read: {error}") from None
-    lines = [(n, row) for n, row in enumerate(csv.reader(text.splitlines()), 1) if any(cell.strip() for cell in row)]
-    if len(lines) < 2:
-        raise CommandError(f"{path}: a line of names and at least one state are expected")
-    head = [cell.strip() for cell in lines[0][1]]
-    known = {name.upper(): name for name in parameters} | {word.upper(): word for word in (PROBABILITY, OCCURRENCES)}
-    names = [known.get(cell.upper(), "") for cell in head]
+    given, table, heads, places = read_numbers(path)
+    known = {name.upper(): name for name in (*parameters, PROBABILITY, OCCURRENCES)}
+    names = [known.get(name.upper(), "") for name in given]
     weight = [name for name in names if name in (PROBABILITY, OCCURRENCES)]
     varied = tuple(name for name in names if name in parameters)
-    if "" in names or len(set(names)) < len(names) or len(weight) != 1 or not varied:
+    if "" in names or len(weight) != 1 or not varied:
         expected = f"{', '.join(parameters)} (some of them) and one of {PROBABILITY} and {OCCURRENCES}"
-        raise CommandError(f"{path}:{lines[0][0]}: columns {', '.join(head)}: expected {expected}")
-    table = np.array([numbers(path, n, row, len(head)) for n, row in lines[1:]])
+        raise CommandError(f"{heads[0].rpartition(':')[0]}: columns {', '.join(given)}: expected {expected}")
     values, fractions = table[:, [names.index(name) for name in varied]], table[:, names.index(weight[0])]
     if (fractions < 0.0).any() or not fractions.sum() > 0.0:
         raise CommandError(f"{path}: {weight[0]} has a negative value, or is zero throughout")
@@ -77,28 +68,13 @@ def read_scatter(path: Path, parameters: Mapping[str, Floats]) -> Scatter:
     elif fractions.sum() > 1.0 + SAME:
         raise CommandError(f"{path}: the probabilities have the sum {fractions.sum():.9g}; expected at most 1")
     scatter = Scatter(varied, values, fractions)
-    for state, (n, _) in enumerate(lines[1:]):
+    for state, place in enumerate(places):
         named = ", ".join(f"{name}={value:.9g}" for name, value in zip(varied, values[state], strict=True))
         if not scatter.rows(state, parameters).any() and fractions[state]:
-            raise CommandError(f"{path}:{n}: the sweep has no parameter set with {named}")
+            raise CommandError(f"{place}: the sweep has no parameter set with {named}")
         if any(np.all(same(values[before], values[state])) for before in range(state)):
-            raise CommandError(f"{path}:{n}: {named} occurs twice")
+            raise CommandError(f"{place}: {named} occurs twice")
     return scatter
-
-
-def numbers(path: Path, line: int, row: Sequence[str], count: int) -> list[float]:
-    """The cells of a line. CommandError: another count, or what is no finite number."""
-    if len(row) != count:
-        raise CommandError(f"{path}:{line}: {len(row)} cells; expected {count}")
-    found = []
-    for cell in row:
-        try:
-            found.append(float(cell))
-        except ValueError:
-            found.append(math.nan)
-        if not math.isfinite(found[-1]):
-            raise CommandError(f"{path}:{line}: {cell.strip()!r} is not a finite number")
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,3 +129,110 @@ def write_lives(lives: Sequence[Life], scatter: Scatter, table: Path, totals: Pa
     replace_file(table, lines_of([[*scatter.names, "share", *names], *rows]))
     sums = [[life.name, *cells_of([life.rate, life.life])] for life in lives]
     replace_file(totals, lines_of([["number", "rate", "life"], *sums]))
+
+
+EXTREME = {"min": -1.0, "max": 1.0}
+KEPT = (*EXTREME, "mean", "std", "Tz", "damage", "rate")
+"""Endings of the columns of a sweep that are compared, and the sign that makes extremes maxima."""
+FRACTILE = 0.9
+"""Of extremes: nine of ten seas of this length stay within."""
+NORMAL = 1.959963984540054
+"""95 % of a normal distribution lie within so many standard deviations."""
+FEW = 10
+"""With fewer seeds, intervals from the large-sample theory of the Gumbel distribution are too narrow."""
+TOLERANCE = 1e-6
+COLUMNS = ("mean", "mean_low", "mean_high", "std", "location", "scale", "p90", "p90_low", "p90_high")
+
+
+def mean_of(values: Floats) -> list[float]:
+    """Mean, the ends of its 95 % interval (Student's t) and standard deviation of (k,) values, k >= 2."""
+    from scipy.special import stdtrit
+
+    mean, spread = float(values.mean()), float(values.std(ddof=1))
+    half = float(stdtrit(len(values) - 1, 0.975)) * spread / math.sqrt(len(values))
+    return [mean, mean - half, mean + half, spread]
+
+
+def gumbel_of(largest: Floats) -> list[float]:
+    """Location and scale of the Gumbel distribution of (k,) maxima, its fractile and the ends of the 95 % interval.
+    Maximum likelihood and the covariance it has for many values: var(location) = 1.109 s^2/k, var(scale) = 0.608 s^2/k,
+    cov = 0.257 s^2/k (Coles 2001, from the information matrix with Euler's constant).
+    NaN where all values are equal. ModelError: the likelihood equations do not hold."""
+    if np.ptp(largest) <= 1e-12 * np.abs(largest).max():
+        return [math.nan] * 5
+    from scipy.stats import gumbel_r
+
+    location, scale = map(float, gumbel_r.fit(largest))
+    weights = np.exp(-(largest - location) / scale)
+    residual = largest.mean() - scale - weights @ largest / weights.sum()
+    if not (abs(residual) <= TOLERANCE * scale and abs(weights.mean() - 1.0) <= TOLERANCE):
+        raise ModelError(f"the Gumbel distribution of {len(largest)} extremes was not found (residual {residual:.1e})")
+    reduced = -math.log(-math.log(FRACTILE))
+    half = NORMAL * scale * math.sqrt((1.109 + 0.514 * reduced + 0.608 * reduced**2) / len(largest))
+    fractile = location + reduced * scale
+    return [location, scale, fractile, fractile - half, fractile + half]
+
+
+def statistics_of(values: Floats, sign: float | None) -> list[float]:
+    """The numbers of ``COLUMNS``; sign: of extremes, -1 for minima."""
+    if sign is None:
+        return [*mean_of(values), *[math.nan] * 5]
+    location, scale, fractile, low, high = gumbel_of(sign * values)
+    bounds = [sign * bound for bound in ((low, high) if sign > 0.0 else (high, low))]
+    return [*mean_of(values), sign * location, scale, sign * fractile, *bounds]
+
+
+def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:
+    """Statistics over the seeds of a sweep over parameters ``names``; None where it has only one seed of each state.
+    Rows: for each set of the other parameters, each extreme, mean, damage ... of the table. Columns: those parameters,
+    ``number``, ``seeds`` (completed runs), and ``COLUMNS``; NaN for fewer than two seeds."""
+    seeds = [name for name in names if is_seed(name)]
+    others = {name: sweep[name] for name in names if name not in seeds}
+    numbers = [name for name in sweep if name.rpartition("_")[2] in KEPT and name.rpartition("_")[0]]
+    table = np.column_stack([*others.values(), np.zeros(len(sweep["verdict"]))])
+    states, place = np.unique(table, axis=0, return_inverse=True)
+    if not seeds or len(states) == len(table):
+        return None
+    rows = []
+    for state, values in enumerate(states):
+        for name in numbers:
+            found = sweep[name][(place.ravel() == state) & (sweep["verdict"] == COMPLETED)]
+            found = found[np.isfinite(found)]
+            its = statistics_of(found, EXTREME.get(name.rpartition("_")[2])) if len(found) > 1 else [math.nan] * 9
+            rows.append((*values[:-1].tolist(), name, len(found), *its))
+    columns = list(zip(*rows, strict=True)) or [()] * (len(others) + 2 + len(COLUMNS))
+    return Columns(dict(zip((*others, "number", "seeds", *COLUMNS), map(np.array, columns), strict=True)))
+
+
+def line_of(row: Mapping[str, float | str | int], others: list[str]) -> str:
+    """A row of an extreme on the console."""
+    state = "".join(f"{name}={row[name]:.6g}, " for name in others)
+    text = f"{state}{row['number']}: mean {row['mean']:.6g} ({row['mean_low']:.6g} to {row['mean_high']:.6g})"
+    text += f", standard deviation {row['std']:.3g} over {row['seeds']} seeds"
+    if math.isfinite(float(row["p90"])):
+        text += f"; 90 % of seas within {row['p90']:.6g} ({row['p90_low']:.6g} to {row['p90_high']:.6g}, Gumbel)"
+    return text
+
+
+MOST_LINES = 12
+
+
+def write_seeds(sweep: Columns, names: Sequence[str], folder: Path, is_quiet: bool) -> None:
+    """``seeds.csv`` of a sweep over seeds, and on the console the rows of tensions, or of all without these."""
+    found = over_seeds(sweep, names)
+    if found is None:
+        return
+    cells = [column.tolist() for column in found.values()]
+    write_columns(folder / SEEDS, found)
+    if is_quiet:
+        return
+    print(f"           and {SEEDS}")
+    others = [name for name in found if name in names]
+    rows = [dict(zip(found, row, strict=True)) for row in zip(*cells, strict=True)]
+    shown = [row for row in rows if str(row["number"]).startswith("T_") and str(row["number"]).endswith("max")] or rows
+    for row in shown[:MOST_LINES]:
+        print(line_of(row, others))
+    if len(shown) > MOST_LINES:
+        print(f"... and {len(shown) - MOST_LINES} more in {SEEDS}")
+    if any(row["seeds"] < FEW for row in rows):
+        print(f"note: fewer than {FEW} seeds: the intervals of the Gumbel distribution are too narrow")

@@ -97,9 +97,7 @@ def column_named(what: str) -> str:
 
 def check_column(model: Model, what: str, has_forces: bool = False) -> str:
     """The column. CommandError, before anything is computed: the last step prints no nodes, or no such column.
-
-    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: whichever moves most
-    """
+    what        as ``U1_n2``, or (``has_forces``) ``T_e1``; empty: whichever moves most"""
     schedule, mesh = Schedule(model, len(model.steps) - 1, 0.0, None, False), model.mesh
     if not len(schedule.nodes):
         raise CommandError(NO_NODES)
@@ -114,9 +112,7 @@ def check_column(model: Model, what: str, has_forces: bool = False) -> str:
 
 def chosen_column(model: Model, period: float | str | None, what: str, has_forces: bool = False) -> str:
     """``what``, or, where that is empty, the printed displacement that moves most in the first periods of a motion.
-
-    The first one where there is no such motion. CommandError: as ``check_column``.
-    """
+    The first one where there is no such motion. CommandError: as ``check_column``."""
     if column := check_column(model, what, has_forces):
         return column
     with suppress(FemError):
@@ -127,9 +123,7 @@ def chosen_column(model: Model, period: float | str | None, what: str, has_force
 
 def period_of(points: Floats, spread: Floats, longest: int = LONGEST) -> int:
     """Smallest p such that every point (rows) returns after p of them; 0 where there is none.
-
-    spread  (c,) range of the motion in each column; those without motion are not looked at
-    """
+    spread  (c,) range of the motion in each column; those without motion are not looked at"""
     moving = spread > 1e-9 * spread.max(initial=0.0)
     scaled = points[:, moving] / spread[moving]
     for p in range(1, min(longest, len(points) // 2) + 1):
@@ -155,9 +149,7 @@ def drive_period(model: Model) -> float:
 
 def strobe(model: Model, period: float | str | None) -> tuple[float, int]:
     """Time between two points of a section, and the increments in it.
-
-    period  a time, the name of a ``*PARAMETER`` that is one, or None: that of the deck's PERIODIC amplitude
-    """
+    period  a time, the name of a ``*PARAMETER`` that is one, or None: that of the deck's PERIODIC amplitude"""
     if isinstance(period, str):
         named = {name.upper(): value for name, value in model.parameters.items()}
         if not named.get(period.upper(), 0.0) > 0.0:
@@ -219,11 +211,9 @@ class SectionSink(SilentSink):
 
 @dataclass(frozen=True, slots=True)
 class Sections(Question):
-    """How sections are taken; the rows of a sweep make a bifurcation diagram.
+    """How sections are taken, as ``sections`` has it; the rows of a sweep make a bifurcation diagram.
 
-    period  time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
-    cycles  periods in all;  points: of the section, at their end
-    what    column of ``Section`` that a sweep keeps; empty: the displacement that moves most in each motion
+    what  column of ``Section`` that a sweep keeps; empty: the displacement that moves most in each motion
     """
 
     period: float | str | None = None

@@ -44,8 +44,7 @@ class Move(NamedTuple):
 
 class State(NamedTuple):
     """Displacement and velocity of all dofs (3n,); taut: ropes and stops that are brought to their lengths and rates of
-    zero as rods are (r,), None: they are as in the state.
-    """
+    zero as rods are (r,), None: they are as in the state."""
 
     u: Floats
     v: Floats
@@ -156,9 +155,7 @@ class Strobe:
 
     def _keep_lengths(self, taut: Flags | None) -> StepSystem:
         """Rods and taut ropes to their lengths, others no longer, and stops no shorter, than they may be.
-
-        Returns the stage whose rods are the former.
-        """
+        Returns the stage whose rods are the former."""
         last, motion, ropes = self.last, self.last.progress.motion, self.last.at_start
         stage, firm, may = last.stage, last.stage, np.zeros(len(last.stage.bars.rods), np.bool_)
         if isinstance(ropes, Switched):
@@ -229,10 +226,8 @@ class Strobe:
 
     def slopes(self, chart: Chart, directions: Floats) -> tuple[Floats, Floats]:
         """P at the base of a chart (2m,), and its derivative along some directions (k, 2m): (2m, k).
-
         By the tangent map of every increment and event, or, where there is none, by differences of two lengths,
-        extrapolated to none.
-        """
+        extrapolated to none."""
         if self.has_tangent:
             self.begin(chart.base)
             found = self.vary(np.array([chart.moves(each) for each in directions]))

@@ -25,7 +25,7 @@ from fem.runs.frames import frame_of, grid_of, says_si
 from fem.runs.history import History
 from fem.runs.own import OwnFolder
 from fem.runs.run_record import COMPLETED, deck_name
-from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
+from fem.study.points import Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
 from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
 from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, cells_of, sweep_folder
@@ -100,7 +100,7 @@ class Sweep(Columns):
         >>> found.over_seeds()["seeds"].tolist()[:2]
         [4, 4]
         """
-        from fem.study.seeds import over_seeds
+        from fem.study.scatter import over_seeds
 
         return over_seeds(self, self.names)
 
@@ -202,8 +202,7 @@ def report_failures(found: Sweep) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A sweep before it starts. ``identity``: what makes two sweeps the same; ``heads``: first cells by point.
-    ``model``: the deck with its own values.
+    """A sweep before it starts. ``identity``: what makes two sweeps the same; ``model``: the deck with its own values.
 
     ``unread`` takes in the answers for decks that cannot be read, ``notices`` grows with what is remarkable.
     """
@@ -215,7 +214,6 @@ class Plan:
     question_of: QuestionOf
     question: Question
     identity: dict[str, Any]
-    heads: list[list[str]]
     history: bool
     notices: list[str]
     unread: list[Answer] = field(default_factory=list)
@@ -261,20 +259,18 @@ def make_plan(
         "columns": columns,
         "versions": {"fem": fem.__version__},
     }
-    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
     notices = list(model.notices)
     if isinstance(question, Layout) and question.record:
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
-    return Plan(
-        model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, heads, history, notices
-    )
+    return Plan(model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, history, notices)
 
 
 def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
     """Compute what the table does not have yet."""
-    table = SweepTable(own, plan.identity, plan.heads, resume=not plan.history)
+    heads = [[str(n), *cells_of(plan.grid.point(n - 1).values())] for n in range(1, len(plan.grid) + 1)]
+    table = SweepTable(own, plan.identity, heads, resume=not plan.history)
     if table.broken:
         lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
         plan.notices.append(f"{lost} are damaged: computed again")
@@ -302,7 +298,7 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
             console.close(len(table.rows), failed, own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
     columns, is_si = columns_of(plan, table.rows.values()), says_si(plan.model.heading)
-    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, not isinstance(plan.grid, Cases))
+    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, plan.grid.is_grid)
 
 
 def computed(

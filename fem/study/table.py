@@ -14,6 +14,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fem.errors import CommandError
 from fem.files import GrowingFile, Room, lines_of, replace_file
 from fem.model import Model
@@ -33,6 +35,12 @@ def cells_of(values: Iterable[int | float]) -> list[str]:
     return ["" if math.isnan(value) else repr(value) for value in values]
 
 
+def write_columns(path: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """A table of numbers, as ``cells_of`` has them, and of texts."""
+    cells = (column.tolist() if column.dtype.kind in "UO" else cells_of(column.tolist()) for column in columns.values())
+    replace_file(path, lines_of([list(columns), *zip(*cells, strict=True)]))
+
+
 def sweep_folder(
     output: str | Path | None,
     model: Model,
@@ -42,8 +50,7 @@ def sweep_folder(
     force: bool = False,
 ) -> OwnFolder:
     """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless a sweep of this very deck over other
-    values is there.
-    """
+    values is there."""
     folder = RESULTS / f"{deck_name(model)}_{kind}" if output is None else Path(output)
     names = Names(frozenset((TABLE, RECORD, SUMS, *figures)))
     own = OwnFolder(folder, RECORD, origin_of(model), names, force=force)

@@ -39,9 +39,7 @@ class Trajectory(Run):
 
 def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:
     """Advance an open step to increment ``end``, or to its own end.
-
-    is_paced  in chunks that are chosen by their wall time, between which Ctrl-C is heard
-    """
+    is_paced  in chunks that are chosen by their wall time, between which Ctrl-C is heard"""
     progress = last.progress
     while progress.increment < end and not last.clock.is_finished:
         if not is_paced:

@@ -20,7 +20,7 @@ from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from fem.compiled.interpreted import work
 from fem.errors import FemError
@@ -68,11 +68,8 @@ class Block:
         return solve_block(self.jobs, self.in_lanes, self.may_compile)
 
 
-@dataclass(frozen=True, slots=True)
-class LostWorker:
-    """The outcome of a block whose worker gave no answer."""
-
-    why: str
+Outcome: TypeAlias = list[Answer] | str
+"""Of a block; of one whose worker gave no answer, why."""
 
 
 class Team(Protocol):
@@ -83,7 +80,7 @@ class Team(Protocol):
     def submit(self, block: Block) -> None:
         """Give a block to a worker; at most ``capacity`` are under way."""
 
-    def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
+    def collect(self) -> list[tuple[Block, Outcome]]:
         """Outcomes of some blocks; waits for one. FemError: there are no workers left."""
 
 
@@ -105,14 +102,14 @@ class Worker:
         with suppress(OSError):
             self.pipe.send(block)
 
-    def take(self) -> list[Answer] | LostWorker:
+    def take(self) -> Outcome:
         self.block = None
         try:
-            answer: list[Answer] | LostWorker = self.pipe.recv()
+            answer: Outcome = self.pipe.recv()
             return answer
         except (OSError, EOFError):
             self.end()
-            return LostWorker(ending(self.process.exitcode))
+            return ending(self.process.exitcode)
 
     def end(self) -> None:
         """Ask the process to end, and see to it."""
@@ -137,7 +134,7 @@ class ProcessTeam:
             self.workers.append(idle)
         idle.give(block)
 
-    def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
+    def collect(self) -> list[tuple[Block, Outcome]]:
         """Answers of those that have ended."""
         busy: dict[Any, Any] = {worker.pipe: worker for worker in self.workers if worker.block is not None}
         ready = [busy[pipe] for pipe in wait(list(busy))]
@@ -163,8 +160,8 @@ def process_team(count: int) -> Iterator[ProcessTeam]:
             worker.end()
 
 
-def lost_by(error: BaseException) -> LostWorker:
-    return LostWorker(" ".join(f"{type(error).__name__}: {error}".split())[:200])
+def lost_by(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def ending(code: int | None) -> str:
@@ -185,8 +182,7 @@ def serve(pipe: Connection) -> None:
         while True:
             content = pipe.recv_bytes()
             try:
-                block: Block = pickle.loads(content)
-                answer: list[Answer] | LostWorker = block.solve()
+                answer: Outcome = pickle.loads(content).solve()
             except Exception as error:  # runs report their failures as answers: this is one of the machine
                 answer = lost_by(error)
             pipe.send(answer)
@@ -285,9 +281,7 @@ def begin_together(
     jobs: Iterator[Job], left: int, workers: int
 ) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
     """Two points alone, then some together; the jobs left, and processor seconds of one together (0: all run alone).
-
-    Lanes that are not compiled are compiled where what they save is more than that takes.
-    """
+    Lanes that are not compiled are compiled where what they save is more than that takes."""
     first = next(jobs, None)
     if first is None or first.history or can_run_in_lanes(first.model):
         return chain([first] if first else [], jobs), left, 0.0
@@ -316,9 +310,7 @@ def begin_together(
 
 def is_worth_compiling(model: Model, work: float, workers: int) -> bool:
     """The march of lanes for the shape of a model saves more of some processor seconds of work than it takes.
-
-    One process compiles, while ``workers`` of them could work: so it ends sooner, too.
-    """
+    One process compiles, while ``workers`` of them could work: so it ends sooner, too."""
     takes = COMPILE_SECONDS + ELEMENT_COMPILE_SECONDS * len(model.mesh.element_labels)
     return SAVED * work > takes * workers
 
@@ -362,7 +354,7 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
         ready.extend(islice(work, max(0, team.capacity - len(ready))))  # read while workers are busy
         for block, outcome in team.collect():
             under_way -= 1
-            if not isinstance(outcome, LostWorker):
+            if not isinstance(outcome, str):
                 losses = 0
                 yield outcome
                 continue
@@ -371,7 +363,7 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
                 alone = int(len(block.jobs) == 1)  # else it is unknown which job it was
                 ready.extendleft(Block((job,), losses=alone) for job in reversed(block.jobs))
             else:
-                verdict = DIED.format(why=outcome.why)
+                verdict = DIED.format(why=outcome)
                 yield [Answer(job.point, verdict, job.question.empty_row()) for job in block.jobs]
             if losses >= MOST_LOSSES:
-                raise FemError(GONE.format(count=losses, why=outcome.why))
+                raise FemError(GONE.format(count=losses, why=outcome))

@@ -25,7 +25,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.errors import CommandError, unknown
 from fem.files import write_new
-from fem.lines.conductors import Load, State, stress
+from fem.lines.conductors import State, stress
 from fem.lines.hanging import Line, Shape, hang, natural_length
 from fem.tools.sagging import Row, SagTension, sag_tension_as_asked
 from fem.tools.spans import AIR, BOTTOM, CABLE, STREAM, rounded
@@ -118,20 +118,19 @@ def line_section(
     names = [each.condition.name for each in line.rows]
     if row not in names:
         raise CommandError(unknown("row", row, names).args[0])
-    if state not in ("initial", "final"):
-        raise CommandError(f"state {state!r} is not one of initial, final")
-    if event and event not in EVENTS:
-        raise CommandError(unknown("event", event, EVENTS).args[0])
-    chosen = line.rows[names.index(row)]
-    if event == "ice" and not chosen.condition.ice:
-        raise CommandError(f"row {row} has no ice that could fall")
-    if bars < 2 or len(string) != 2 or not min(string) > 0.0:
-        raise CommandError("a section needs at least 2 bars per span, and strings with a length and a mass")
-    if event == "gust" and chosen.condition.wind:
-        raise CommandError(f"row {row} has a wind of its own: gusts are for a row without")
-    begin = height if line.height is None else line.height
-    if event and not min(begin, begin + line.rise) > 0.0:
-        raise CommandError(f"{event} needs heights over the ground: give the height of the clamps")
+    chosen, begin = line.rows[names.index(row)], height if line.height is None else line.height
+    has_strings = len(string) == 2 and min(string) > 0.0
+    wrong = {
+        f"state {state!r} is not one of initial, final": state not in ("initial", "final"),
+        str(unknown("event", event, EVENTS).args[0]): event not in ("", *EVENTS),
+        f"row {row} has no ice that could fall": event == "ice" and not chosen.condition.ice,
+        "a section needs at least 2 bars per span, and strings with a length and a mass": bars < 2 or not has_strings,
+        f"row {row} has a wind of its own: gusts are for a row without": event == "gust" and chosen.condition.wind,
+        f"{event} needs heights over the ground: give the height of the clamps": event
+        and not min(begin, begin + line.rise) > 0.0,
+    }
+    for message in (message for message, is_so in wrong.items() if is_so):
+        raise CommandError(message)
     made = at_rest(line, chosen, state == "final", bars, (string[0], string[1]), begin)
     text = deck_text(line, chosen, state, made, bars, (string[0], string[1]), event)
     return write_new(Path("section.inp") if output is None else Path(output), text.encode(), force)
@@ -156,7 +155,8 @@ def at_rest(
     moduli = (each.modulus for each, does in zip(conductor.materials, carry, strict=True) if does)
     stiffness = conductor.area * sum(moduli)
     stretch = 1.0 + state.shape.mean / stiffness
-    q = stretch * load_vector(load)
+    more = 1.0 + load.extra / math.hypot(load.weight, load.wind)  # along the resultant
+    q = stretch * (more * np.array([0.0, load.wind, -load.weight]))
     down = q / np.linalg.norm(q)
     arms = np.zeros((count + 1, 3))
     arms[1:, 0] = np.cumsum(line.spans)
@@ -178,12 +178,6 @@ def at_rest(
             arms[1:-1, 2] += string[0]
             return Section(arms, clamps, lengths, stiffness, stretch, q)
     raise CommandError(f"the suspension strings find no place at rest: their clamps still move by {way:.2g} m")
-
-
-def load_vector(load: Load) -> Floats:
-    """(3,) wind along y, weight along -z, and what is added to both along their resultant."""
-    more = 1.0 + load.extra / math.hypot(load.weight, load.wind)
-    return more * np.array([0.0, load.wind, -load.weight])
 
 
 def span_length(chord: Floats, q: Floats, pull: float, stiffness: float, bars: int) -> float:

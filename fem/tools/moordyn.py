@@ -107,13 +107,8 @@ def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Wa
     label = max(chain.nodes[-1] for chain in chains) + 2 * max(moorings.points) + 1
     bodies = written(moorings, nodes_of(chains), label, gravity, density)
     steps = [*REST.splitlines(), *bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
-    steps += [
-        "*END STEP",
-        *STREAM.splitlines(),
-        *water_lines(moorings, chains, bodies.water, bool(water.history)),
-        "*END STEP",
-        *MOTION.splitlines(),
-    ]
+    water_loads = water_lines(moorings, chains, bodies.water, bool(water.history))
+    steps += ["*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *MOTION.splitlines()]
     what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
     lines = [
         *("*HEADING", what, *(f"** {notice}" for notice in notices)),
@@ -210,15 +205,13 @@ def property_lines(moorings: Moorings) -> list[str]:
 
 def law_lines(made: LineType, damping: float) -> list[str]:
     """EA and BA [N s]: a spring beside a dashpot; with EA_s|EA_d a spring EA_d in series with those, which are EA_1 and
-    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load.
-    """
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load."""
     static, *dynamic = made.parts(3)
     if not dynamic:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
     if not damping:
-        raise made.row.error(
-            "EA_s|EA_d needs a damping BA_s: without it the line would change between stiff and soft at once", 4
-        )
+        what = "EA_s|EA_d needs a damping BA_s: without it the line would change between stiff and soft at once"
+        raise made.row.error(what, 4)
     if len(dynamic) > 1:
         return ["*ELASTIC", repr(static), "*DYNAMIC STIFFNESS", numbers((*dynamic, damping))]
     slow = dynamic[0] * static / (dynamic[0] - static)
@@ -348,9 +341,7 @@ def in_rows(labels: list[int]) -> list[str]:
 
 def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin: float) -> list[str]:
     """``*FAILURE`` cards. DeckError: they name what is not there, or cannot be.
-
-    ends  (line, point) -> the bar of the line beside the point;  begin  total time at which MoorDyn's begins
-    """
+    ends  (line, point) -> the bar of the line beside the point;  begin  total time at which MoorDyn's begins"""
     found: dict[str, list[str]] = {"TIME": [], "TENSION": []}
     for row in moorings.failures:
         if len(row.words) < 5:
@@ -387,9 +378,7 @@ CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows d
 
 def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
     """``fem import moordyn``; ``say`` is told what is left out and what is written.
-
-    DeckError: the file cannot be understood. CommandError: the deck exists and holds something else.
-    """
+    DeckError: the file cannot be understood. CommandError: the deck exists and holds something else."""
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)
@@ -454,9 +443,8 @@ def left_out(moorings: Moorings) -> list[str]:
     found += floating(moorings)
     for end in moorings.points.values():
         if end.is_loose and end.drag_area:
-            found.append(
-                f"point {end.label}: CdA = {end.drag_area:g} acts on the adjacent bars, transversely and axially"
-            )
+            what = f"point {end.label}: CdA = {end.drag_area:g} acts on the adjacent bars, transversely and axially"
+            found.append(what)
         if end.is_loose and end.volume:
             found.append(f"point {end.label}: its buoyancy acts at any height")
     words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}

@@ -42,15 +42,9 @@ def loose(moorings: Moorings) -> list[Body]:
     return [each for each in moorings.bodies.values() if each.is_loose]
 
 
-def axes_of(body: Body) -> Floats:
-    """(3, 3) axes of a body in space, as columns."""
-    pose = (0.0, 0.0, 0.0, *body.pose[3:])
-    return np.array([on_body(axis, pose) for axis in np.eye(3).tolist()]).T
-
-
 def inertia_of(body: Body, points: list[Point]) -> tuple[float, Floats, Floats]:
     """Mass, centre (3,) and tensor of inertia about it (3, 3). DeckError: that of no body."""
-    axes = axes_of(body)
+    axes = np.array([on_body(axis, (0.0, 0.0, 0.0, *body.pose[3:])) for axis in np.eye(3).tolist()]).T
     parts = [(body.mass, np.array(on_body(body.centre, body.pose)), axes @ np.diag(body.inertia) @ axes.T)]
     parts += [(point.mass, np.array(point.place), np.zeros((3, 3))) for point in points]
     for rod in body.rods:

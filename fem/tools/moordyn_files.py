@@ -106,9 +106,7 @@ class LineType:
 @dataclass(frozen=True, slots=True)
 class Point:
     """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
-
-    name  of the end of a rod;  its label is then above those of the points
-    """
+    name  of the end of a rod;  its label is then above those of the points"""
 
     row: Row
     label: int
@@ -150,9 +148,7 @@ class Rod:
 @dataclass(slots=True)
 class Body:
     """A rigid body, or a rod that is one by itself: the kind of ``Point``, pinned where its place alone is held.
-
-    pose  x, y, z, roll, pitch, yaw in degrees;  centre, inertia, drag_area, added: x, y, z in axes of the body
-    """
+    pose  x, y, z, roll, pitch, yaw in degrees;  centre, inertia, drag_area, added: x, y, z in axes of the body"""
 
     row: Row
     name: str

@@ -31,9 +31,7 @@ def file_beside(path: Path, word: str) -> Path:
 
 def rows_of(path: Path, what: str, heads: int = 0) -> list[Row]:
     """The lines that hold something, without the first ``heads`` of the file. CommandError: it is not there.
-
-    what  that takes the file, for the message
-    """
+    what  that takes the file, for the message"""
     if not path.is_file():
         raise CommandError(f"{what} from {path}, which does not exist")
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
@@ -144,9 +142,8 @@ def changing(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[t
     shape = table[np.abs(table).max(axis=1).argmax()]
     factor = table @ shape / (shape @ shape or 1.0)
     if np.abs(table - factor[:, None] * shape).max() > SAME_SHAPE * np.abs(shape).max():
-        raise first.error(
-            "the profile of the current changes its shape in time", 0, "a deck has one profile, times a curve"
-        )
+        what = "the profile of the current changes its shape in time"
+        raise first.error(what, 0, "a deck has one profile, times a curve")
     profile = sorted((z, *velocity) for z, velocity in zip(depths, shape.reshape(3, parts).T.tolist(), strict=True))
     return tuple(profile), tuple((time, float(each)) for (time, _), each in zip(found, factor, strict=True))
 
@@ -225,9 +222,8 @@ def of_file(moorings: Moorings, asked: Row) -> Water:
             raise asked.error(f"{path.name} has no {name}", 0)
         kinds.append(int(named[name].number(0, name)))
         if kinds[-1] not in (0, 1):
-            raise named[name].error(
-                "waves and currents of OpenFAST's SeaState are not in MoorDyn's files", 0, "0 or 1 are"
-            )
+            what = "waves and currents of OpenFAST's SeaState are not in MoorDyn's files"
+            raise named[name].error(what, 0, "0 or 1 are")
     if kinds[0] == 1:
         wanted = [named.get(name) for name in ("wavekinfile", "dtwave", "wavedir")]
         if None in wanted:

@@ -45,23 +45,13 @@ CHARTED = 0.5
 
 def conductor_of(section: Section) -> Conductor:
     """Core and wires of a section of the catalogue: its own curves, or those of its stranding (26/7).
-
-    CommandError: the catalogue has no curves for it.
-    """
+    CommandError: the catalogue has no curves for it."""
     own = numbers_of(section.name)
     if not {"area", "wires", "core_wires"} <= own.keys():
         raise CommandError(f"section {section.name} has no curves of a core and wires in the catalogue; {which()} have")
     stranding = f"{own['wires'][0]:.0f}/{own['core_wires'][0]:.0f}"
     curves = own if "wires_initial" in own else numbers_of(stranding)
-    materials = tuple(
-        charted(
-            curves[f"{part}_initial"],
-            curves[f"{part}_creep"],
-            curves[f"{part}_final"][0],
-            curves[f"{part}_expansion"][0],
-        )
-        for part in ("core", "wires")
-    )
+    materials = tuple(charted(curves, part) for part in ("core", "wires"))
     return Conductor(own["area"][0], materials, curves["reference"][0])
 
 
@@ -79,12 +69,13 @@ def which() -> str:
     return ", ".join(sorted(row["section"] for row in rows() if row["quantity"] == "core_wires"))
 
 
-def charted(initial: tuple[float, ...], creep: tuple[float, ...], modulus: float, expansion: float) -> Curves:
-    """Curves that end where a chart does, or where the initial one stops to rise."""
+def charted(curves: Mapping[str, tuple[float, ...]], part: str) -> Curves:
+    """Curves of core or wires, that end where a chart does, or where the initial one stops to rise."""
+    initial, creep, final, expansion = (curves[f"{part}_{what}"] for what in ("initial", "creep", "final", "expansion"))
     slopes = [k * coefficient for k, coefficient in enumerate(initial)][1:]
     steps = [CHARTED * step / 1000 for step in range(1001)]
     falls = (x for x in steps if sum(slope * x**k for k, slope in enumerate(slopes)) <= 0.0)
-    return Curves(initial, creep, modulus, expansion, next(falls, CHARTED))
+    return Curves(initial, creep, final[0], expansion[0], next(falls, CHARTED))
 
 
 class Row(NamedTuple):
@@ -200,15 +191,6 @@ def load_of(condition: Condition, section: Section, conductor: Conductor, gravit
     weight = (section.mass + condition.ice_density * ring) * gravity
     wind = condition.wind * (section.diameter + 2.0 * condition.ice)
     return Load(weight, wind, condition.extra, condition.temperature - conductor.reference)
-
-
-class Strung(NamedTuple):
-    """States of all conditions with a length: new; what the conductor remembers at last; the heaviest condition."""
-
-    initial: list[State]
-    final: Memory
-    is_creep_larger: bool
-    heaviest: int
 
 
 class Stringing:
@@ -338,15 +320,13 @@ def sag_tension(
     span, rise, height = ends_of(spans, first, last)
     stringing = Stringing(made, conductor, (span, rise), gravity)
     try:
-        length0, governing, strung = strung_as(stringing, conditions, height)
-        final = [stringing.state(length0, each, strung.final) for each in conditions]
+        length0, governing, new_states, (memory, is_creep_larger), load = strung_as(stringing, conditions, height)
+        final = [stringing.state(length0, each, memory) for each in conditions]
     except LineError as error:
         raise CommandError(f"no sag and tension: {error}") from None
-    found = tuple(map(Row, conditions, strung.initial, final))
-    heaviest = conditions[strung.heaviest].name
     return SagTension(
-        made, conductor, span, rise, height, tuple(spans) or (span,), units, gravity, length0, governing, strung.final,
-        strung.is_creep_larger, heaviest, found,
+        made, conductor, span, rise, height, tuple(spans) or (span,), units, gravity, length0, governing, memory,
+        is_creep_larger, load, tuple(map(Row, conditions, new_states, final)),
     )  # fmt: skip
 
 
@@ -366,8 +346,11 @@ def ends_of(
     return span, last[2] - first[2], first[2]
 
 
-def strung_as(stringing: Stringing, conditions: Sequence[Condition], height: float | None) -> tuple[float, str, Strung]:
-    """Length without stress, the limit that governs it, and the states. CommandError: limits contradict each other."""
+def strung_as(
+    stringing: Stringing, conditions: Sequence[Condition], height: float | None
+) -> tuple[float, str, list[State], tuple[Memory, bool], str]:
+    """Length without stress, the limit that governs it, states of the new conductor, what it remembers at last (and
+    whether of creep), the heaviest condition. CommandError: limits contradict each other."""
     limited = [(condition, limit) for condition in conditions for limit in condition.limits]
     if not limited:
         raise CommandError(f"no limit determines the stringing: give one of the columns {', '.join(TENSIONS)}, ...")
@@ -380,7 +363,7 @@ def strung_as(stringing: Stringing, conditions: Sequence[Condition], height: flo
         initial = [stringing.state(length0, each) for each in conditions]
         hardest = max(range(len(conditions)), key=lambda place: initial[place].shape.mean)
         if hardest == heaviest:
-            return length0, governing, Strung(initial, *later(length0), heaviest)
+            return length0, governing, initial, later(length0), conditions[heaviest].name
         heaviest = hardest
     raise LineError("the condition with the largest tension alternates with the stringing: no solution was found")
 

@@ -178,9 +178,7 @@ def known() -> str:
 
 def section_of(name: str) -> Section:
     """Of a name in the catalogue. CommandError: there is none of that name; it says which there are.
-
-    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some.
-    """
+    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some."""
     *parts, size = name.split("-")
     diameter = 0.0
     with suppress(ValueError):
@@ -222,9 +220,8 @@ def read_record(path: Path, deck: Path) -> Record:
     heads = [head.strip() for head in rows[0]] if rows else []
     columns = {head: place for place, head in enumerate(heads) if head.lower() in AXES}
     if not columns or len(rows) < 3:
-        raise CommandError(
-            f"{path} has no column surge, sway or heave: its first line must name the columns, time first"
-        )
+        what = f"{path} has no column surge, sway or heave: its first line must name the columns, time first"
+        raise CommandError(what)
     try:
         times = [float(row[0]) for row in (rows[1], rows[-1])]
         values = {head: float(rows[1][place]) for head, place in columns.items()}
@@ -291,9 +288,8 @@ def line(
     """
     given = {name: value for name, value in zip(MEASURES, (length, tension, sag), strict=True) if value is not None}
     if len(given) != 1:
-        raise CommandError(
-            f"one of {', '.join(MEASURES)} must say how the line hangs, got {', '.join(given) or 'none'}"
-        )
+        what = f"one of {', '.join(MEASURES)} must say how the line hangs, got {', '.join(given) or 'none'}"
+        raise CommandError(what)
     ((measure, value),) = given.items()
     start = (0.0, 0.0, -(depth or 0.0)) if first is None else first
     begin, end = vector("first", start), vector("last", last)
@@ -606,9 +602,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--time", metavar="T", type=positive, help="duration of the motion [s] (default: 10 periods, or the record)"
     )
-    command.add_argument(
-        "--dt", metavar="DT", type=positive, help="largest increment [s] (default: period/200, or 0.05)"
-    )
+    what = "--dt"
+    command.add_argument(what, metavar="DT", type=positive, help="largest increment [s] (default: period/200, or 0.05)")
     command.add_argument("--output", metavar="FILE.inp", type=Path, help="deck to write (default: line.inp)")
     add_force(command)
     text = "run the deck, too (results in results/<deck name>), and draw the tensions"

@@ -73,9 +73,7 @@ def bending_stress(tension: float, stiffness: float, modulus_by_wire: float, at:
 
 def wires_of(section: str) -> tuple[float, float]:
     """Diameter of the outer wires, EI of all wires that slide; they follow from area and diameter of the conductor.
-
-    CommandError: the stranding is not known.
-    """
+    CommandError: the stranding is not known."""
     own = numbers_of(section_of(section).name)
     stranding = tuple(int(own[name][0]) if name in own else 0 for name in ("wires", "core_wires"))
     if stranding not in LAYERS:

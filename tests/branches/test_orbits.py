@@ -11,7 +11,7 @@ from scipy.optimize import brentq, fsolve
 
 import fem
 from fem.errors import CommandError, NoConvergence
-from fem.study import orbit
+from fem.study import branches
 from fem.study.branches import DOUBLING, FOLD, GRAZING, Orbits, orbits
 from fem.study.continuation import continuation
 from fem.study.sections import chosen_column
@@ -182,7 +182,7 @@ def test_large_models_without_matrices_find_the_same(monkeypatch):
     text = chain(4, young=50.0, dt=0.01, period=0.2, material="*DAMPING, ALPHA=3.")
     model = fem.parse_deck(text.replace("*END STEP", "*NODE PRINT, NSET=ALL\nU, V\n*END STEP"))
     dense = orbits(model, period=0.2, transient=20).orbits[0]
-    monkeypatch.setattr(orbit, "DENSE", 0)
+    monkeypatch.setattr(branches, "DENSE", 0)
     found = orbits(model, period=0.2, transient=20).orbits[0]
     assert dense.residual <= 1e-8 and found.residual <= 1e-8
     assert found.state.u == pytest.approx(dense.state.u, abs=1e-7)
@@ -231,7 +231,7 @@ def test_a_deck_without_a_drive_is_told_so(tmp_path):
 
 
 def test_where_no_orbit_is_found_it_is_told_what_to_try(tmp_path, monkeypatch):
-    monkeypatch.setattr("fem.study.orbit.MOST_ITERATIONS", 1)
+    monkeypatch.setattr("fem.study.branches.MOST_ITERATIONS", 1)
     with pytest.raises(NoConvergence, match="try another initial state, or --transient N"):
         orbits(written(tmp_path, OSCILLATOR))
 

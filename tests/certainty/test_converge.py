@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 import fem
 from fem.cli import main
-from fem.deck.divided import with_increments
 from fem.deck.refined import refined
+from fem.deck.writer import with_increments
 from fem.model import Model
 from fem.study.certainty.companions import stretched
 from fem.study.certainty.converge import Choice, Share, changed, next_choice

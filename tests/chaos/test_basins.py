@@ -15,8 +15,7 @@ import fem
 from fem.cli import main
 from fem.errors import CommandError
 from fem.study import workers
-from fem.study.attractors import Attractor, Basins, Settling, chosen_in, furthest, returning, turns
-from fem.study.basins import at_half, grouped
+from fem.study.basins import Attractor, Basins, Settling, at_half, chosen_in, furthest, grouped, returning, turns
 from fem.study.figures import picture
 from fem.study.sweep import Sweep
 
@@ -102,7 +101,7 @@ def test_a_truss_snaps_where_an_integration_says(truss, monkeypatch):
 def test_some_starts_run_again_at_half_the_increment(truss, monkeypatch, tmp_path, capsys):
     """Where they end at dt/2 is where the same starts end in a run of their own."""
     truss.write_text(TRUSS.replace("drag = ", "dt = 0.1\ndrag = ").replace("0.02, 1\n", "<dt>, 1\n"))
-    monkeypatch.setattr("fem.study.attractors.ONE_IN", 2)
+    monkeypatch.setattr("fem.study.basins.ONE_IN", 2)
     monkeypatch.chdir(tmp_path)
     command = ["basins", str(truss), "--grid", "U3_2=-0.7:0.1:4", "--period", "1", "--workers", "1"]
     assert main([*command, "--output", "own"]) == 0

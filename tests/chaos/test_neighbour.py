@@ -10,14 +10,14 @@ import pytest
 import fem
 from fem.errors import CommandError
 from fem.study.exponents import lyapunov
-from fem.study.neighbour import Pair
+from fem.study.growth import TwoGrowth
 from tests.solve.test_ropes import EVENT_SCHEMES, hung, line
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 RIGID, ROPE = INPUTS / "string_pendulum_rigid.inp", INPUTS / "string_pendulum_rope.inp"
 
 
-def lengths_and_rates(pair: Pair) -> tuple[np.ndarray, np.ndarray]:
+def lengths_and_rates(pair: TwoGrowth) -> tuple[np.ndarray, np.ndarray]:
     """Lengths of the three bars in a row of the second motion, and how fast they grow."""
     last, motion = pair.second.last, pair.second.progress.motion
     x = np.diff(last.system.coordinates + motion.u.reshape(-1, 3), axis=0)
@@ -34,14 +34,13 @@ def test_the_neighbour_is_a_possible_motion(integrator, middle):
     The rope in the middle starts at its length, in free fall: whether it counts as taut, without tension, is a matter
     of round-off, and the two motions may differ in that until it pulls.
     """
-    pair = Pair(fem.parse_deck(line(integrator, 0.0, middle=middle, period=0.8)))
-    pair.begin()
+    pair = TwoGrowth(fem.parse_deck(line(integrator, 0.0, middle=middle, period=0.8)))
     ropes = np.array([0, 2]) if middle else np.array([0, 1, 2])
     seen = set()
     while not pair.is_finished:
-        pair.follow(20)
+        pair.advance(20)
         while not (pair.is_alike or pair.is_finished):
-            pair.follow(1)
+            pair.advance(1)
         assert pair.is_alike
         events = pair.second.last.events
         pair.bring_close(pair.distance)
@@ -58,9 +57,8 @@ def test_the_neighbour_is_a_possible_motion(integrator, middle):
 
 
 def test_a_share_above_one_does_not_make_a_slack_rope_too_long():
-    pair = Pair(fem.parse_deck(hung(0.0, rise=0.02, period=0.2)))
-    pair.begin()
-    pair.follow(1)
+    pair = TwoGrowth(fem.parse_deck(hung(0.0, rise=0.02, period=0.2)))
+    pair.advance(1)
     assert not pair.second.last.events.taut[0]
     there = pair.second.progress.motion
     there.u[5] = -1e-3  # 2.1 cm below the first motion: twenty times that would be below its length

@@ -11,7 +11,7 @@ import pytest
 from fem.cli import main
 from fem.runner import run_to_files
 from fem.runs.read import Missing, open_results
-from fem.show.shapes import SIZE, modes, read_modes, shapes, unit
+from fem.show.shapes import SIZE, modes, shapes, unit
 from tests.pictures.runs import chain
 
 LINKS, LENGTH, PULL, MASS = 8, 2.0, 50.0, 0.1
@@ -104,8 +104,8 @@ def test_sign_and_size_do_not_hang_on_those_of_the_solver() -> None:
 
 def test_what_is_missing_is_said(string: Path, tmp_path: Path) -> None:
     with pytest.raises(Missing, match=r"\*FREQUENCY"):
-        read_modes(open_results(chain(tmp_path, period=0.05)))
+        modes(open_results(chain(tmp_path, period=0.05)))
     (tmp_path / "string.inp").write_text(STRING)
     run_to_files(tmp_path / "string.inp", tmp_path / "bare", quiet=True, vtk=False)
     with pytest.raises(Missing, match="without --no-vtk"):
-        read_modes(open_results(tmp_path / "bare"))
+        modes(open_results(tmp_path / "bare"))

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 import fem
 from fem.cli import main
 from fem.commands.arguments import file_with_values
-from fem.study.fitting import Varied, certainty, in_words
+from fem.study.fit import Varied, certainty, in_words
 
 ROOT = Path(__file__).resolve().parents[2]
 BAR = """*PARAMETER
@@ -72,7 +72,9 @@ def written(name, **columns):
 
 def test_a_linear_parameter_has_the_interval_of_linear_regression(deck):
     """Closed form: P = sum x y / sum x^2 with x = t/50; Student's t; fewer independent ones where errors are alike."""
-    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)})
+    told: list[str] = []
+    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)}, say=told.append)
+    assert told[0].startswith("2 runs: P=2, sum of squares")
     x, y = TIME / 50.0, record()["U1_n2"]
     best = x @ y / (x @ x)
     std = np.sqrt(np.sum((y - best * x) ** 2) / (len(x) - 1) / (x @ x))
@@ -170,7 +172,7 @@ def test_intervals_hold_the_truth_also_where_errors_are_correlated(memory, least
 
 @pytest.mark.long
 def test_processes_give_what_one_gives(deck, monkeypatch):
-    monkeypatch.setattr("fem.study.fitting.START_UP", 0.0)
+    monkeypatch.setattr("fem.study.fit.START_UP", 0.0)
     records = [(record(load), {"P": load}) for load in (2.0, 3.0)]
     one, two = (fem.fit(deck, records, {"E": (50.0, 200.0)}, workers=count) for count in (1, 2))
     assert one.parameters == two.parameters and one.search == two.search

@@ -17,9 +17,9 @@ from fem.deck import parse_deck
 from fem.runs.own import Names, Origin, OwnFolder
 from fem.runs.run_record import COMPLETED
 from fem.study import workers
-from fem.study.question import Answer, Job, Question
+from fem.study.question import Job, Question
 from fem.study.table import LOST, RECORD, SUMS, TABLE, SweepTable
-from fem.study.workers import Block, LostWorker, ProcessTeam, process_team, spread
+from fem.study.workers import Block, Outcome, ProcessTeam, process_team, spread
 from tests.sweeping.swings import SWING, write_swing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
@@ -53,6 +53,7 @@ def work(folder: Path, deaths: Mapping[int, int], count: int, size: int) -> Iter
 
 
 @pytest.mark.parametrize(("processes", "size"), [(1, 1), (2, 3)])
+@pytest.mark.sampled(1)
 def test_a_point_whose_process_dies_is_tried_again_alone(tmp_path, processes, size):
     deaths = {0: 1, 4: 99, 5: 1}
     with process_team(processes) as team:
@@ -83,9 +84,9 @@ def test_processes_that_die_one_after_the_other_end_the_sweep(tmp_path):
             assert len(self.blocks) < self.capacity
             self.blocks.append(block)
 
-        def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
+        def collect(self) -> list[tuple[Block, Outcome]]:
             self.lost += 1
-            return [(self.blocks.pop(0), LostWorker("SIGBUS"))]
+            return [(self.blocks.pop(0), "SIGBUS")]
 
     team, answers = Doomed(), []
     with pytest.raises(fem.FemError, match=r"20 workers were lost in a row \(SIGBUS\)"):
@@ -105,10 +106,10 @@ def test_answers_between_losses_let_a_sweep_go_on(tmp_path):
         def submit(self, block: Block) -> None:
             self.blocks.append(block)
 
-        def collect(self) -> list[tuple[Block, list[Answer] | LostWorker]]:
+        def collect(self) -> list[tuple[Block, Outcome]]:
             self.turn += 1
             block = self.blocks.pop(0)
-            return [(block, LostWorker("x") if self.turn % 2 else block.solve())]
+            return [(block, "x" if self.turn % 2 else block.solve())]
 
     answers = [answer for part in spread(Unsteady(), work(tmp_path, {}, 100, 1)) for answer in part]
     assert sorted(answer.point for answer in answers) == list(range(100))

@@ -9,7 +9,7 @@ import pytest
 
 from fem.cli import main
 from fem.errors import ModelError
-from fem.study import seeds
+from fem.study import scatter as seeds
 from fem.study.sweep import Sweep
 
 

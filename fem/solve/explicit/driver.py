@@ -78,12 +78,8 @@ class Explicit(Marcher):
         """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
         factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
-        if (
-            step.whole.requests.record_all
-            or step.system.model.failures
-            or not is_free
-            or np.any(factors[1:] != factors[:-1])
-        ):
+        asks = step.whole.requests.record_all or step.system.model.failures
+        if asks or not is_free or np.any(factors[1:] != factors[:-1]):
             self.closed: Flags = np.ones(len(chunk.dt), np.bool_)
             return self.closed
         increments = done + np.arange(1, len(time))

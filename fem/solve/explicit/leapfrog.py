@@ -190,10 +190,8 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
 @inner_kernel
 def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floats, x: Floats) -> float:
     """G x + curved |v_j - v_i|^2 into the gaps; returns the largest fraction of what one consists of (or NaN).
-
     longest  of x before it was corrected: what is at rest has no size of its own
-    curved   0 where x are velocities, 1 where they are accelerations
-    """
+    curved   0 where x are velocities, 1 where they are accelerations"""
     fraction = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
@@ -265,8 +263,7 @@ HUGE = 1e300
 
 class Moved(NamedTuple):
     """What moves with each free dof, dependent dofs included: inverse (3n,) of its mass, 0 at dofs that are not free;
-    damping (3n,), mass-proportional (empty: none).
-    """
+    damping (3n,), mass-proportional (empty: none)."""
 
     inverse: Floats
     damping: Floats

@@ -198,9 +198,7 @@ TURNS = 4
 @dataclass(frozen=True, slots=True)
 class Superposition:
     """Modes (m) of n nodes: ``shapes`` (3n, m), ``held`` M phi, ``rates`` (m,) 2 zeta w [1/time]; ``whole``: all dofs.
-
-    solve  K u = f over the independent dofs, roughly
-    """
+    solve  K u = f over the independent dofs, roughly"""
 
     whole: Small
     shapes: Floats
@@ -238,9 +236,8 @@ def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposit
         raise ModelError("*STEADY STATE DYNAMICS: modes do not give the tensions of rods and taut ropes; use DIRECT")
     solve = factorised(whole, 0.0)
     if solve is None:
-        raise ModelError(
-            "*STEADY STATE DYNAMICS: some motions have no stiffness, so there is no static answer; use DIRECT"
-        )
+        what = "*STEADY STATE DYNAMICS: some motions have no stiffness, so there is no static answer; use DIRECT"
+        raise ModelError(what)
     omega = np.zeros(procedure.modes)
     omega[found.number - 1] = found.omega.clip(min=0.0)
     shapes = np.asarray(whole.transform @ found.shapes)
@@ -254,9 +251,8 @@ class Bars:
         stage, work = small.stage, small.stage.work
         bars, count = stage.bars, len(stage.bars.nodes)
         thermal, still = small.instant.thermal_end[0], np.zeros(stage.system.size)
-        points = np.array(
-            [bar_point(e, work.u, still, bars, thermal, work.multiplier) for e in range(count)], float
-        ).reshape(count, 6)
+        found = [bar_point(e, work.u, still, bars, thermal, work.multiplier) for e in range(count)]
+        points = np.array(found, float).reshape(count, 6)
         self.stress, self.slope, stretch = points[:, 1], points[:, 3], points[:, 4]
         self.area, self.inverse = bars.constants[AREA], bars.constants[INV_LENGTH]
         self.lever = self.slope * stretch

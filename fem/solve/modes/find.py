@@ -34,9 +34,7 @@ from fem.solve.step_system import StepSystem
 
 class Found(NamedTuple):
     """Confirmed modes by rising omega^2: their numbers, which leave out those that could not be confirmed.
-
-    squares (k,) omega^2;  shapes (n, k) over the independent dofs, x.M x = 1
-    """
+    squares (k,) omega^2;  shapes (n, k) over the independent dofs, x.M x = 1"""
 
     pencil: Pencil
     ladder: Ladder
@@ -256,9 +254,7 @@ INDEPENDENT = 1e-6
 
 class MassRoot:
     """M = C C^T over the dofs with mass: small models are turned into C^T (K - shift M)^-1 C, all modes at once.
-
-    modes   how many motions with mass the rods leave
-    """
+    modes   how many motions with mass the rods leave"""
 
     def __init__(self, pencil: Pencil) -> None:
         mass = pencil.mass.toarray()

@@ -95,8 +95,7 @@ def stored_energy(
     before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:  # fmt: skip
     """Energy stored in the trial state, and what families book but for what streams spend; momentum, shift and the
-    tangent are used as room.
-    """
+    tangent are used as room."""
     force, flow = work.momentum, work.shift
     for k in range(SPENT + 1, work.power.shape[0]):
         work.power[k] = 0.0

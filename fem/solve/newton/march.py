@@ -84,10 +84,8 @@ HUGE = 1e300
 @inner_kernel
 def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """One linear solve along chains, in a band or with a border; False: no safe pivot, or another solver is wanted.
-
     is_filled, diagonal  as ``solve_chain`` takes them; bands take filled blocks
-    enough               error up to which answers that are checked are not refined
-    """
+    enough               error up to which answers that are checked are not refined"""
     nodes, bars, tree, solver = problem.nodes, problem.bars, problem.tree, problem.solver
     if solver == BORDER or (bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND)):
         return solve_checked(is_filled, enough, diagonal, problem, work)

@@ -130,9 +130,7 @@ def acceleration_system(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
     """Matrix (its nodal blocks apart), residual and gaps of the accelerations of the end of increment k.
-
-    The residual is what the forces of the end leave of those in ``work.a``; a recursion that lags keeps these.
-    """
+    The residual is what the forces of the end leave of those in ``work.a``; a recursion that lags keeps these."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     secant, lags = scheme.secant, scheme.lags
     if secant or lags:
@@ -154,9 +152,7 @@ def acceleration_system(
 @inner_kernel
 def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> None:
     """The same where nothing couples the dofs, at once; dofs without mass keep theirs.
-
-    ``work.damping_force`` holds C v.
-    """
+    ``work.damping_force`` holds C v."""
     combine(loading.vectors, loading.factors, k + 1, work.load)
     for dof in range(work.a.shape[0]):
         before = work.a[dof]

@@ -191,9 +191,7 @@ MASSLESS = (
 
 class Network:
     """Rods and ropes of a stage that may pull (its ``bars.rods``), over the mass of the free dofs.
-
-    The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass.
-    """
+    The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass."""
 
     def __init__(self, stage: StepSystem, mass: Matrix) -> None:
         equations, free = stage.equations, stage.nodes.dof_kind
@@ -249,10 +247,8 @@ SAME_FORCE = 1e-9
 
 def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first: Flags) -> tuple[Flags, Floats]:
     """Which of the ropes and rods that act (r,) carry their force alone, and with which pulls (r,).
-
     rows (r, n)   gradients over the independent dofs
-    first (r,)    ropes that come before the others
-    """
+    first (r,)    ropes that come before the others"""
     pull = np.where(acts, pull, 0.0)
     basis = acts & ~one_sided
     ropes = np.flatnonzero(acts & one_sided)
@@ -329,11 +325,8 @@ class Slips(NamedTuple):
 
 def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, noise: Floats) -> tuple[Floats, bool]:
     """(c + 2f,) pulls of lengths, of which some are one-sided (c,), then those along tangents; whether nodes creep.
-
     NoPulls: none found.
-
-    compliance (c + 2f, c + 2f), right (c + 2f,), known to ``noise``
-    """
+    compliance (c + 2f, c + 2f), right (c + 2f,), known to ``noise``"""
     count = len(one_sided)
     swept = np.zeros(len(right))
     swept[:count] = complementarity(compliance[:count, :count], right[:count], one_sided, noise[:count])[0]

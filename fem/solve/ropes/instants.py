@@ -48,9 +48,7 @@ MOST_HANDED_ON = 1000
 
 class Change(NamedTuple):
     """What an instant did to the ropes (r,): now taut, followed by the march, have met an impact, energy lost.
-
-    hidden: energy lost that belongs to no rope
-    """
+    hidden: energy lost that belongs to no rope"""
 
     taut: Flags
     basis: Flags
@@ -458,9 +456,7 @@ class Switched(Watched):
 
 class SettingOff(Switched):
     """Ropes of a step over impacts before its first increment: taut ropes, impacts, pulls as those of an instant.
-
-    take_up: called with those that are taut (r,)
-    """
+    take_up: called with those that are taut (r,)"""
 
     def __init__(self, step_run: StepState, stages: Stages, take_up: Callable[[Flags], None]) -> None:
         super().__init__(step_run, stages)

@@ -208,9 +208,7 @@ SMALL = 1e-10
 
 class Moreau(Marcher):
     """The march of one dynamic step with ropes among the bars of ``stage`` (no rods there). Ropes and rods: ``index``.
-
-    happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
-    """
+    happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user"""
 
     changing = ("pulls", "holds", "spare", "trouble")
 

@@ -69,8 +69,7 @@ def may_be_laid(stage: StepSystem) -> bool:
 
 def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> Iterator[Floats]:
     """(3n,) displacements at which cables are at rest at the end of an increment, each closer to that than the last;
-    none where none is found.
-    """
+    none where none is found."""
     place, work, lying = stage.nodes.place, stage.work, _lying(stage)
     u = motion.u.copy()
     if len(chunk.support_dofs):
@@ -122,9 +121,7 @@ def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
 
 class Lying(NamedTuple):
     """The c contacts of a network: nodes (c,), those before and after them (c, 2), numbers (c, NUMBERS).
-
-    anchors (c, 3)  which states are the displacements at which nothing rubs
-    """
+    anchors (c, 3)  which states are the displacements at which nothing rubs"""
 
     nodes: Ints
     chord: Ints

@@ -191,8 +191,7 @@ def careful_nodes(stage: StepSystem) -> Nodes | None:
 
 def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> Nodes:
     """Statics of a slack line that hardly anything holds: its nodes resist as the residual does, so that a correction
-    is a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes.
-    """
+    is a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes."""
     inside = slack[stage.bars.nodes].all(axis=1)
     bars, length = stage.bars.nodes[inside], np.zeros(len(slack))
     count = np.bincount(bars.ravel(), minlength=len(slack))

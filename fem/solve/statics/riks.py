@@ -90,9 +90,8 @@ def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
             slope[p] = case.curve.last - case.curve.first
     reference = slope @ stage.loads.vectors if len(slope) else np.zeros(system.size)
     if not np.any(reference[stage.nodes.dof_kind != 0]):
-        raise ModelError(
-            "*STATIC, RIKS: no load changes in this step; loads with AMPLITUDE do not follow the load factor"
-        )
+        message = "*STATIC, RIKS: no load changes in this step; loads with AMPLITUDE do not follow the load factor"
+        raise ModelError(message)
     numbers = np.zeros(NUMBERS)
     numbers[LARGEST] = math.inf if end.factor is None else end.factor
     numbers[DOF] = -1.0 if end.target is None else _end_dof(system, stage, end)

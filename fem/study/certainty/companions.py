@@ -219,7 +219,7 @@ class Companions:
             raise CommandError(f"{what}: {hint}")
 
     @contextmanager
-    def beginning(self, processes: int | None = None) -> Iterator[Callable[[History], dict[str, Answer]]]:
+    def beginning(self, processes: int | None = None) -> Iterator[Callable[[History | Track], dict[str, Answer]]]:
         """Companions of a long run begin at once, in processes of their own, while it goes; what this gives waits for
         their answers. Those of a short run, or of one whose increments are the solver's, follow it.
         """
@@ -229,20 +229,20 @@ class Companions:
             self.check_size(likely_increments(self.model))
         jobs = self.jobs(None)
         if count < 2 or left_open or not jobs or self.is_short:
-            yield lambda history: self.run(history, processes)
+            yield lambda plain: self.run(plain, processes)
             return
         with process_team(min(count, len(jobs))) as team:
             answers = spread(team, (Block((job,)) for job in jobs.values()))
             next(answers)  # they begin
 
-            def collected(history: History) -> dict[str, Answer]:
+            def collected(plain: History | Track) -> dict[str, Answer]:
                 return named(jobs, [each for some in answers for each in some])
 
             yield collected
 
 
-BYTES_EACH = 250.0
-"""Of a number at an increment, in all runs and in what is made of them: 23 GB were not enough for 148 million."""
+BYTES_EACH = 120.0
+"""Of a number at an increment, in all runs and in what is made of them: 57 were measured beside those of two companions."""
 LONG = 0.05
 """Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from fem.arrays import Ints, Say
 from fem.deck import parse_deck, read_model, write_deck
-from fem.deck.divided import with_increments
 from fem.deck.refined import refined
+from fem.deck.writer import with_increments
 from fem.errors import CommandError, DeckError, NoConvergence
 from fem.files import write_new
 from fem.model import Model

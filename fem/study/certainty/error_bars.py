@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import DOUBLE, FACTORS, FINE, FOURFOLD, RUN, TIGHT, Companions, answered
-from fem.study.certainty.numbers import Peaks, aligned, peaks_of, printed_names, scales, statistic
+from fem.study.certainty.numbers import aligned, peak_of, printed_names, scales, statistic
 from fem.study.certainty.richardson import Estimate, estimate
 from fem.study.question import Answer
 from fem.study.tracks import Track, track_of, tracked
@@ -36,6 +36,8 @@ EXACT = 1e-9
 """Bar over the size of a number that is round-off."""
 HIDDEN = 0.02
 """Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
+AT_ONCE = 1 << 19
+"""Numbers of the run whose errors are estimated together: bounds the memory."""
 PARTS = ("dt", "mesh", "residual", "rows")
 IMPACT = "impact"
 """Of events: velocities and forces jump."""
@@ -82,20 +84,32 @@ def wanted_bars(companions: Companions, processes: int | None = None) -> ErrorBa
 
 
 def completed(
-    run: History | Track, companions: Companions, answers: Mapping[str, Answer], processes: int | None = None
+    run: History | Track,
+    companions: Companions,
+    answers: Mapping[str, Answer],
+    processes: int | None = None,
+    printed: frozenset[str] | None = None,
 ) -> ErrorBars:
     """As ``bars_from``, with one more companion where the order is not seen yet, or longer increments fail."""
-    found = bars_from(run, companions, answers)
+    found = bars_from(run, companions, answers, printed)
     if companions.is_joint or not (
         companions.moves and (found.lacks_increments or (companions.is_short and found.hides_order))
     ):
         return found
-    return bars_from(run, companions, {**answers, **answered(companions.finer(found.levels[-1], run), processes)})
+    more = answered(companions.finer(found.levels[-1], run), processes)
+    return bars_from(run, companions, {**answers, **more}, printed)
 
 
-def bars_from(run: History | Track, companions: Companions, answers: Mapping[str, Answer]) -> ErrorBars:
-    """Error bars of a run, from what came of its companions."""
-    history = run if isinstance(run, History) else None
+def bars_from(
+    run: History | Track,
+    companions: Companions,
+    answers: Mapping[str, Answer],
+    printed: frozenset[str] | None = None,
+) -> ErrorBars:
+    """Error bars of a run, from what came of its companions. printed: the numbers that count; None: those that the deck
+    prints, or all of a track."""
+    if printed is None and isinstance(run, History):
+        printed = printed_names(run.model)
     tracks = {RUN: track_of(run, companions.names) if isinstance(run, History) else run}
     missing = dict(companions.missing)
     for name, answer in answers.items():
@@ -105,7 +119,7 @@ def bars_from(run: History | Track, companions: Companions, answers: Mapping[str
         if answer.verdict != COMPLETED:
             reached = f" (from time {track.time[-1]:.6g} on)" if track is not None and len(track.time) else ""
             missing[name] = answer.verdict + reached
-    return ErrorBars(tracks, missing, companions, history)
+    return ErrorBars(tracks, missing, companions, printed)
 
 
 class ErrorBars:
@@ -115,17 +129,22 @@ class ErrorBars:
     ``instant:max:T_e1``, ``mean:T_e1``, ``std:T_e1``, ``damage:3:T_e1`` (Miner's sum of N = range^-3), ``kinetic`` and
     other energies in the same ways, ``frequency_1_2`` (step, mode), ``event:1:slack_e5`` (the first time).
 
-    history   of the run itself; None: only the series that were asked for are known
+    printed   names of the numbers that count in ``limits``; None: all
     missing   name of a companion -> why its contribution is missing, or is missing from some time on
     """
 
     def __init__(
-        self, tracks: Mapping[str, Track], missing: dict[str, str], companions: Companions, history: History | None
+        self,
+        tracks: Mapping[str, Track],
+        missing: dict[str, str],
+        companions: Companions,
+        printed: frozenset[str] | None = None,
     ) -> None:
-        self.history, self.missing, self.companions, self.tracks = history, missing, companions, dict(tracks)
+        self.missing, self.companions, self.tracks = missing, companions, dict(tracks)
         self._run = tracks[RUN]
         self._scale = scales(self._run.values, self._run.names, self._run.model.mesh)
-        self._printed = frozenset(self._run.names) if history is None else printed_names(history.model)
+        self._printed = frozenset(self._run.names) if printed is None else printed
+        self._numbers: dict[str, tuple[float, Estimate]] = {}
         self._place = {name: place for place, name in enumerate(self._run.names)}
 
     def __repr__(self) -> str:
@@ -155,24 +174,31 @@ class ErrorBars:
     @property
     def hides_order(self) -> bool:
         """The order is not seen in more than ``HIDDEN`` of the numbers that are printed."""
-        found, columns = self.estimate, [place for name, place in self._place.items() if name in self._printed]
-        counts = found.dt[:, columns] > EXACT * self._scale[columns]
-        hidden = counts & np.isnan(found.order[:, columns])
-        return bool(np.count_nonzero(hidden) > HIDDEN * np.count_nonzero(counts))
+        hidden = counted = 0
+        for columns, found in self._estimates():
+            is_printed = [name in self._printed for name in self._run.names[columns]]
+            counts = (found.dt > EXACT * found.scale) & is_printed
+            hidden += int(np.count_nonzero(counts & np.isnan(found.order)))
+            counted += int(np.count_nonzero(counts))
+        return hidden > HIDDEN * counted
 
-    @cached_property
-    def estimate(self) -> Estimate:
-        """Of all numbers (columns) at all rows."""
+    def _estimates(self) -> Iterator[tuple[slice, Estimate]]:
+        """Of all numbers at all rows, some columns after the other."""
+        width = max(1, AT_ONCE // max(1, len(self._run.time)))
+        for first in range(0, len(self._run.names), width):
+            columns = slice(first, first + width)
+            yield columns, self._estimate(columns)
+
+    def _estimate(self, columns: slice) -> Estimate:
         run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
-        values = {name: run.values if name == RUN else aligned(its, run) for name, its in self.tracks.items()}
-        return self._estimated(values, self._scale, self._beside_impacts, window)
+        values = {name: aligned(its, run, columns) for name, its in self.tracks.items() if name != RUN}
+        values[RUN] = run.values[:, columns]
+        return self._estimated(values, self._scale[columns], self._beside_impacts(values[RUN]), window)
 
-    @property
-    def _beside_impacts(self) -> Floats:
+    def _beside_impacts(self, values: Floats) -> Floats:
         """(k, c) jumps of numbers at impacts from which rows are no further than these may be: they may lie on the
         other side."""
-        time, values = self._run.time, self._run.values
-        found = np.zeros_like(values)
+        time, found = self._run.time, np.zeros_like(values)
         for name, (at, its) in self._events.items():
             if name.partition(":")[2].startswith(IMPACT) and len(time):
                 reach = float(np.nan_to_num(its.bar))
@@ -185,9 +211,7 @@ class ErrorBars:
     @cached_property
     def is_chaotic(self) -> bool:
         """What two increments make different grows exponentially, by ``CHAOTIC`` or more."""
-        rows = [n for name, n in self._place.items() if name.startswith("U")]
-        apart = np.abs(self.estimate.error[:, rows]) / self._scale[rows].max(initial=1e-300)
-        return grows_exponentially(self._run.time, np.fmax.reduce(apart, axis=1)) if rows else False
+        return grows_exponentially(self._run.time, self._bars_and_growth[1])
 
     @cached_property
     def horizon(self) -> float:
@@ -205,9 +229,10 @@ class ErrorBars:
 
     def series(self, name: str) -> Columns:
         """time, value, bar at all rows, and its parts. KeyError: no such number."""
-        column, found = self._column(name), self.estimate
-        parts = {part: getattr(found, part)[:, column] for part in PARTS}
-        return Columns(time=self._run.time, value=self._run.values[:, column], bar=found.bar[:, column], **parts)
+        column = self._column(name)
+        found = self._estimate(slice(column, column + 1))
+        parts = {part: getattr(found, part)[:, 0] for part in PARTS}
+        return Columns(time=self._run.time, value=self._run.values[:, column], bar=found.bar[:, 0], **parts)
 
     # Numbers
 
@@ -248,8 +273,8 @@ class ErrorBars:
 
     def limits(self) -> Columns:
         """What limits the accuracy: of each quantity printed (U1, T, ...) the number and instant with the largest bar,
-        and the extremes; of each frequency. With the bar's parts, the largest of these, the order, the verdict. What is
-        exact but for round-off is left out."""
+        and the extremes; of each frequency. With the error due to dt and the uncertainty of that, the bar's parts, the
+        largest of these, the order, the verdict. What is exact but for round-off is left out."""
         sizes = np.fmax.reduce(self.all_bars, axis=0)
         families: dict[str, list[int]] = {}
         for name in self._run.names:
@@ -263,25 +288,36 @@ class ErrorBars:
             row = int(np.nanargmax(self.all_bars[:, worst]))
             names.append(f"{self._run.names[worst]}@{self._run.time[row]:.12g}")
             for kind, sign in (("max", 1.0), ("min", -1.0)):
-                largest = np.nan_to_num(sign * self._peaks[kind][""].row[places], nan=-np.inf)
-                names.append(f"{kind}:{self._run.names[places[int(np.argmax(largest))]]}")
+                largest = np.fmax.reduce(sign * self._run.values[:, places], axis=0)
+                names.append(f"{kind}:{self._run.names[places[int(np.nanargmax(largest))]]}")
         rows = []
         for name in [*names, *self._frequencies]:
             parts = self.parts(name)
             known = {part: value for part, value in parts.items() if np.isfinite(value)}
             largest_part = max(known, key=lambda part: known[part]) if any(known.values()) else ""
-            numbers = self.value(name), self.bar(name), *parts.values()
+            numbers = self.value(name), self.bar(name), *self.error(name), *parts.values()
             rows.append((name, *numbers, largest_part, self.order(name), self.verdict(name)))
-        heads = ("name", "value", "bar", *PARTS, "limited_by", "order", "verdict")
+        heads = ("name", "value", "bar", "error", "own", *PARTS, "limited_by", "order", "verdict")
         columns = list(zip(*rows, strict=True)) or [()] * len(heads)
         return Columns(zip(heads, map(np.array, columns), strict=True))
 
     @cached_property
     def all_bars(self) -> Floats:
         """(k, c) bars of all numbers at all rows; NaN: nothing is known."""
-        found = self.estimate
-        unknown = np.isnan(found.dt) & np.isnan(found.mesh) & np.isnan(found.residual)
-        return np.where(unknown | np.isnan(self._run.values), np.nan, found.bar)
+        return self._bars_and_growth[0]
+
+    @cached_property
+    def _bars_and_growth(self) -> tuple[Floats, Floats]:
+        """``all_bars``; (k,) the largest error of a displacement due to dt, over the largest displacement."""
+        bars = np.empty_like(self._run.values)
+        apart, size = np.zeros(len(bars)), 1e-300
+        for columns, found in self._estimates():
+            unknown = np.isnan(found.dt) & np.isnan(found.mesh) & np.isnan(found.residual)
+            bars[:, columns] = np.where(unknown | np.isnan(self._run.values[:, columns]), np.nan, found.bar)
+            moves = [name.startswith("U") for name in self._run.names[columns]]
+            apart = np.fmax(apart, np.fmax.reduce(np.abs(found.error[:, moves]), axis=1, initial=0.0))
+            size = max(size, found.scale[moves].max(initial=0.0))
+        return bars, apart / size
 
     def place(self, name: str) -> int:
         """Column of a number over time in ``all_bars``; -1: there is no such number."""
@@ -293,6 +329,11 @@ class ErrorBars:
         return self._place[name]
 
     def _number(self, name: str) -> tuple[float, Estimate]:
+        if name not in self._numbers:
+            self._numbers[name] = self._found(name)
+        return self._numbers[name]
+
+    def _found(self, name: str) -> tuple[float, Estimate]:
         kind, _, rest = name.partition(":")
         if kind in ("max", "min"):
             return self._extreme(kind, rest, False)
@@ -312,7 +353,7 @@ class ErrorBars:
         inner, _, instant = name.partition("@")
         row = len(self._run.time) - 1 if not instant else self._row(float(instant), name)
         column = self._column(inner)
-        return float(self._run.values[row, column]), self.estimate.at(row, column)
+        return float(self._run.values[row, column]), self._estimate(slice(column, column + 1)).at(row, 0)
 
     def _row(self, time: float, name: str) -> int:
         times = self._run.time
@@ -323,28 +364,13 @@ class ErrorBars:
         return len(times) - 1 - int(np.abs(times[::-1] - times[row]).argmin())
 
     def _extreme(self, kind: str, name: str, is_instant: bool) -> tuple[float, Estimate]:
-        column, own = self._column(name), self._peaks[kind][RUN]
-        found = self._extremes[kind, is_instant].at(0, column)
-        return float((own.instant if is_instant else own.row)[column]), found
-
-    @cached_property
-    def _peaks(self) -> dict[str, dict[str, Peaks]]:
-        return {
-            kind: {name: peaks_of(its, sign) for name, its in self.tracks.items()}
-            for kind, sign in (("max", 1.0), ("min", -1.0))
-        }
-
-    @cached_property
-    def _extremes(self) -> dict[tuple[str, bool], Estimate]:
-        found = {}
-        for kind, peaks in self._peaks.items():
-            own = peaks[RUN]
-            for is_instant, what in ((False, "peak"), (True, "peak_instant")):
-                values = {name: getattr(its, what)[None] for name, its in peaks.items()}
-                scale = np.full_like(own.row, np.ptp(self._run.time)) if is_instant else self._scale
-                rows = np.abs(own.instant - own.peak_instant) if is_instant else np.abs(own.row - own.peak)
-                found[kind, is_instant] = self._estimated(values, scale, rows[None])
-        return found
+        column, sign = self._column(name), 1.0 if kind == "max" else -1.0
+        peaks = {name: peak_of(its, column, sign) for name, its in self.tracks.items()}
+        own, scale = peaks[RUN], np.ptp(self._run.time) if is_instant else self._scale[column]
+        value, peak = (own.instant, own.peak_instant) if is_instant else (own.row, own.peak)
+        values = {name: np.array([[its.peak_instant if is_instant else its.peak]]) for name, its in peaks.items()}
+        rows = np.array([[abs(value - peak)]])
+        return value, self._estimated(values, np.array([scale]), rows).at(0, 0)
 
     def _statistic(self, series: str, of: Callable[[Floats, Floats], float]) -> tuple[float, Estimate]:
         column = self._column(series)

@@ -5,27 +5,27 @@ the console.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping
-from operator import itemgetter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Columns, Floats
+from fem.arrays import Columns, Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError
 from fem.files import FolderLock, replace_file
-from fem.model import SteadyState
-from fem.model.quantities import ENERGIES
+from fem.model import Model, SteadyState
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
-from fem.runs.read import load
+from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
+from fem.runs.read import KEY, Results, Table, instant_keys, modes_of, open_results
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
+from fem.runs.tables import COUNTED, LINES_AT_ONCE
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import ErrorBars, completed
-from fem.study.tracks import table_names
+from fem.study.certainty.numbers import printed_names
+from fem.study.tracks import Track, table_names
 
 TABLES = {"nodes": "n", "elements": "e", "increments": ""}
 ERROR = "_err"
@@ -47,12 +47,25 @@ def run_with_bars(
     if model.earlier is not None or options.get("earlier"):
         raise CommandError("--error-bars: no error bars for a run that continues another one; its start has none")
     folder = RESULTS / deck_name(model) if output is None else Path(output)
-    companions = Companions(model, solver=solver, names=table_names(model))
+    names = table_names(model)
+    companions, blocks = Companions(model, solver=solver, names=names), {name: list[Floats]() for name in TABLES}
     with companions.beginning() as answers:
-        run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, **options)
-        history = load(folder)
-        bars = completed(history, companions, answers(history))
-    write_bars(folder, bars)
+        run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, kept=blocks, **options)
+        results = open_results(folder)
+        if options.get("goes_on"):  # the first lines are those of another process
+            blocks = {name: [(its := results.table(name)).whole(without_errors(its))] for name in TABLES}
+        tables = [Lines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
+        run, instants = track_of(tables, names, model, results)
+        bars = completed(run, companions, answers(run), printed=printed_names(model))
+    lock = FolderLock(folder)
+    lock.acquire()
+    try:
+        for table in tables:
+            replace_file(table.path, table.with_errors(instants, bars.all_bars))
+        path = folder / RUN_RECORD
+        replace_file(path, as_json(json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars)}))
+    finally:
+        lock.release()
     if plot:
         from fem.show.plot import write_plots
 
@@ -61,56 +74,80 @@ def run_with_bars(
         tell(bars)
 
 
-def write_bars(folder: Path, bars: ErrorBars) -> None:
-    """Columns of errors behind those of the tables, and ``error_bars`` in ``run.json``."""
-    lock = FolderLock(folder)
-    lock.acquire()
-    try:
-        for name, kind in TABLES.items():
-            path = folder / f"{name}.csv"
-            if path.is_file():
-                replace_file(path, with_errors(path.read_text(), kind, bars).encode())
-        path = folder / RUN_RECORD
-        replace_file(path, as_json(json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars)}))
-    finally:
-        lock.release()
+class Lines:
+    """Lines of a table of a run, and which numbers over time they show.
+
+    numbers   (lines, c) of the columns, NaN for empty cells;  instants: (lines,) their keys
+    labels    (n,) of nodes or elements, rising; (0,) where lines have none
+    places    number of a column -> (n,) place of what it shows of each node or element among ``names``; -1: none
+    """
+
+    def __init__(self, table: Table, blocks: list[Floats], names: Sequence[str], model: Model) -> None:
+        self.path, self.columns = table.path, without_errors(table)
+        self.numbers = np.concatenate([np.empty((0, len(self.columns))), *blocks])
+        self.instants = instant_keys(self.numbers)
+        kind, place = TABLES[table.path.stem], {name: at for at, name in enumerate(names)}
+        of = {"n": model.mesh.node_labels, "e": model.mesh.element_labels}
+        self.labels = np.sort(of[kind]) if kind else np.zeros(0, np.int64)
+        ends = [f"_{kind}{label}" for label in self.labels.tolist()] or [""]
+        sources = ((at, name.replace("COOR", "U")) for at, name in enumerate(self.columns))  # as uncertain as these
+        found = {at: np.array([place.get(name + end, -1) for end in ends]) for at, name in sources}
+        self.places = {at: places for at, places in found.items() if places.max() >= 0}
+
+    def parts(self) -> Iterator[tuple[slice, Ints]]:
+        """Some lines after the other, and which node or element each is of."""
+        for first in range(0, len(self.numbers), LINES_AT_ONCE):
+            part = slice(first, first + LINES_AT_ONCE)
+            labels = self.numbers[part, len(KEY)] if len(self.labels) else np.zeros(len(self.numbers[part]))
+            yield part, self.labels.searchsorted(labels)
+
+    def fill(self, values: Floats, instants: Floats) -> None:
+        """What they say into (k, c) values at the instants (k,) of the run."""
+        for part, items in self.parts():
+            rows = instants.searchsorted(self.instants[part])
+            for at, places in self.places.items():
+                if not self.columns[at].startswith("COOR"):
+                    its = places[items]
+                    values[rows[its >= 0], its[its >= 0]] = self.numbers[part, at][its >= 0]
+
+    def with_errors(self, instants: Floats, bars: Floats) -> Iterator[bytes | memoryview]:
+        """The table with columns of errors (k, c): of what is known about, of cells that are not empty."""
+        heads = (*self.columns, *(self.columns[at] + ERROR for at in self.places))
+        yield ",".join(heads).encode() + b"\n"
+        kinds = np.array([WHOLE if name in COUNTED else NUMBER for name in heads], np.uint8)
+        for part, items in self.parts():
+            rows, numbers = instants.searchsorted(self.instants[part]), self.numbers[part]
+            its = np.stack([places[items] for places in self.places.values()], axis=1)
+            is_known = (its >= 0) & np.isfinite(numbers[:, list(self.places)])
+            errors = np.where(is_known, in_three_digits(bars[rows[:, None], its]), np.nan)
+            numbers = np.concatenate([numbers, errors], axis=1)
+            yield lines(numbers, np.where(np.isnan(numbers), EMPTY, kinds))
 
 
-def with_errors(text: str, kind: str, bars: ErrorBars) -> str:
-    """A table with its columns of errors: of what is known about; empty cells elsewhere."""
-    head, *lines = text.splitlines()
-    names = head.split(",")
-    kept = [n for n, name in enumerate(names) if not name.endswith(ERROR)]
-    if len(kept) < len(names):
-        names, lines = [names[n] for n in kept], [",".join(itemgetter(*kept)(line.split(","))) for line in lines]
-    history = bars.history
-    assert history is not None
-    keys = zip(history.step.tolist(), history.increment.tolist(), strict=True)
-    row_of = {key: row for row, key in enumerate(keys)}
-    is_full = ",," not in text and ",\n" not in text  # else errors beside empty cells are empty
-    cells = [line.split(",", 4 if is_full else -1) for line in lines]
-    rows = [row_of[int(c[0]), int(c[1])] for c in cells]
-    labels = [c[3] if kind else "" for c in cells]
-    errors, more = [], []
-    for at, name in enumerate(names):
-        column = f"{source_of(name)}_{kind}" if kind else name
-        places = {label: bars.place(column + label) for label in set(labels)}
-        if (kind or name in ENERGIES) and max(places.values(), default=-1) >= 0:
-            more.append(name + ERROR)
-            columns = np.array([places[label] for label in labels])
-            unknown = (columns < 0) | (False if is_full else np.array([not c[at] for c in cells]))
-            errors.append(as_cells(np.where(unknown, np.nan, bars.all_bars[rows, columns])))
-    return "\n".join([",".join([*names, *more]), *map(",".join, zip(lines, *errors, strict=True))]) + "\n"
+def without_errors(table: Table) -> list[str]:
+    return [name for name in table.columns if not name.endswith(ERROR)]
 
 
-def source_of(name: str) -> str:
-    """The column whose error is that of another: positions are as uncertain as displacements."""
-    return name.replace("COOR", "U") if name.startswith("COOR") else name
+def track_of(tables: Sequence[Lines], names: tuple[str, ...], model: Model, results: Results) -> tuple[Track, Floats]:
+    """All that is printed, at all instants at which something is; the (k,) keys of these."""
+    heads = np.concatenate([t.numbers[np.flatnonzero(np.diff(t.instants, prepend=-1.0)), : len(KEY)] for t in tables])
+    instants, first = np.unique(instant_keys(heads), return_index=True)
+    step, _, time = heads[first].T
+    values, dt = np.full((len(instants), len(names)), np.nan), np.full(len(instants), np.nan)
+    for table in tables:
+        table.fill(values, instants)
+        if "dt" in table.columns:
+            dt[instants.searchsorted(table.instants)] = table.numbers[:, table.columns.index("dt")]
+    modes = tuple(modes_of(results, len(model.mesh.node_labels)))
+    rows = step.astype(np.int64), time, dt, values
+    return Track(model, names, *rows, modes, tuple(results.events)), instants
 
 
-def as_cells(errors: Floats) -> list[str]:
-    """Text of errors; empty where they are unknown."""
-    return [f"{error:.3g}" if math.isfinite(error) else "" for error in errors.tolist()]
+def in_three_digits(errors: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = np.nan_to_num(2.0 - np.floor(np.log10(errors)), posinf=0.0, neginf=0.0)
+        scale = 10.0 ** np.abs(digits)
+        return np.where(digits >= 0.0, np.rint(errors * scale) / scale, np.rint(errors / scale) * scale)
 
 
 def record_of(bars: ErrorBars) -> dict[str, Any]:
@@ -154,8 +191,22 @@ def tell(bars: ErrorBars, out: Callable[[str], None] = say) -> None:
 
 
 def lines_of(limits: Columns) -> list[str]:
-    heads = ("number", "value", "error bar", "dt", "mesh", "residual", "rows", "limited by", "order", "")
+    heads = (
+        "number",
+        "value",
+        "error bar",
+        "wrong by (dt)",
+        "dt",
+        "mesh",
+        "residual",
+        "rows",
+        "limited by",
+        "order",
+        "",
+    )
     cells = [[shown(cell) for cell in row] for row in zip(*(c.tolist() for c in limits.values()), strict=True)]
+    for row in cells:
+        row[3:5] = [f"{row[3]} +- {row[4]}" if row[3] != "-" else "-"]
     widths = [max(len(row[n]) for row in [heads, *cells]) for n in range(len(heads))]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,9 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     """(c,) largest magnitude of the quantity, over rows and nodes; of displacements at least ``AT_REST`` of the extent
     of the model; energies: of the largest energy."""
     extent = float(np.ptp(mesh.coordinates, axis=0).max(initial=0.0))
-    largest = np.nan_to_num(np.abs(values)).max(axis=0, initial=0.0)
+    largest = np.zeros(len(names))
+    for row in (np.fmax.reduce(values), -np.fmin.reduce(values)) if len(values) else ():
+        largest = np.fmax(largest, row)
     family = [name.partition("_")[0].rstrip("123") if "_n" in name or "_e" in name else "" for name in names]
     family = ["" if name in ENERGIES else its for name, its in zip(names, family, strict=True)]
     most: dict[str, float] = {"U": AT_REST * extent}
@@ -41,22 +43,23 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     return np.array([most[its] for its in family])
 
 
-def aligned(track: Track, to: Track) -> Floats:
-    """(k, c) values at the rows of another motion; NaN outside.
+def aligned(track: Track, to: Track, columns: slice) -> Floats:
+    """(k, c) values of some columns at the rows of another motion; NaN outside.
 
     Where all these rows are its own they are read, else the differences at common instants follow a cubic between them,
     which is more accurate than values that do; without such instants the values do.
     """
-    found = np.full((len(to.time), track.values.shape[1]), np.nan)
+    all_values, others = track.values[:, columns], to.values[:, columns]
+    found = np.full(others.shape, np.nan)
     for step in np.unique(to.step).tolist():
         rows, its = np.flatnonzero(to.step == step), np.flatnonzero(track.step == step)
         if not len(its):
             continue
-        own, values, wanted = track.time[its], track.values[its], to.time[rows]
+        own, values, wanted = track.time[its], all_values[its], to.time[rows]
         nearest, is_common = common(own, wanted)
         if np.count_nonzero(is_common) >= 4 and not common(wanted, own)[1].all():
-            apart = values[is_common] - to.values[rows][nearest[is_common]]
-            found[rows] = to.values[rows] + at_times(own[is_common], apart, wanted)
+            apart = values[is_common] - others[rows[nearest[is_common]]]
+            found[rows] = others[rows] + at_times(own[is_common], apart, wanted)
         else:
             found[rows] = at_times(own, values, wanted)
     return found
@@ -93,49 +96,38 @@ def at_times(time: Floats, values: Floats, wanted: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Peaks:
-    """Largest (or least) of each number (c,): of the rows and its instant, and of the parabola through three rows."""
+class Peak(NamedTuple):
+    """The largest (or least) of a number: of the rows and its instant, and of the parabola through three rows."""
 
-    row: Floats
-    instant: Floats
-    peak: Floats
-    peak_instant: Floats
-
-
-def peaks_of(track: Track, sign: float) -> Peaks:
-    """sign: 1 for the largest, -1 for the least; of the rows in which a number is known."""
-    known = np.isfinite(track.values)
-    found = np.full((4, known.shape[1]), np.nan)
-    alike: dict[bytes, list[int]] = {}
-    for column, its in enumerate(np.ascontiguousarray(known.T)):
-        alike.setdefault(its.tobytes(), []).append(column)
-    for columns in alike.values():
-        if (rows := known[:, columns[0]]).any():
-            found[:, columns] = highest(track.time[rows], sign * track.values[rows][:, columns])
-    return Peaks(sign * found[0], found[1], sign * found[2], found[3])
+    row: float
+    instant: float
+    peak: float
+    peak_instant: float
 
 
-def highest(time: Floats, values: Floats) -> Floats:
-    """(4, c) largest of values (k, c) in the rows, its instant; the same of the parabola through three rows there."""
-    columns = np.arange(values.shape[1])
-    at = np.argmax(values, axis=0)
-    row, instant = values[at, columns], time[at]
+def peak_of(track: Track, column: int, sign: float) -> Peak:
+    """sign: 1 for the largest, -1 for the least; of the rows in which the number is known."""
+    known = np.isfinite(track.values[:, column])
+    if not known.any():
+        return Peak(*[math.nan] * 4)
+    found = highest(track.time[known], sign * track.values[known, column])
+    return found._replace(row=sign * found.row, peak=sign * found.peak)
+
+
+def highest(time: Floats, values: Floats) -> Peak:
+    """Of values (k,)."""
+    at = int(values.argmax())
+    row, instant = float(values[at]), float(time[at])
     if len(time) < 3:
-        return np.array([row, instant, row, instant])
-    middle = np.clip(at, 1, len(time) - 2)  # of the first and the last row the neighbour: the peak may be between
-    before, here, after = (values[middle + i, columns] for i in (-1, 0, 1))
-    h1, h2 = time[middle] - time[middle - 1], time[middle + 1] - time[middle]
-    there = (h1 > 0.0) & (h2 > 0.0)
-    h1, h2 = np.where(there, h1, 1.0), np.where(there, h2, 1.0)
-    s1, s2 = (here - before) / h1, (after - here) / h2
-    curvature = (s2 - s1) / (h1 + h2)
-    slope = (s1 * h2 + s2 * h1) / (h1 + h2)
-    there &= curvature < 0.0
-    shift = np.where(there, -0.5 * slope / np.where(there, curvature, 1.0), 0.0)
-    there &= (shift >= -h1) & (shift <= h2)
-    peak, peak_instant = here + 0.5 * slope * shift, time[middle] + shift
-    return np.array([row, instant, np.where(there, peak, row), np.where(there, peak_instant, instant)])
+        return Peak(row, instant, row, instant)
+    middle = min(max(at, 1), len(time) - 2)  # of the first and the last row the neighbour: the peak may be between
+    (h1, h2), (d1, d2) = (np.diff(each[middle - 1 : middle + 2]).tolist() for each in (time, values))
+    if h1 > 0.0 and h2 > 0.0 and (curvature := (d2 / h2 - d1 / h1) / (h1 + h2)) < 0.0:
+        slope = (d1 / h1 * h2 + d2 / h2 * h1) / (h1 + h2)
+        shift = -0.5 * slope / curvature
+        if -h1 <= shift <= h2:
+            return Peak(row, instant, float(values[middle]) + 0.5 * slope * shift, float(time[middle]) + shift)
+    return Peak(row, instant, row, instant)
 
 
 def mean_of(time: Floats, values: Floats) -> float:

@@ -60,7 +60,7 @@ class Estimate:
 
     @property
     def bar(self) -> Floats:
-        total = np.nansum([self.dt, self.mesh, self.residual, self.rows], axis=0)
+        total = sum(np.nan_to_num(part) for part in (self.dt, self.mesh, self.residual, self.rows))
         return np.asarray(MARGIN * total + ROUND_OFF * self.scale)
 
     def at(self, *place: int) -> Estimate:
