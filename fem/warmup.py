@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TextIO
@@ -87,14 +87,14 @@ BOB, GRAV, 9.81, 0, 0, -1
 """
 
 
-def compile_all() -> None:
-    """Compile what runs, tangent maps and plots call.
+def compile_all(further: Callable[[], Collection[Job]] = tuple) -> None:
+    """Compile what runs, tangent maps and plots call, and ``further`` units, if everything is not there yet.
 
     Which kernels these are, and with what, is seen by running them as Python functions. Where another process is at
     it, its work is waited for.
     """
     with turn(cache_folder()):
-        if is_first_start() and build_all(sorted(wanted_units(), key=place_in_queue)):
+        if is_first_start() and build_all(sorted({*wanted_units(), *further()}, key=place_in_queue)):
             mark_warm()
 
 
@@ -116,12 +116,15 @@ def wanted_units() -> Collection[Job]:
 
 
 def shortened(model: Model) -> Model:
-    """A model with two increments of each dynamic step, and without responses over many frequencies."""
+    """A model with two increments of each dynamic step, and without responses over many frequencies. Automatic ones are
+    so short that no error makes them shorter: there would be a hundred of them.
+    """
     steps = []
     for step in model.steps:
         procedure = step.procedure
         if isinstance(procedure, Dynamic):
-            procedure = replace(procedure, period=min(procedure.period, 2.0 * procedure.dt))
+            dt = procedure.dt if procedure.direct else procedure.dt / 64.0
+            procedure = replace(procedure, dt=dt, period=min(procedure.period, 2.0 * dt))
         if not isinstance(procedure, SteadyState):
             steps.append(replace(step, procedure=procedure))
     return replace(model, steps=tuple(steps))

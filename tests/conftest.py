@@ -29,7 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
 
 os.environ.setdefault("FEM_COMPILER", "wait")  # tests are of machine code, whether it is there yet or not
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 
@@ -44,9 +44,47 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             compile_kernels()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first: short files are left for the end, when one process would wait for the other."""
+    """Cases that a test marked ``sampled`` can do without become long. The longest files first: short ones are left for
+    the end, when one process would wait for the other.
+    """
+    sampled: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and not is_long(item):
+            sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in sampled.values():
+        mark = cases[0].get_closest_marker("sampled")
+        count = mark.args[0] if mark and mark.args else None
+        kept = spread(len(cases), count) if count else covering([values_of(case) for case in cases])
+        for place in set(range(len(cases))) - kept:
+            cases[place].add_marker("long")
     items.sort(key=lambda item: next((k for k, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
+
+
+def is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
+
+
+def spread(cases: int, count: int) -> set[int]:
+    """So many places, evenly apart."""
+    return {cases * k // count for k in range(count)}
+
+
+def values_of(case: pytest.Function) -> set[tuple[str, object]]:
+    """Names and values of its parameters; large ones by where they are."""
+    plain = (str, int, float, type(None))
+    return {(name, value if isinstance(value, plain) else id(value)) for name, value in case.callspec.params.items()}
+
+
+def covering(cases: list[set[tuple[str, object]]]) -> set[int]:
+    """Places of enough cases for each value of each parameter, always the one with most that are in none yet."""
+    left, kept = set[tuple[str, object]]().union(*cases), set[int]()
+    while left:
+        best = max(range(len(cases)), key=lambda place: len(left & cases[place]))
+        kept.add(best)
+        left -= cases[best]
+    return kept
 
 
 def pytest_collection_finish() -> None:

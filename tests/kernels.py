@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from fem.compiled.choice import is_plain
-from fem.compiled.folder import cache_folder, is_first_start
 from fem.compiled.interpreted import Job, rehearsal
-from fem.compiled.workers import build_all
 from fem.deck import parse_deck
-from fem.files import turn
 from fem.runs.record import SilentSink
 from fem.solve.loop import solve
-from fem.warmup import compile_all, place_in_queue, wanted_units
+from fem.warmup import compile_all
 from tests.forces.families.examples import FLOWING
 
 PROCEDURES = ("*STATIC\n1., 1.", "*DYNAMIC, DIRECT\n0.01, 0.02", "*DYNAMIC, DIRECT, EXPLICIT\n1e-3, 2e-3")
@@ -28,7 +25,4 @@ def wet_units() -> Collection[Job]:
 
 def compile_kernels() -> None:
     """On all processors; others that begin at the same time wait."""
-    with turn(cache_folder()):
-        if is_first_start() and not is_plain():
-            build_all(sorted({*wanted_units(), *wet_units()}, key=place_in_queue))
-        compile_all()
+    compile_all(tuple if is_plain() else wet_units)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -51,10 +52,16 @@ ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Of a file of ours, which several tests look at."""
+    return parsed(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> set[str]:
     """Rooms and top modules of ours that a file imports, also inside functions."""
     found = set()
-    for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -94,7 +101,7 @@ def test_no_circle_of_imports():
         parts = path.relative_to(ROOT).with_suffix("").parts
         paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     modules = set(paths)
-    trees = {name: parsed(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+    trees = {name: tree_of(path) for name, path in paths.items()}
     TopologicalSorter({name: needs(tree, modules) - {name} for name, tree in trees.items()}).prepare()
 
 
@@ -102,13 +109,14 @@ def test_every_room_is_in_the_table():
     assert {path.name for path in (ROOT / "fem").iterdir() if (path / "__init__.py").exists()} == set(ROOMS)
 
 
+@cache
 def imported_modules() -> dict[str, set[str]]:
     """Module -> modules of ours it imports, anywhere in its text: in functions and for types, too."""
     paths = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / "fem").rglob("*.py")}
     paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
     found: dict[str, set[str]] = {}
     for name, path in paths.items():
-        nodes = list(ast.walk(parsed(path.read_text(encoding="utf-8"))))
+        nodes = list(ast.walk(tree_of(path)))
         names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
         for node in nodes:
             if isinstance(node, ast.ImportFrom):
@@ -162,7 +170,7 @@ def test_references_share_no_code_with_the_program():
     for path in (ROOT / "validation" / "references").rglob("*.py"):
         names = {
             alias.name if isinstance(node, ast.Import) else node.module
-            for node in ast.walk(parsed(path.read_text(encoding="utf-8")))
+            for node in ast.walk(tree_of(path))
             if isinstance(node, ast.Import | ast.ImportFrom)
             for alias in node.names
         }
@@ -173,7 +181,7 @@ def test_python_calls_no_inner_kernel():
     """Inner kernels have no entry for Python: only kernels call them."""
     inner, calls = set(), []
     for path in (ROOT / "fem").rglob("*.py"):
-        tree = parsed(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         origin = {
             alias.name: f"{node.module}.{alias.name}"
@@ -196,7 +204,7 @@ def test_python_calls_no_inner_kernel():
 
 def test_inner_kernels_are_given_arrays_apart():
     """The compiler is told that the arrays of an inner kernel do not overlap: none that it may write comes twice."""
-    trees = [parsed(path.read_text(encoding="utf-8")) for path in (ROOT / "fem").rglob("*.py")]
+    trees = [tree_of(path) for path in (ROOT / "fem").rglob("*.py")]
     writers = {
         function.name
         for tree in trees

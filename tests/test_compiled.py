@@ -30,6 +30,7 @@ from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
 from fem.warmup import wanted_units
+from tests.kernels import wet_units
 
 ROOT = Path(__file__).resolve().parents[1]
 ours = pytest.mark.skipif(is_plain(), reason="plain numba compiles, and keeps its code its own way")
@@ -179,10 +180,11 @@ FAMILIES = [(), PAIRS[:1], PAIRS[:1] * 2, PAIRS]
 """Kinds of the groups of families: of one kind or of several."""
 
 
-def test_the_kind_of_an_argument_comes_back_from_its_type():
+@pytest.mark.parametrize("units", [wet_units, pytest.param(wanted_units, marks=pytest.mark.long)])
+def test_the_kind_of_an_argument_comes_back_from_its_type(units):
     """A called kernel that is given any other kind is compiled into all that call it: march, into carry, too."""
     families = [("group", "builtins", "tuple", members) for members in FAMILIES]
-    for kinds in [families, *(kinds for _, kinds in wanted_units())]:
+    for kinds in [families, *(kinds for _, kinds in units())]:
         assert [kind_of_type(type_of(kind)) for kind in kinds] == list(kinds)
 
 

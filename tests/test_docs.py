@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import keyword
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -45,11 +47,14 @@ def defined(text: str) -> set[str]:
     """Names that a source defines: functions, classes, arguments, variables, fields, keyword arguments; of classes with
     those of their members, too, as ``Class.member``.
     """
+    return defined_in([parsed(text)])
+
+
+def defined_in(trees: Iterable[ast.AST]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(parsed(text)):
+    for node in itertools.chain.from_iterable(map(ast.walk, trees)):
         if isinstance(node, ast.ClassDef):
-            body = "\n".join(map(ast.unparse, node.body))
-            found |= {f"{node.name}.{name}" for name in defined(body) if "." not in name}
+            found |= {f"{node.name}.{name}" for name in defined_in(node.body) if "." not in name}
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.arg | ast.keyword):

@@ -261,6 +261,7 @@ def test_a_sweep_on_a_full_disk_says_so(here: Path, monkeypatch: pytest.MonkeyPa
 # ------------------------------------------------------------------------------------------ nobody reads
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell")
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+@pytest.mark.sampled(1)
 def test_closed_streams(here: Path, closed: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     shell = f"'{sys.executable}' -m fem run swing.inp {closed}"
@@ -274,6 +275,7 @@ def test_closed_streams(here: Path, closed: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
 @pytest.mark.parametrize("name", [b"caf\xe9", "naïve–dèck".encode()])
+@pytest.mark.sampled(1)
 def test_deck_names_in_any_bytes(here: Path, name: bytes) -> None:
     os.rename("swing.inp", name + b".inp")  # noqa: PTH104 - bytes
     assert main(["run", os.fsdecode(name + b".inp"), "--quiet"]) == 0

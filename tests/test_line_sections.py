@@ -35,6 +35,7 @@ def place(model, history, label):
 
 
 @pytest.mark.parametrize("state", ["initial", "final"])
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "ends", [{"spans": [200, 260, 230]}, {"first": (0, 0, 20), "last": (300, 0, 68)}], ids=["section", "inclined"]
 )

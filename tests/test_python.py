@@ -37,7 +37,13 @@ def history(tmp_path_factory):
     return fem.run(deck, output=folder / "out"), folder / "out"
 
 
-@pytest.mark.parametrize("name", ["fem", *NAMES])
+LONG = {"report", "fit"}
+"""Examples of 4 s and more; ``tests/reports`` and ``tests/sweeping/test_fit.py`` do the same."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in ("fem", *NAMES)]
+)
 def test_examples_run(name, tmp_path, monkeypatch):
     """Every public name has one, as a reader types it beside a clone's ``inputs``."""
     shutil.copytree(ROOT / "inputs", tmp_path / "inputs")

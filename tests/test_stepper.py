@@ -112,7 +112,17 @@ def drive(user: Model, output: Path, instants: list[float], values: dict[str, np
         assert len(sim.history()) > len(instants)
 
 
-@pytest.mark.parametrize("path", DECKS, ids=lambda path: path.stem)
+SLOW = {
+    "lazy_wave_laid", "moored_vessel", "galloping_spans", "bergdahl", "moored_buoy", "slack_chain", "line_section",
+    "driven_fairleads",
+}  # fmt: skip
+"""Decks of 0.6 s and more of processor time."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ()) for path in DECKS],
+)
 def test_files_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
     """Law: with inputs that are the deck's, also after going back, every file is that of ``fem.run``."""
     table, user, instants, values = twins(shortened(fem.read_deck(path), FEW))

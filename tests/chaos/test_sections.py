@@ -148,6 +148,7 @@ T
 
 
 @pytest.mark.parametrize(("what", "factor"), [("U1_2", 1.0), ("T_1", 50.0)])
+@pytest.mark.sampled(1)
 def test_peaks_over_the_frequency_are_the_response_of_an_oscillator(tmp_path, monkeypatch, what, factor):
     """|H| = F / sqrt((k - m w^2)^2 + (c w)^2); 40 periods leave exp(-0.3 t) < 1e-4, 400 increments some 1e-4."""
     monkeypatch.chdir(tmp_path)

@@ -114,6 +114,7 @@ def marched(trajectory: Trajectory, count: int) -> Trajectory:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("body", BODIES)
+@pytest.mark.sampled
 def test_tangent_map_is_the_derivative_of_the_increments(body, scheme):
     model = model_of(body, scheme)
     varied = marched(started(model), 5)

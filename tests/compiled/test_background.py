@@ -113,6 +113,7 @@ def test_every_deck_begins_in_python_as_in_machine_code(path: Path) -> None:
 
 @pytest.mark.parametrize("name", DECKS)
 @pytest.mark.parametrize("calls", [1, 3, 10])
+@pytest.mark.sampled
 def test_a_run_changes_over_where_machine_code_appears(
     name: str, calls: int, at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +289,7 @@ def test_machine_code_goes_on_from_what_python_functions_kept(tmp_path: Path, mo
 
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.sampled(1)
 def test_a_signal_ends_the_compiler_too(number: signal.Signals, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     run = fem_run(tmp_path / "run", cache, DECKS["trapezoidal"].replace("0.01, 1.", "0.01, 1000."))

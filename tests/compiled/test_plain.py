@@ -131,6 +131,7 @@ assert asks(1) == 3
 
 
 @pytest.mark.parametrize("changed", SHIMS)
+@pytest.mark.sampled(1)
 def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(changed: str, tmp_path: Path) -> None:
     answer = run(SHIMS[changed] + KERNELS + CALLS, tmp_path, "wait")
     assert answer.returncode == 0, answer.stderr
@@ -139,6 +140,7 @@ def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(change
 
 
 @pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.sampled(1)
 def test_a_numba_that_compiles_nothing_is_an_error_that_says_so(broken: str, tmp_path: Path) -> None:
     code = f"import numba.core.codegen as changed; {BROKEN[broken]}{KERNELS}{CALLS}"
     answer = run(code, tmp_path, "wait")

@@ -122,6 +122,7 @@ def test_another_file_is_another_deck(tmp_path):
     ],
 )
 @pytest.mark.parametrize("where", ["file", "deck"])
+@pytest.mark.sampled
 def test_blocks_of_numbers_are_read_as_lines_are(text, where, tmp_path, monkeypatch):
     def answer() -> object:
         try:

@@ -43,8 +43,9 @@ def test_five_mistakes_in_one_go() -> None:
     assert str(caught.value).count(": error: ") == 5
 
 
-def test_mutated_decks() -> None:
-    reads, _ = fuzz(1000, 20240601)
+@pytest.mark.parametrize("count", [300, pytest.param(1000, marks=pytest.mark.long)])
+def test_mutated_decks(count: int) -> None:
+    reads, _ = fuzz(count, 20240601)
     assert reads > 10
 
 

@@ -125,6 +125,7 @@ def test_ropes_and_rods_hang_in_catenaries_too():
     ],
 )
 @pytest.mark.parametrize("pieces", ["1, 21, 1", "1, 13, 1, 80.\n13, 21, 1", "1, 13, 1\n13, 21, 1, 35."])
+@pytest.mark.sampled
 def test_the_length_that_is_blank_follows_from_what_is_asked(asked, value, found, pieces):
     history = run_text(deck(pieces, f", {asked}={value}"))
     assert found(history) == pytest.approx(value, rel=1e-7)

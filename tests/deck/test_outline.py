@@ -19,8 +19,13 @@ from fem.deck.parameters import Course, Otherwise
 from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
 
-SLOW = {"bergdahl", "moored_platform", "moored_vessel", "iced_span", "cradle", "driven_fairleads"}
-"""Decks of many parameters or many nodes, which take as long as all others together."""
+SLOW = {
+    "bergdahl", "moored_platform", "moored_vessel", "iced_span", "cradle", "driven_fairleads", "moored_spar",
+    "lazy_wave", "measured_wave", "string_pendulum_spring", "lazy_wave_laid", "string_pendulum_starts", "parting_line",
+    "string_pendulum_rigid", "ball_on_two_ropes", "catenary", "bouncing_ball", "splash_zone", "lift_stop", "crane",
+    "circled_weight", "string_pendulum_rope", "string_sweep",
+}  # fmt: skip
+"""Decks of many parameters or many nodes: 0.7 s and more of processor time each, and most of all others together."""
 INPUTS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())
     for path in sorted(Path("inputs").glob("*.inp"))

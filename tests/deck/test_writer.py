@@ -214,7 +214,7 @@ def flows(draw: st.DrawFn, target: str | int, amplitudes: st.SearchStrategy) -> 
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models())
 def test_any_model_reads_back(model: Model) -> None:
     text = write_deck(model)

@@ -89,6 +89,7 @@ def test_what_is_stretched_goes_back_along_the_final_modulus_and_then_on(by_cree
 
 
 @pytest.mark.parametrize("name", ["drake", "gannet", "grosbeak", "dove"])
+@pytest.mark.sampled(2)
 def test_loading_and_unloading_of_a_conductor_takes_energy(name):
     """The area between the initial curve up to a strain and the way back along the final modulus, of both together."""
     conductor = conductor_of(section_of(name))

@@ -68,7 +68,7 @@ def hanging(draw: st.DrawFn) -> tuple[Line, float, float]:
 
 
 @given(hanging())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_hanging_lines_are_in_equilibrium(given_line):
     line, span, rise = given_line
     shape = hang(line, span, rise)
@@ -145,6 +145,7 @@ BOTTOMS = {
 @pytest.mark.parametrize("strain", ["ENGINEERING", "GREEN"])
 @pytest.mark.parametrize("name", BOTTOMS)
 @pytest.mark.parametrize("longer", [1.02, 1.1, 1.3, 1.9])
+@pytest.mark.sampled
 def test_lines_on_a_bottom_are_in_equilibrium(name, longer, strain):
     """What bars and weights leave goes into the bottom: along its normal, and no more than friction allows along it."""
     bottom, span, rise = BOTTOMS[name], 60.0, 24.0
@@ -221,6 +222,7 @@ def test_lines_with_buoyant_parts_lie_at_rest_on_the_bottom_in_several_places(sl
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("stiffness", [2e3, 1e8, np.inf])
+@pytest.mark.sampled
 def test_lengths_that_are_asked_for_give_what_was_asked(measure, stiffness):
     """Any line's own figures lead back to its length (the shorter one of two)."""
     line = line_of(25, 31.0, stiffness, 5.0)

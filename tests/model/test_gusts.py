@@ -49,6 +49,7 @@ def ensemble(gusts, places, count):
 
 
 @pytest.mark.parametrize("spectrum", ["KAIMAL", "VON KARMAN"])
+@pytest.mark.sampled
 def test_amplitudes_have_spectrum_and_coherence(spectrum):
     """Over seeds: E |a|^2/2 = S/T at every place, E a_i a_j* = coherence. Five standard errors of means over 80 seeds
     and a band of frequencies; the first place has the spectrum exactly."""

@@ -85,6 +85,7 @@ def test_lengths_and_periods_are_each_other_s(size, depth):
 
 @pytest.mark.parametrize("up", [2, 1])
 @given(x=st.floats(-30.0, 30.0), y=st.floats(-30.0, 30.0), z=st.floats(-19.9, -3.0), time=st.floats(0.0, 60.0))
+@pytest.mark.sampled(1)
 def test_water_below_waves_has_a_potential(up, x, y, z, time):
     """Neither divergence nor rotation; accelerations are the rates of velocities at a place."""
     place = [x, 0.0, 0.0]

@@ -26,6 +26,7 @@ def written(again: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", DECKS)
+@pytest.mark.sampled(4)
 def test_what_was_written_comes_back(name, tmp_path):
     ran = fem.run(INPUTS / f"{name}.inp", output=tmp_path)
     again = fem.load(tmp_path)

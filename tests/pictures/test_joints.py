@@ -144,6 +144,7 @@ def own_need(results: Results, element: int, near: int, far: int, mass: str) -> 
         ("TIME INTEGRATOR=BACKWARD EULER", "*ELASTIC\n60.", "CONSISTENT"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_the_sum_over_everything_beyond_is_what_the_link_needs(tmp_path, card, law, mass, shape):
     """To 1e-10, from the tables, at every increment of two steps; the support gives it.
 

@@ -13,9 +13,9 @@ import pytest
 
 import fem
 from fem.cli import main
+from fem.show import report
 from fem.show.curves import energies
 from fem.show.page import address
-from fem.show.plot import WHAT
 from fem.show.shapes import shapes
 from tests.sweeping.swings import write_swing
 
@@ -93,8 +93,8 @@ def row(page: Reader, section: str, name: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def few_figures(request, monkeypatch):
-    """One figure and a short film are as good as all, but for the test of all."""
-    if request.function is not test_a_run_is_told_whole:
+    """One figure and a short film are as good as all, which the long test draws."""
+    if request.node.get_closest_marker("long") is None:
         monkeypatch.setattr("fem.show.report.WHAT", {"energy": (energies,)})
         monkeypatch.setattr("fem.show.report.FRAMES", 3)
 
@@ -105,7 +105,8 @@ def sdnl100(tmp_path_factory):
     return fem.run(INPUTS / "sdnl100.inp", output=folder), folder
 
 
-def test_a_run_is_told_whole(sdnl100):
+@pytest.mark.parametrize("figures", ["one", pytest.param("all", marks=pytest.mark.long)])
+def test_a_run_is_told_whole(sdnl100, figures):
     history, folder = sdnl100
     page, text = read(fem.report(folder)), (folder / "report.html").read_text()
     assert row(page, "Summary", "increments") == ["40"] and row(page, "Summary", "iterations") == ["274"]
@@ -129,8 +130,9 @@ def test_a_run_is_told_whole(sdnl100):
     assert row(page, "Extremes", "T [N]")[:3] == [f"{t.min():.6g}", "1", f"{history.time[t.argmin()]:.6g}"]
     assert "Verdict: completed" in text and "NEWMARK" in text
     assert (INPUTS / "sdnl100.inp").read_text().splitlines()[-8] in text
-    left = next(cells for cells in re.findall(r"<h2>Figures left out</h2>\n<ul>(.*?)</ul>", text, re.DOTALL))
-    every = sum(map(len, WHAT.values()))
+    left = "".join(re.findall(r"<h2>Figures left out</h2>\n<ul>(.*?)</ul>", text, re.DOTALL))
+    assert bool(left) == (figures == "all")
+    every = sum(map(len, report.WHAT.values()))
     assert (
         page.tags.count("figure") == every - left.count("<li>") + 1 and page.tags.count("iframe") == 1
     )  # and the model
@@ -138,7 +140,7 @@ def test_a_run_is_told_whole(sdnl100):
         "Energy balance",
         *(
             name.capitalize()
-            for name in WHAT
+            for name in report.WHAT
             if name not in ("energy", "curvature", "touchdown", "response", "modes", "load_factor")
         ),
     }
@@ -218,6 +220,7 @@ def test_modes_have_no_motion(tmp_path):
 
 
 @pytest.mark.parametrize("verdict", ["running", "energy drift"])
+@pytest.mark.sampled(1)
 def test_a_run_that_is_not_complete_says_so(sdnl100, tmp_path, verdict):
     folder = tmp_path / "deep" / "out"
     shutil.copytree(sdnl100[1], folder)

@@ -123,6 +123,7 @@ ANGLES = {
 
 @pytest.mark.parametrize("angles", ANGLES)
 @pytest.mark.parametrize("integrator", ["NEWMARK", "EXPLICIT"])
+@pytest.mark.sampled
 def test_tensions_are_those_of_minimal_coordinates(angles, integrator):
     """With the angles and rates of every increment, Lagrange's equations give its tensions."""
     theta = ANGLES[angles]
@@ -248,6 +249,7 @@ def test_masses_of_every_size(seed):
 
 
 @pytest.mark.parametrize("seed", range(36))
+@pytest.mark.sampled(9)
 def test_solvers_agree(seed):
     """Block elimination against the pivoting band and the sparse saddle matrix, on links of any kind and integrator."""
     integrator = INTEGRATORS[seed % 6]

@@ -13,6 +13,7 @@ from benchmarks.reliability.composite_lines import composite, forces, solved
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3, 4, 5, 6, 7, 8, 12, 429, 596, 709])
+@pytest.mark.sampled(4)
 def test_composite_lines_are_found_from_their_deck(seed, tmp_path):
     """Sections, clumps, buoys, buoyant parts, slopes, friction, currents: forces on free nodes over all loads."""
     line = composite(seed)

@@ -71,6 +71,7 @@ WITHOUT_MODES = ("water and wind", 3), ("water and wind", 4)
 
 
 @pytest.mark.parametrize(("name", "last"), [each for each in SPLITS if each not in WITHOUT_MODES])
+@pytest.mark.sampled(5)
 def test_two_decks_are_as_good_as_one(name: str, last: int) -> None:
     """The steps up to ``last`` in one deck, the others in another: the same rows, digit for digit."""
     model, steps = parts(DECKS[name])

@@ -86,6 +86,7 @@ SHAPES = dict(zip(KINDS, (parallel, collinear, redundant, symmetric, net), stric
 
 
 @pytest.mark.parametrize("seed", [*range(60), 402, 772])
+@pytest.mark.sampled(15)
 def test_ropes_that_depend_on_each_other_keep_the_laws(seed):
     """No rope pushes or is too long; losses are those dissipated; what cannot go on says which rope it is."""
     text, ends = degenerate(seed)

@@ -229,6 +229,7 @@ def everything(step_run: StepRun) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", DECKS)
+@pytest.mark.sampled(10)
 def test_nothing_that_lives_is_forgotten(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has changed since a step began is among ``parts``; put back, all of it has the values it had."""
     seen: list[tuple[dict[str, Any], dict[str, Any]]] = []

@@ -356,6 +356,7 @@ def test_all_modes_are_all_dofs() -> None:
 
 
 @pytest.mark.parametrize("current", [0.0, 0.3])
+@pytest.mark.sampled(1)
 def test_modes_feel_drag(current: float) -> None:
     """The two of a pipe on springs, at their resonance, as all dofs do."""
     rows = f"0., 0., {current}, -50.\n0., 0., {current}, 0." if current else ""

@@ -102,6 +102,7 @@ def reference(body: str, mass: str) -> fem.History:
 @pytest.mark.parametrize("mass", ["LUMPED", "CONSISTENT"])
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("card", [card for name in SCHEMES for card in CARDS[name]])
+@pytest.mark.sampled
 def test_observed_order_of_every_printed_quantity(card, body, mass):
     """Each at its instant; first order for backward Euler and gamma = 0.6, second for all others.
 
@@ -160,6 +161,7 @@ def imbalance(text: str, solver: str = "AUTO") -> tuple[Floats, Floats]:
 @pytest.mark.parametrize("mass", ["LUMPED", "CONSISTENT", "ONE POINT"])
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("card", [card for name in SCHEMES for card in CARDS[name]])
+@pytest.mark.sampled
 def test_accelerations_and_reactions_balance_the_loads_from_increment_0_on(card, body, mass):
     if mass != "LUMPED" and card == "EXPLICIT":
         pytest.skip("EXPLICIT has lumped masses only")

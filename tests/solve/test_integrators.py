@@ -44,6 +44,7 @@ def energy_momentum(deck: str, periods: float = 1.0) -> fem.Model:
     ("strain", "mass"), [("GREEN", "LUMPED"), ("ENGINEERING", "CONSISTENT"), ("LOG", "CONSISTENT")]
 )
 @pytest.mark.parametrize("name", IMPLICIT)
+@pytest.mark.sampled
 def test_order_with_everything_acting(name, strain, mass):
     """Springs, dashpots, both dampings, heat, a moving support, loads and gravity that vary in time.
 

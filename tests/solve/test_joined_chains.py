@@ -129,7 +129,7 @@ def is_held(tangent: Tangent, bars: Bars, free: np.ndarray) -> bool:
     return bool(np.any(ends.sum(axis=(1, 2)) < 4))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(systems(may_have_rods=False))
 def test_any_forest_of_bars_and_pairs_has_one_answer(given):
     tangent, bars, free, right = given
@@ -158,7 +158,7 @@ def test_any_forest_of_bars_and_pairs_has_one_answer(given):
                 assert du == pytest.approx(exact, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(systems(may_have_rods=True))
 def test_rods_beside_pairs_are_eliminated_too(given):
     tangent, bars, free, _ = given
@@ -189,7 +189,7 @@ def test_a_pair_that_outgrows_its_nodes_is_not_eliminated():
 
 
 @given(st.integers(1, 60), st.integers(0, 150), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_narrow_order_is_that_of_scipy(count, edges, seed):
     """Graphs with several parts, repeated edges, lonely nodes and edges from a node to itself."""
     pairs = np.random.default_rng(seed).integers(count, size=(edges, 2))

@@ -1,4 +1,8 @@
-"""Models as lanes give what each of them gives alone, in as many iterations."""
+"""Models as lanes give what each of them gives alone, in as many iterations.
+
+A shape of lanes of its own takes 10 to 20 s to compile: one of pendulums and one of chains are in the suite, with rods
+and increments of their own in ``tests/sweeping/test_lanes.py``; all others are long.
+"""
 
 from __future__ import annotations
 
@@ -140,12 +144,14 @@ def test_lanes_with_a_moving_support_are_single_runs():
         check_alike(result, model)
 
 
+@pytest.mark.long
 def test_lanes_may_follow_curves_of_their_own():
     models = pendulums(OMEGA=[3.0, 6.0, 9.0], HEIGHT=[0.01, 0.02, 0.0])
     for result, model in zip(run_ensemble(models, 10), models, strict=True):
         check_alike(result, model)
 
 
+@pytest.mark.long
 def test_lanes_may_have_increments_of_their_own():
     """Each as long as the shaking of its support asks for, the last one shorter; as many increments in all lanes."""
     text = PENDULUM.replace("YOUNG = 1e5\n", "YOUNG = 1e5\ndt = 0.025/OMEGA\nend = 80.4*dt\n")
@@ -160,6 +166,7 @@ def test_lanes_may_have_increments_of_their_own():
         assert np.array_equal(result.rows.kinetic, other.rows.kinetic)
 
 
+@pytest.mark.long
 def test_lanes_of_damped_chains_may_have_increments_of_their_own():
     text = CHAIN.replace("PULL = 1.\n", "PULL = 1.\ndt = 0.01\nend = 50*dt\n").replace("0.01, 0.5\n", "<dt>, <end>\n")
     models = [fem.parse_deck(text, {"dt": 0.004 * k, "PULL": 1.0 + k}) for k in range(1, 5)]
@@ -188,6 +195,7 @@ def test_chains_of_cables_with_damping_and_springs_are_single_runs():
         check_alike(result, model, 7)
 
 
+@pytest.mark.long
 def test_secant_lanes_that_iterate_to_round_off_are_single_runs():
     text = CHAIN.replace("*DYNAMIC, DIRECT", "*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM")
     text = text.replace("*CONTROLS, RESI_GLOB_RELA=1e-8, ENERGY DRIFT=OFF\n", "")
@@ -197,6 +205,7 @@ def test_secant_lanes_that_iterate_to_round_off_are_single_runs():
         check_alike(result, model, 7, has_counts=False)  # when round-off no longer falls is a matter of round-off
 
 
+@pytest.mark.long
 def test_lanes_whose_supports_lag_behind_weighted_forces_are_single_runs():
     text = PENDULUM.replace("*DYNAMIC, DIRECT", "*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA")
     text = text.replace("STRAIN=GREEN", "STRAIN=GREEN, MASS=CONSISTENT")

@@ -82,6 +82,7 @@ def row(bars: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("rule", SHARES)
 @pytest.mark.parametrize("bars", [10, 45, 400])
+@pytest.mark.sampled
 def test_taut_chains(bars, rule):
     places, pairs = row(bars)
     body = Body(places, pairs, np.full(bars, 50.0), np.full(bars, 10.0), rule, (0, bars))

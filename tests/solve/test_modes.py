@@ -50,6 +50,7 @@ def of_string(bars: int, stiffness: float, rule: str) -> np.ndarray:
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("stiffness", [1e2, 1e8, 1e12])
 @pytest.mark.parametrize("direction", [(0.0, 0.0, -1.0), SKEW])
+@pytest.mark.sampled
 def test_all_modes_of_a_string_are_exact(rule, stiffness, direction):
     """The spectrum is up to 1e15 wide, and a bar that lies askew mixes what is stiff with what is not."""
     history, omega = run(string(12, stiffness, 33, direction, rule))
@@ -59,6 +60,7 @@ def test_all_modes_of_a_string_are_exact(rule, stiffness, direction):
 
 @pytest.mark.parametrize("bars", [190, 260])
 @pytest.mark.parametrize(("stiffness", "direction"), [(1e10, SKEW), (1e12, (0.0, 0.0, -1.0))])
+@pytest.mark.sampled
 def test_lowest_modes_of_a_long_string_are_exact(bars, stiffness, direction):
     """ONE POINT, the widest spectrum; pivots of both kinds of factors are counted."""
     history, omega = run(string(bars, stiffness, 6, direction, "ONE POINT"))

@@ -87,6 +87,7 @@ def chain(integrator, mass="LUMPED", damping="", acting=HELD, tied="", dt=0.03, 
 @pytest.mark.parametrize("mass", ["LUMPED", "CONSISTENT"])
 @pytest.mark.parametrize("damping", ["", "*DAMPING, ALPHA=0.7, BETA=0.01\n"], ids=["", "damped"])
 @pytest.mark.parametrize(("acting", "tied"), [(HELD, ""), (MOVED, ""), (MOVED, TIED)], ids=["", "moved", "tied"])
+@pytest.mark.sampled
 def test_in_linear_problems_all_that_is_lost_is_booked(integrator, mass, damping, acting, tied):
     """Loads, moving supports, Rayleigh damping, equations; 1e-12: round-off of 50 increments."""
     found = chain(integrator, mass, damping, acting, tied)

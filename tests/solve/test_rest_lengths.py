@@ -50,6 +50,7 @@ def net(name: str, *, strain: str, mass: str, is_moved: bool) -> str:
 
 @pytest.mark.parametrize("strain", ["GREEN", "ENGINEERING", "LOG"])
 @pytest.mark.parametrize("name", PROCEDURES)
+@pytest.mark.sampled
 def test_lengths_of_their_own_or_a_displaced_start_are_the_same(name, strain):
     """Motion, forces, strains, energies, to round-off of solves to 1e-11; the mass is that of the unstressed bars."""
     mass = "CONSISTENT" if name in ("NEWMARK", "ENERGY MOMENTUM") else "LUMPED"

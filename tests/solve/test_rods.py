@@ -105,6 +105,7 @@ def by_node(values: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("solver", ["BAND", "DIRECT"])
+@pytest.mark.sampled
 def test_solvers_agree(model, solver):
     """Block elimination, pivoting band and sparse saddle matrix: one motion, one iteration count."""
     chain, other = run_text(MODELS[model]), run_text(MODELS[model], solver=solver)

@@ -50,7 +50,7 @@ def test_what_nothing_fulfils_is_said():
         complementarity(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.ones(2), np.ones(2, np.bool_))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
 def test_independent_ropes_carry_the_same_force(seed):
     """Law: the force stays, no rope pushes, the rows left are independent; sharing keeps it with less squares."""

@@ -78,6 +78,7 @@ def test_a_rope_left_by_its_support_does_not_push(integrator):
 @pytest.mark.parametrize("shake", [SLOW, FAST], ids=["slow", "fast"])
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("integrator", IMPLICIT)
+@pytest.mark.sampled
 def test_laws_below_shaken_supports(integrator, name, shake):
     """No rope pushes or is too long, all of them leave their length; what impacts take is what is dissipated."""
     model = MODELS[name]

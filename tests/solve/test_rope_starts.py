@@ -31,6 +31,7 @@ def test_a_rope_taut_at_the_start_pulls_at_increment_0(impact):
 
 @pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
 @pytest.mark.parametrize("integrator", EVENT_SCHEMES)
+@pytest.mark.sampled
 def test_a_rope_that_stays_taut_meets_no_impact_where_a_step_begins(integrator, impact):
     """Two steps go on as one does: no event, nothing lost, T goes on smoothly, its second differences small."""
     history = run_text(swung(integrator, impact, steps=2))

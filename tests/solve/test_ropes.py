@@ -258,6 +258,7 @@ def test_automatic_increments_keep_their_local_error_between_events():
 @pytest.mark.parametrize(
     "middle", ["", "*ELASTIC\n2e3\n*NO COMPRESSION\n", "*INEXTENSIBLE\n"], ids=["rope", "cable", "rod"]
 )
+@pytest.mark.sampled
 def test_ropes_hang_from_each_other_from_cables_and_rods(integrator, middle):
     """No rope is ever too long, and what impacts lose is what the energies miss."""
     history = run_text(line(integrator, 0.5, middle=middle))
@@ -331,6 +332,7 @@ ROPES, GRAV, 9.81, 0, 0, -1
 
 @pytest.mark.parametrize(("impact", "error"), [("MOREAU", 1e-10), ("EVENT", 1e-4)])
 @pytest.mark.parametrize("rule", ["LUMPED", "CONSISTENT"])
+@pytest.mark.sampled
 def test_reactions_of_moving_supports_balance_the_momentum(impact, error, rule):
     """Reactions and weight less drag are the rate of the momentum of all mass, that of the moving support included.
 

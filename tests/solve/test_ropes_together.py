@@ -53,6 +53,7 @@ def star(seed: int, integrator: str, impact: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("integrator", EVENT_SCHEMES)
+@pytest.mark.sampled(2)
 def test_two_strings_at_one_instant_are_one(integrator):
     """A V of two equal strings swings across its plane like one string of its depth; both meet each impact together."""
     double = run_text(swing(half=1.0, integrator=integrator))
@@ -69,6 +70,7 @@ def test_two_strings_at_one_instant_are_one(integrator):
 
 @pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.sampled(6)
 def test_laws_of_many_ropes_on_one_mass(seed, impact):
     """No rope is too long or pushes; impacts take energy and give none; what they take is what is dissipated."""
     deck, count = star(seed, EVENT_SCHEMES[seed % 4], impact)
@@ -86,6 +88,7 @@ def test_laws_of_many_ropes_on_one_mass(seed, impact):
 
 @pytest.mark.parametrize("integrator", EVENT_SCHEMES)
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.sampled
 def test_ropes_side_by_side_are_one_and_share_its_pull(restitution, integrator):
     """Three ropes between the same nodes move what they carry as one does; each has a third of T, and it is said."""
     deck = hung(restitution, integrator=integrator)
@@ -223,6 +226,7 @@ MOVED = {
 
 @pytest.mark.parametrize("restitution", [0.0, 1.0])
 @pytest.mark.parametrize("kind", MOVED)
+@pytest.mark.sampled
 def test_moreau_keeps_a_rope_taut_below_a_support_that_moves(kind, restitution):
     """Exact: the mass follows its support, T = m (g + a); no impact, nothing lost, no length lost."""
     amplitude, given, size = MOVED[kind]

@@ -149,6 +149,7 @@ def test_a_ball_bounces_as_it_should():
 
 @pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
 @pytest.mark.parametrize("integrator", SCHEMES)
+@pytest.mark.sampled
 def test_along_a_line_a_stop_is_a_rope_from_the_other_side(integrator, impact):
     procedure = f"*DYNAMIC, DIRECT, TIME INTEGRATOR={integrator}\n0.02, 1.3"
     length, close = (3.0, 1e-7) if impact == "EVENT" else (3e4, 1e-4)  # impulses act along the mean of an increment

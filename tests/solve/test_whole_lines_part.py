@@ -152,6 +152,7 @@ def pendulum() -> np.ndarray:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled
 def test_what_is_left_moves_as_if_the_line_had_never_been(case: str, way: str, pendulum: np.ndarray) -> None:
     found = fem.run(parse_deck(deck_of(case, way)))
     broken = [event for event in found.events if event.event == "break"]

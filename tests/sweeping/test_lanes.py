@@ -148,6 +148,7 @@ def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tm
     assert whole["time_end"] == pytest.approx(20 * grid["dt"], rel=1e-12)
 
 
+@pytest.mark.long
 def test_only_models_that_print_the_same_nodes_march_together(tmp_path, monkeypatch):
     deck = write_swing(tmp_path, "*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n")
     deck.write_text(deck.read_text().replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
@@ -165,7 +166,7 @@ def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, m
     text = deck.read_text().replace("2, <length>", "<tip>, <length>").replace("1, 1, 2", "1, 1, <tip>")
     text = text.replace("*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n").replace("\n2, 3\n", "\n<tip>, 3\n")
     deck.write_text(text.replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
-    grid = {"tip": [2.0, 7.0], "gravity": np.linspace(1.0, 9.81, 40)}
+    grid = {"tip": [2.0, 7.0], "gravity": np.linspace(1.0, 9.81, 20), "dt": [0.01, 0.005]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
     monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)
     together = fem.sweep(deck, grid, workers=1)
@@ -218,10 +219,22 @@ T
 """
 
 
-def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch):
-    """Two rods under a support that sways; those whose velocities would stretch a rod are left to their own runs."""
+ONE_ROD = RODS
+for two, one in (
+    ("2, 0.6, 0, -0.8\n3, 0.6, 0, -1.8\n", "2, 0, 0, -1\n"),
+    ("1, 1, 2\n2, 2, 3\n", "1, 1, 2\n"),
+    ("3, 2\n4, 3\n", "3, 2\n"),
+    ("3, 1, <across>\n3, 3, <slip>\n", "2, 1, <across>\n2, 3, <slip>\n"),
+):
+    assert two in ONE_ROD
+    ONE_ROD = ONE_ROD.replace(two, one)
+
+
+@pytest.mark.parametrize("text", [ONE_ROD, pytest.param(RODS, marks=pytest.mark.long)], ids=["one", "two"])
+def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch, text):
+    """Rods under a support that sways; those whose velocities would stretch a rod are left to their own runs."""
     deck = tmp_path / "rods.inp"
-    deck.write_text(RODS)
+    deck.write_text(text)
     grid = {"speed": np.linspace(-2.0, 2.0, 24), "slip": [0.0, 0.1], "width": [0.1, 0.3]}
     alone = fem.sweep(deck, grid, workers=1, history=True)
     monkeypatch.setattr(workers, "is_worth_compiling", lambda *_: True)

@@ -285,6 +285,7 @@ def test_processes_give_the_same_bytes(deck, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="kills as a shell does")
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.sampled(1)
 def test_a_killed_sweep_leaves_whole_lines_and_no_processes(deck, sent):
     command = [sys.executable, "-m", "fem", "sweep", "swing.inp", "--vary", "end=2000:2001:40", "--workers", "2"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

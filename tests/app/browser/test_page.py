@@ -194,6 +194,7 @@ def test_stop_kill_and_two_tabs(open_tab, app):
     other.ends("completed")
 
 
+@pytest.mark.long
 def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
     """Of a run that another process makes: it is followed to its end; closing the page stops nothing."""
     deck = tmp_path / "swing.inp"

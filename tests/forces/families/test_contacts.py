@@ -62,6 +62,7 @@ def derivative(system, u0, u1, v1, secant: bool, rate: float = 20.0):
     ("surface", "axial", "lateral"), [("bottom", 0.7, 0.7), ("bottom", 0.3, 0.9), ("cylinder", 0.7, 0.7)]
 )
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled
 def test_tangent_of_friction_is_the_derivative_of_the_force(surface, axial, lateral, far, damping, secant, seed):
     """To 1e-9 of its largest entry, of which friction is a part; anchors lie apart from the nodes.
 

@@ -26,9 +26,12 @@ ORDERS = [
 PERIOD = 0.8
 
 
-@pytest.fixture(params=EXAMPLES, ids=lambda pair: pair[0].name)
+@pytest.fixture(
+    params=[pytest.param(each, marks=() if each[0] in FAMILIES else pytest.mark.long) for each in EXAMPLES],
+    ids=lambda pair: pair[0].name,
+)
 def deck(request):
-    """The deck of a family's example, the family acting in the march."""
+    """The deck of a family's example, the family acting in the march; those of tests march as Python functions."""
     family, text = request.param
     with acting(family):
         yield text
@@ -92,6 +95,7 @@ def dense(tangent: Tangent, size: int) -> np.ndarray:
 
 @pytest.mark.parametrize("secant", [False, True])
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.sampled
 def test_tangent_is_the_derivative_of_the_force(compiled, secant, seed):
     """With the velocity that goes with the displacement; differences of fourth order, step 1e-4."""
     system = assemble(fem.parse_deck(compiled.format(procedure="*DYNAMIC\n1, 1")))
@@ -138,6 +142,7 @@ def test_mass_is_symmetric_and_takes_no_energy(compiled):
 
 
 @pytest.mark.parametrize(("integrator", "order"), ORDERS)
+@pytest.mark.sampled
 def test_order_and_energy(deck, finest, integrator, order):
     """Halving dt divides the error of u by 2^order; the energy error at the end does at least as well."""
     if "ROTARYI" in deck and integrator == "EXPLICIT":  # free bodies have mass between nodes

@@ -107,6 +107,7 @@ def test_frequencies_are_those_of_scipy():
 
 
 @pytest.mark.parametrize(("integrator", "order"), IMPLICIT)
+@pytest.mark.sampled(2)
 def test_a_support_that_moves_drives_what_is_free_by_its_mass(integrator, order):
     """Node 2 is moved along x; y and z follow. What the support gives is what the motion has."""
     w = 7.0
@@ -149,6 +150,7 @@ def pendulum(t: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("integrator", "order"), IMPLICIT)
+@pytest.mark.sampled(2)
 def test_a_pendulum_on_a_rod(integrator, order):
     """Its place and the force of the rod, in the plane y = 0, converge with the order of the scheme.
 
@@ -172,6 +174,7 @@ def test_a_pendulum_on_a_rod(integrator, order):
 
 
 @pytest.mark.parametrize("solver", ["CHAIN", "BAND", "DIRECT"])
+@pytest.mark.sampled(1)
 def test_every_solver_moves_the_pendulum_alike(solver):
     loads = "*DLOAD\nFINNED, GRAV, 8., 0., 0., -1."
     one, other = (
@@ -183,6 +186,7 @@ def test_every_solver_moves_the_pendulum_alike(solver):
 
 
 @pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
+@pytest.mark.sampled(1)
 def test_a_rope_that_stays_taut_is_a_rod(impact):
     loads = "*DLOAD\nFINNED, GRAV, 8., 0., 0., -1."
     procedure = f"*DYNAMIC, DIRECT\n0.005, 1.\n*CONTROLS, IMPACT={impact}"

@@ -19,6 +19,7 @@ class Crash(Exception):
 
 @pytest.mark.parametrize(("family", "deck"), EXAMPLES, ids=lambda each: getattr(each, "name", ""))
 @pytest.mark.parametrize("integrator", ["TIME INTEGRATOR=NEWMARK", "EXPLICIT"])
+@pytest.mark.sampled
 def test_a_run_that_was_stopped_ends_with_the_same_bytes(family, deck, integrator, tmp_path, monkeypatch):
     if family in (FINS, MOMENTS) and integrator == "EXPLICIT":
         return  # which knows no mass that depends on direction, and none between nodes
