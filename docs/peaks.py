@@ -15,8 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import fem
-from fem.study.certainty.wanted import Series
-from fem.study.tracks import places_of
+from fem.study.tracks import tracked
 
 EA, MASS, LENGTH, DEPTH, D = 1.6898e9, 348.94, 224.106, 106.95, 0.24144
 """Studless chain of 120 mm: N, kg/m; m; drag, added mass and buoyancy act on the diameter D."""
@@ -87,8 +86,7 @@ T
 def tension(bars: int, beta: float, waves: float) -> tuple[np.ndarray, np.ndarray]:
     """Time from SNAP on and tension of the uppermost bar [MN]; increments of so many times L0/c."""
     model = fem.parse_deck(deck(bars, beta, waves * LENGTH / bars / SPEED))
-    series = (f"T_e{bars}",)
-    _, _, track = Series(names=series, places=places_of(model, series)).solve(model, 0, True)
+    track = tracked(model, [f"T_e{bars}"])
     kept = track.time > SNAP
     return track.time[kept], track.values[kept, 0] / 1e6
 

@@ -484,7 +484,7 @@ def modes_of(results: Results, nodes: int) -> Iterable[Modes]:
     """Of each ``*FREQUENCY`` step, from ``frequencies.csv`` and the fields of the shapes, NaN without these."""
     rows = results.table("frequencies").read(("step", "mode", "frequency", "omega", "generalized_mass"))
     try:
-        increments = results.increments
+        increments = results.increments if len(rows) else rows
     except Missing:
         increments = np.zeros((0, 3))
     for step in np.unique(rows[:, 0]).astype(int).tolist():

@@ -1,6 +1,7 @@
 """Error bars hold the error, are about as wide, and say what they come from."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def test_labels_do_not_matter():
         one.value("U1_n70")
 
 
-def test_sdnl100_knows_how_wrong_it_is():
+def test_sdnl100_knows_how_wrong_it_is(tmp_path, capsys):
     """The angle after three quarters of the period is wrong by 0.0746 rad (closed form: U1 = -1 there); over three
     periods the motion is not converged from before 1.2 T on."""
     bars = fem.error_bars("inputs/sdnl100.inp", processes=1)
@@ -109,7 +110,11 @@ def test_sdnl100_knows_how_wrong_it_is():
     assert -error == pytest.approx(0.075, abs=1e-3)
     assert bars.missing["mesh"] == "no bar is a piece of a line"
     text = Path("inputs/sdnl100_3periods.inp").read_text().replace("ENERGY DRIFT=0.1", "ENERGY DRIFT=OFF")
-    assert 1.0 < fem.error_bars(fem.parse_deck(text), processes=1).horizon / 1.67431710 < 1.2
+    long = tmp_path / "long.inp"
+    long.write_text(text)
+    assert cli.main(["run", str(long), "--error-bars", "--no-vtk", "--output", str(tmp_path / "long")]) == 0
+    [told] = re.findall(r"not converged \(30 % or more\) from time (\S+) on", capsys.readouterr().out)
+    assert 1.0 < float(told) / 1.67431710 < 1.2
 
 
 def test_mesh_of_a_hanging_cable():
@@ -213,6 +218,8 @@ def test_command(tmp_path, capsys, monkeypatch):
     said = capsys.readouterr().out
     assert "what limits the accuracy" in said
     assert "no contribution of mesh" in said
+    value, _, wrong, _, own = next(line for line in said.splitlines() if "U1_n2@" in line).split()[1:6]
+    assert 0.07 < -float(wrong) < 0.1 and 0.0 < float(own) < 0.2 * abs(float(wrong)) and float(value) < 0.0
     head, *lines = (out / "nodes.csv").read_text().splitlines()
     names = head.split(",")
     row = dict(zip(names, lines[30].split(","), strict=True))
@@ -227,6 +234,9 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert [len(block.rows) for block in accuracy(record) if isinstance(block, Grid)] == [len(record["limits"])]
     assert all(panel.collections for panel in displacements(open_results(out)).axes)
     assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
+    assert (out / "nodes.csv").read_text().splitlines() == [head, *lines]
+    where = ["--continue", "--output", str(out)]  # complete: bars are made from the text of its tables
+    assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--quiet", *where]) == 0
     assert (out / "nodes.csv").read_text().splitlines() == [head, *lines]
 
 

@@ -72,7 +72,9 @@ def written(name, **columns):
 
 def test_a_linear_parameter_has_the_interval_of_linear_regression(deck):
     """Closed form: P = sum x y / sum x^2 with x = t/50; Student's t; fewer independent ones where errors are alike."""
-    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)})
+    told: list[str] = []
+    found = fem.fit(deck, [record()], {"P": (-10.0, 10.0)}, say=told.append)
+    assert told[0].startswith("2 runs: P=2, sum of squares")
     x, y = TIME / 50.0, record()["U1_n2"]
     best = x @ y / (x @ x)
     std = np.sqrt(np.sum((y - best * x) ** 2) / (len(x) - 1) / (x @ x))

@@ -36,7 +36,7 @@ EXACT = 1e-9
 """Bar over the size of a number that is round-off."""
 HIDDEN = 0.02
 """Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
-AT_ONCE = 1 << 17
+AT_ONCE = 1 << 19
 """Numbers of the run whose errors are estimated together: bounds the memory."""
 PARTS = ("dt", "mesh", "residual", "rows")
 IMPACT = "impact"
@@ -273,8 +273,8 @@ class ErrorBars:
 
     def limits(self) -> Columns:
         """What limits the accuracy: of each quantity printed (U1, T, ...) the number and instant with the largest bar,
-        and the extremes; of each frequency. With the bar's parts, the largest of these, the order, the verdict. What is
-        exact but for round-off is left out."""
+        and the extremes; of each frequency. With the error due to dt and the uncertainty of that, the bar's parts, the
+        largest of these, the order, the verdict. What is exact but for round-off is left out."""
         sizes = np.fmax.reduce(self.all_bars, axis=0)
         families: dict[str, list[int]] = {}
         for name in self._run.names:
@@ -295,9 +295,9 @@ class ErrorBars:
             parts = self.parts(name)
             known = {part: value for part, value in parts.items() if np.isfinite(value)}
             largest_part = max(known, key=lambda part: known[part]) if any(known.values()) else ""
-            numbers = self.value(name), self.bar(name), *parts.values()
+            numbers = self.value(name), self.bar(name), *self.error(name), *parts.values()
             rows.append((name, *numbers, largest_part, self.order(name), self.verdict(name)))
-        heads = ("name", "value", "bar", *PARTS, "limited_by", "order", "verdict")
+        heads = ("name", "value", "bar", "error", "own", *PARTS, "limited_by", "order", "verdict")
         columns = list(zip(*rows, strict=True)) or [()] * len(heads)
         return Columns(zip(heads, map(np.array, columns), strict=True))
 

@@ -21,7 +21,7 @@ from fem.runs.console import as_note, say
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.runs.read import KEY, Results, Table, instant_keys, modes_of, open_results
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
-from fem.runs.tables import COUNTED
+from fem.runs.tables import COUNTED, LINES_AT_ONCE
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import ErrorBars, completed
 from fem.study.certainty.numbers import printed_names
@@ -53,7 +53,7 @@ def run_with_bars(
         run_to_files(deck, output, parameters, quiet=quiet, solver=solver, plot=plot, kept=blocks, **options)
         results = open_results(folder)
         if options.get("goes_on"):  # the first lines are those of another process
-            blocks = {name: [(its := results.table(name)).whole(its.columns)] for name in TABLES}
+            blocks = {name: [(its := results.table(name)).whole(without_errors(its))] for name in TABLES}
         tables = [Lines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
         run, instants = track_of(tables, names, model, results)
         bars = completed(run, companions, answers(run), printed=printed_names(model))
@@ -75,15 +75,17 @@ def run_with_bars(
 
 
 class Lines:
-    """Lines of a table of a run, in blocks, and which numbers over time they show.
+    """Lines of a table of a run, and which numbers over time they show.
 
-    blocks  (lines, c) their numbers, NaN for empty cells
-    labels  (n,) of nodes or elements, rising; (0,) where lines have none
-    places  number of a column -> (n,) place of what it shows of each node or element among ``names``; -1: none
+    numbers   (lines, c) of the columns, NaN for empty cells;  instants: (lines,) their keys
+    labels    (n,) of nodes or elements, rising; (0,) where lines have none
+    places    number of a column -> (n,) place of what it shows of each node or element among ``names``; -1: none
     """
 
     def __init__(self, table: Table, blocks: list[Floats], names: Sequence[str], model: Model) -> None:
-        self.path, self.columns, self.blocks = table.path, table.columns, blocks
+        self.path, self.columns = table.path, without_errors(table)
+        self.numbers = np.concatenate([np.empty((0, len(self.columns))), *blocks])
+        self.instants = instant_keys(self.numbers)
         kind, place = TABLES[table.path.stem], {name: at for at, name in enumerate(names)}
         of = {"n": model.mesh.node_labels, "e": model.mesh.element_labels}
         self.labels = np.sort(of[kind]) if kind else np.zeros(0, np.int64)
@@ -92,45 +94,50 @@ class Lines:
         found = {at: np.array([place.get(name + end, -1) for end in ends]) for at, name in sources}
         self.places = {at: places for at, places in found.items() if places.max() >= 0}
 
-    def items(self, block: Floats) -> Ints:
-        """(lines,) which node or element each is of."""
-        return self.labels.searchsorted(block[:, len(KEY)]) if len(self.labels) else np.zeros(len(block), np.int64)
+    def parts(self) -> Iterator[tuple[slice, Ints]]:
+        """Some lines after the other, and which node or element each is of."""
+        for first in range(0, len(self.numbers), LINES_AT_ONCE):
+            part = slice(first, first + LINES_AT_ONCE)
+            labels = self.numbers[part, len(KEY)] if len(self.labels) else np.zeros(len(self.numbers[part]))
+            yield part, self.labels.searchsorted(labels)
 
     def fill(self, values: Floats, instants: Floats) -> None:
         """What they say into (k, c) values at the instants (k,) of the run."""
-        for block in self.blocks:
-            rows, items = instants.searchsorted(instant_keys(block)), self.items(block)
+        for part, items in self.parts():
+            rows = instants.searchsorted(self.instants[part])
             for at, places in self.places.items():
                 if not self.columns[at].startswith("COOR"):
                     its = places[items]
-                    values[rows[its >= 0], its[its >= 0]] = block[its >= 0, at]
+                    values[rows[its >= 0], its[its >= 0]] = self.numbers[part, at][its >= 0]
 
     def with_errors(self, instants: Floats, bars: Floats) -> Iterator[bytes | memoryview]:
         """The table with columns of errors (k, c): of what is known about, of cells that are not empty."""
-        more = [self.columns[at] + ERROR for at in self.places]
-        yield ",".join([*self.columns, *more]).encode() + b"\n"
-        kinds = [WHOLE if name in COUNTED else NUMBER for name in (*self.columns, *more)]
-        for block in self.blocks:
-            rows, items = instants.searchsorted(instant_keys(block)), self.items(block)
-            numbers = np.empty((len(block), len(kinds)))
-            numbers[:, : len(self.columns)] = block
-            for column, (at, places) in enumerate(self.places.items(), len(self.columns)):
-                is_known = (places[items] >= 0) & np.isfinite(block[:, at])
-                numbers[:, column] = np.where(is_known, in_three_digits(bars[rows, places[items]]), np.nan)
-            yield lines(numbers, np.where(np.isnan(numbers), EMPTY, np.array(kinds, np.uint8)))
+        heads = (*self.columns, *(self.columns[at] + ERROR for at in self.places))
+        yield ",".join(heads).encode() + b"\n"
+        kinds = np.array([WHOLE if name in COUNTED else NUMBER for name in heads], np.uint8)
+        for part, items in self.parts():
+            rows, numbers = instants.searchsorted(self.instants[part]), self.numbers[part]
+            its = np.stack([places[items] for places in self.places.values()], axis=1)
+            is_known = (its >= 0) & np.isfinite(numbers[:, list(self.places)])
+            errors = np.where(is_known, in_three_digits(bars[rows[:, None], its]), np.nan)
+            numbers = np.concatenate([numbers, errors], axis=1)
+            yield lines(numbers, np.where(np.isnan(numbers), EMPTY, kinds))
+
+
+def without_errors(table: Table) -> list[str]:
+    return [name for name in table.columns if not name.endswith(ERROR)]
 
 
 def track_of(tables: Sequence[Lines], names: tuple[str, ...], model: Model, results: Results) -> tuple[Track, Floats]:
     """All that is printed, at all instants at which something is; the (k,) keys of these."""
-    blocks = [block[:, : len(KEY)] for table in tables for block in table.blocks]
-    heads = [block[np.flatnonzero(np.diff(instant_keys(block), prepend=-1.0))] for block in blocks]
-    instants, first = np.unique(instant_keys(np.concatenate(heads)), return_index=True)
-    step, _, time = np.concatenate(heads)[first].T
+    heads = np.concatenate([t.numbers[np.flatnonzero(np.diff(t.instants, prepend=-1.0)), : len(KEY)] for t in tables])
+    instants, first = np.unique(instant_keys(heads), return_index=True)
+    step, _, time = heads[first].T
     values, dt = np.full((len(instants), len(names)), np.nan), np.full(len(instants), np.nan)
     for table in tables:
         table.fill(values, instants)
-        for block in table.blocks if "dt" in table.columns else ():
-            dt[instants.searchsorted(instant_keys(block))] = block[:, table.columns.index("dt")]
+        if "dt" in table.columns:
+            dt[instants.searchsorted(table.instants)] = table.numbers[:, table.columns.index("dt")]
     modes = tuple(modes_of(results, len(model.mesh.node_labels)))
     rows = step.astype(np.int64), time, dt, values
     return Track(model, names, *rows, modes, tuple(results.events)), instants
@@ -184,8 +191,22 @@ def tell(bars: ErrorBars, out: Callable[[str], None] = say) -> None:
 
 
 def lines_of(limits: Columns) -> list[str]:
-    heads = ("number", "value", "error bar", "dt", "mesh", "residual", "rows", "limited by", "order", "")
+    heads = (
+        "number",
+        "value",
+        "error bar",
+        "wrong by (dt)",
+        "dt",
+        "mesh",
+        "residual",
+        "rows",
+        "limited by",
+        "order",
+        "",
+    )
     cells = [[shown(cell) for cell in row] for row in zip(*(c.tolist() for c in limits.values()), strict=True)]
+    for row in cells:
+        row[3:5] = [f"{row[3]} +- {row[4]}" if row[3] != "-" else "-"]
     widths = [max(len(row[n]) for row in [heads, *cells]) for n in range(len(heads))]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
