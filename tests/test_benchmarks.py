@@ -53,6 +53,7 @@ def test_deck_is_the_model_of_the_arrays(job):
 
 
 @pytest.mark.parametrize("job", SMALL, ids=names)
+@pytest.mark.sampled(2)
 def test_deck_runs_to_the_answer_of_the_independent_reference(job):
     mine = Outcome(job, OURS, [run(job)])
     assert verdict_of(mine, solve(job)) == "ok"

@@ -29,6 +29,7 @@ SNAPS = 3e-2
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.sampled(3)
 def test_example_prints_what_the_page_shows(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

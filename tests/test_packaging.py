@@ -54,6 +54,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel):
         assert files and {f"fem/shipped/{path.relative_to(ROOT).as_posix()}" for path in files} <= carried
 
 
+@pytest.mark.long
 def test_commands_of_the_wheel(wheel, tmp_path):
     assert answer(wheel, tmp_path, "--version") == f"fem {fem.__version__}\n"
     answer(wheel, tmp_path, "example", "all", "--output", "inputs")

@@ -92,6 +92,7 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize(("page", "text"), BLOCKS, ids=[page for page, _ in BLOCKS])
+@pytest.mark.sampled(3)
 def test_python_of_a_page(page, text, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     exec(compile(text, page, "exec"), {})

@@ -74,7 +74,7 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.parametrize("kind", DECKS)
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(5)
 def test_four_times_the_deck_takes_about_four_times_the_work(kind):
     """Sixteen times for what is quadratic; the best of some tries, as others use the machine, too."""
     text, larger = DECKS[kind](400), DECKS[kind](1600)

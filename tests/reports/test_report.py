@@ -94,7 +94,7 @@ def row(page: Reader, section: str, name: str) -> list[str]:
 @pytest.fixture(autouse=True)
 def few_figures(request, monkeypatch):
     """One figure and a short film are as good as all, which the long test draws."""
-    if request.node.get_closest_marker("long") is None:
+    if request.node.name != "test_a_run_is_told_whole[all]":
         monkeypatch.setattr("fem.show.report.WHAT", {"energy": (energies,)})
         monkeypatch.setattr("fem.show.report.FRAMES", 3)
 
@@ -321,6 +321,7 @@ def test_tables_that_are_not_ours_are_refused(tmp_path):
         fem.report(tmp_path / "many")
 
 
+@pytest.mark.long
 def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100, chromium):
     """Chromium loads the page alone, reports no error, and the film moves."""
     path, asked, said = fem.report(sdnl100[1]), [], []
@@ -337,6 +338,7 @@ def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100, chromium):
     assert [url for url in asked if not url.startswith(("data:", "about:"))] == [path.as_uri()] and not said
 
 
+@pytest.mark.long
 def test_on_paper_there_are_frames_in_place_of_the_film(sdnl100, chromium, monkeypatch, tmp_path):
     monkeypatch.setattr("fem.show.report.WHAT", {"tension": (shapes,)})
     page = chromium.new_page()

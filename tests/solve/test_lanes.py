@@ -1,7 +1,7 @@
 """Models as lanes give what each of them gives alone, in as many iterations.
 
-A shape of lanes of its own takes 10 to 20 s to compile: one of pendulums and one of chains are in the suite, with rods
-and increments of their own in ``tests/sweeping/test_lanes.py``; all others are long.
+A shape of lanes of its own takes 10 to 20 s to compile: that of pendulums is in the suite, and one with increments of
+their own in ``tests/sweeping/test_lanes.py``; all others are long.
 """
 
 from __future__ import annotations
@@ -189,6 +189,7 @@ def test_a_lane_that_fails_does_not_disturb_others():
         check_alike(results[number], models[number])
 
 
+@pytest.mark.long
 def test_chains_of_cables_with_damping_and_springs_are_single_runs():
     models = [fem.parse_deck(CHAIN, {"YOUNG": 1e4 * (1 + k), "PULL": 1.0 + k}) for k in range(5)]
     for result, model in zip(run_ensemble(models, 7), models, strict=True):

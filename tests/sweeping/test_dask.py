@@ -126,6 +126,7 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     assert path.read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
 
 
+@pytest.mark.long
 def test_a_scheduler_that_is_not_there_is_exit_2(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("fem.study.cluster.ANSWER_SECONDS", 0.2)

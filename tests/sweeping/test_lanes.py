@@ -230,7 +230,8 @@ for two, one in (
     ONE_ROD = ONE_ROD.replace(two, one)
 
 
-@pytest.mark.parametrize("text", [ONE_ROD, pytest.param(RODS, marks=pytest.mark.long)], ids=["one", "two"])
+@pytest.mark.long
+@pytest.mark.parametrize("text", [ONE_ROD, RODS], ids=["one", "two"])
 def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch, text):
     """Rods under a support that sways; those whose velocities would stretch a rod are left to their own runs."""
     deck = tmp_path / "rods.inp"

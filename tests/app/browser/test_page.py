@@ -38,6 +38,7 @@ def stands(tab) -> bool:
     return time_of(tab) == before
 
 
+@pytest.mark.long
 def test_the_five_links_of_the_document(open_tab, tmp_path):
     """Form, run, player, charts; the deck that is taken away gives the same motion on the command line."""
     tab = open_tab()
@@ -76,6 +77,7 @@ def test_the_five_links_of_the_document(open_tab, tmp_path):
     assert download(tab, ask).read_bytes() == (tmp_path / "own" / "nodes.csv").read_bytes()
 
 
+@pytest.mark.long
 def test_a_joint_is_dragged(open_tab):
     tab = open_tab()
     tab.page.get_by_role("button", name="Double pendulum").click()
@@ -121,6 +123,7 @@ def test_bad_input_is_refused_in_words(open_tab):
     tab.until(lambda: "increments: at most" in wrong.inner_text())
 
 
+@pytest.mark.long
 def test_a_deck_is_edited_to_an_error_and_back(open_tab):
     tab = open_tab()
     tab.page.get_by_role("tab", name="Deck").click()
@@ -146,6 +149,7 @@ def test_a_parameter_changes_the_text(open_tab):
     tab.until(lambda: tab.page.locator(".cm-line", has_text="pull = 7.5").count() == 1)
 
 
+@pytest.mark.long
 def test_a_line_follows_its_numbers(open_tab):
     tab = open_tab()
     tab.page.get_by_role("tab", name="Line").click()
@@ -245,6 +249,7 @@ def test_an_empty_folder_is_refused(open_tab, tmp_path):
         tab.until(lambda: tab.of("folder-wrong").inner_text() != "")
 
 
+@pytest.mark.long
 def test_two_runs_from_nearly_the_same_start(open_tab):
     tab = open_tab()
     tab.page.get_by_role("button", name="Double pendulum").click()
@@ -264,6 +269,7 @@ def is_in_view(tab, selector) -> bool:
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.long
 def test_it_fits_a_phone(open_tab, look):
     """Nothing is wider than the screen."""
     tab = open_tab(viewport={"width": 390, "height": 844}, color_scheme=look)
