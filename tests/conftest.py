@@ -15,15 +15,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 LONGEST = (
-    "test_pages.py", "chaos/test_neighbour.py", "test_ends.py", "sweeping/test_dask.py", "forces/families/",
-    "solve/test_going_on.py", "deck/test_outline.py", "solve/test_solvers_agree.py", "reports/test_report.py",
-    "chaos/test_exponents.py", "solve/test_fuzzed_runs.py", "branches/test_orbits.py", "chaos/test_saltation.py",
-    "sweeping/test_losses.py", "compiled/test_plain.py", "solve/test_absurd_numbers.py", "solve/test_lanes.py",
-    "sweeping/test_lanes.py", "chaos/test_sections.py", "pictures/test_plot.py", "test_compiled.py",
+    "test_pages.py", "sweeping/test_lanes.py", "solve/test_lanes.py", "solve/test_absurd_numbers.py", "test_ends.py",
+    "chaos/test_neighbour.py", "forces/families/", "solve/test_going_on.py", "deck/test_outline.py",
+    "sweeping/test_dask.py",
+    "solve/test_solvers_agree.py", "test_architecture.py", "reports/test_report.py", "pictures/test_plot.py",
+    "solve/test_fuzzed_runs.py", "compiled/test_plain.py", "branches/test_orbits.py", "chaos/test_saltation.py",
+    "chaos/test_exponents.py", "test_stepper.py", "test_python.py", "test_docs.py", "test_compiled.py",
+    "sweeping/test_losses.py", "app/browser/", "sweeping/test_fit.py", "chaos/test_sections.py",
     "validation/test_cases.py",
 )  # fmt: skip
-"""What takes more than 7 s of processor time with the tests that are marked `long`, about the longest first; cases,
-which are handed out one by one, fill the rest."""
+"""What takes more than 7 s of processor time with the tests that are marked `long`, and with lanes that are not
+compiled yet, about the longest first; cases, which are handed out one by one, fill the rest."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it

@@ -97,6 +97,7 @@ def test_peers_get_the_waves_of_our_sea(tmp_path):
     assert sines == pytest.approx(eta, abs=1e-10) and omega[0] == 0.0
 
 
+@pytest.mark.long
 def test_kernels_can_be_asked(monkeypatch):
     """What they are asked with is theirs today."""
     monkeypatch.setattr(kernels, "CALLS", 1)

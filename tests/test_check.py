@@ -350,6 +350,7 @@ def test_missing_file_and_broken_deck(tmp_path):
 
 
 @pytest.mark.parametrize("deck", sorted(INPUTS.glob("*.inp")), ids=lambda path: path.stem)
+@pytest.mark.sampled(26)
 def test_every_example_can_be_checked(deck):
     assert "what looks wrong" in report(deck)
 

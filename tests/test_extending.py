@@ -91,7 +91,7 @@ class Pulley''',
     "fem/deck/sections.py": {
         '    "PULLEY": Form(': """    "LATERAL SOIL": Form(
         model.LateralSoil,
-        Parameters(NSET=Value("node_set", Name("node"))),
+        Parameters(NSET=Value("node_set", name_of("node"))),
         Line(
             "stiffness, largest force",
             Value("stiffness", POSITIVE_NUMBER, "the stiffness"),

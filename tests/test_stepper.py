@@ -123,6 +123,7 @@ SLOW = {
     "path",
     [pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ()) for path in DECKS],
 )
+@pytest.mark.sampled(20)
 def test_files_are_those_of_a_run(path: Path, tmp_path: Path) -> None:
     """Law: with inputs that are the deck's, also after going back, every file is that of ``fem.run``."""
     table, user, instants, values = twins(shortened(fem.read_deck(path), FEW))

@@ -105,7 +105,8 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     at = draft.nodes.at(node)
     tied = [label for label in nodes_named(draft, pinned) if label != node]
     arms = np.array([draft.nodes.at(label) - at for label in tied]).reshape(-1, 3)
-    size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
+    with np.errstate(over="ignore"):  # is told below
+        size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
     if not np.isfinite(size):
         raise Mistake(place, f"nodes are too far from the body of node {draft.as_written(node)} to compute with")
     corners = free_bodies.corners_of(second, size)

@@ -19,7 +19,7 @@ from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, Instance, N
 from fem.deck.lookup import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.deck.source import Mistake, did_you_mean, words
 from fem.deck.table import Handler, keyword
-from fem.model import BarSection, Model, Static
+from fem.model import BarSection, Model, RotaryInertia, Static
 from fem.model import mesh as model_mesh
 
 INSIDE = words("""
@@ -210,6 +210,9 @@ def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
             made = own.materials[value.material]
             value = replace(value, material=f"{instance.name}.{value.material}")
             draft.materials[value.material] = replace(made, name=value.material)
+        if isinstance(value, RotaryInertia):
+            axes = instance.position.applied(np.eye(3)) - instance.position.applied(np.zeros((1, 3)))
+            value = value.along(axes)
         draft.properties.append(entry._replace(element_set=name, value=value))
     draft.equations += [tuple(t._replace(target=qualified(t.target)) for t in terms) for terms in own.equations]
     draft.links += [(qualified(first), qualified(second), place) for first, second, place in own.links]

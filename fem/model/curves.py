@@ -114,7 +114,9 @@ class Follow:
     def table(self) -> Table:
         own = self.amplitude
         if own.definition == "SWEEP":
-            raise ModelError(f"*AMPLITUDE {own.name}: a SWEEP is for supports and loads, not for currents or wind")
+            raise ModelError(
+                f"*AMPLITUDE {own.name}: a SWEEP is for supports and forces, not for moments, currents or wind"
+            )
         if own.definition != "PERIODIC":
             return Table(*_segments(own), self.origin)
         pieces = np.zeros(1), np.array([[own.mean], [own.mean]])

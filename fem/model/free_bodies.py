@@ -15,6 +15,8 @@ The sum of each row is 0: the mass of the body, at the reference node, is that o
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fem.arrays import Floats, frozen
@@ -37,11 +39,21 @@ class RotaryInertia:
     element_set: str
     moments: tuple[float, ...]
 
+    def along(self, axes: Floats) -> RotaryInertia:
+        """The same body where its axes have turned to the rows of ``axes`` (3, 3)."""
+        tensor = axes.T @ tensor_of(self.moments) @ axes
+        return replace(self, moments=(*np.diag(tensor).tolist(), *tensor[[0, 0, 1], [1, 2, 2]].tolist()))
+
+
+def tensor_of(moments: tuple[float, ...]) -> Floats:
+    """(3, 3) of the components of a tensor of inertia."""
+    i11, i22, i33, i12, i13, i23 = moments
+    return np.array([[i11, i12, i13], [i12, i22, i23], [i13, i23, i33]])
+
 
 def second_moments(moments: tuple[float, ...]) -> Floats:
     """S (3, 3) of the components of a tensor of inertia. Raises NoBody."""
-    i11, i22, i33, i12, i13, i23 = moments
-    tensor = np.array([[i11, i12, i13], [i12, i22, i23], [i13, i23, i33]])
+    tensor = tensor_of(moments)
     found = np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
     own = np.linalg.eigvalsh(found)
     if not own[2] > 0.0:

@@ -107,6 +107,7 @@ def lines_are_laid_once(monkeypatch):
 
 
 @pytest.mark.parametrize("path", INPUTS)
+@pytest.mark.sampled(14)
 def test_every_deck_reads_the_same_by_its_outline(path, lines_are_laid_once):
     own = read_deck(path).parameters
     for name, value in own.items():

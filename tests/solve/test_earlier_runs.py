@@ -88,6 +88,7 @@ FURTHER = f"*STEP, NLGEOM\n{dynamic('HHT', 0.001, 2)}\n*CONTROLS, ENERGY DRIFT=O
 
 
 @pytest.mark.parametrize("name", DECKS)
+@pytest.mark.sampled(4)
 def test_a_step_without_cards_goes_on_from_any_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What winches, water and wind act on is that of the earlier run, at the end of a step and within it."""
     model, steps = parts(DECKS[name])

@@ -97,6 +97,7 @@ def assert_goes_on(monkeypatch: pytest.MonkeyPatch, seed: int, **options: Any) -
 
 
 @pytest.mark.parametrize("name", DECKS)
+@pytest.mark.sampled(15)
 def test_every_file_ends_with_the_same_bytes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write(DECKS[name], every=random.Random(name).randint(1, 5))
     assert_goes_on(monkeypatch, seed=len(name))

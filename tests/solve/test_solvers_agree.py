@@ -267,6 +267,7 @@ def history_of(path, solver):
 
 
 @pytest.mark.parametrize("path", INPUTS)
+@pytest.mark.sampled(27)
 def test_every_deck_has_one_answer(path):
     """1e-9 of the largest displacement and equal counts; conjugate gradients only as exact as the deck asks for.
 

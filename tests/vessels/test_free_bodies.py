@@ -282,18 +282,45 @@ def test_modes_of_a_body_that_little_holds():
     assert fewer.omega == pytest.approx(found.omega[:4], abs=1e-6)
 
 
-def test_a_body_of_a_part_moves_as_any_other():
-    """Node, sets, mass and inertia in the part; the body names them with the instance."""
+@pytest.mark.parametrize(
+    ("placed", "spins", "turned"),
+    [("", SPINS, np.eye(3)),
+     ("5, 0, 0\n5, 0, 0, 5, 0, 1, 90\n",
+      "*INITIAL CONDITIONS, TYPE=VELOCITY\n1, 2, 0.3\n1, 4, -3\n1, 5, 0.5\n1, 6, -0.7\n",
+      np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))],
+    ids=["as it is", "turned"],
+)  # fmt: skip
+def test_a_body_of_a_part_moves_as_any_other(placed, spins, turned):
+    """Node, sets, mass and inertia in the part; the body names them with the instance, with which it turns."""
     head, rest = DECK[: DECK.index("*RIGID")], DECK[DECK.index("*RIGID") :]
     start, end = (
         "*PART, NAME=P\n",
-        "*END PART\n*ASSEMBLY, NAME=A\n*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*END ASSEMBLY\n",
+        f"*END PART\n*ASSEMBLY, NAME=A\n*INSTANCE, NAME=I, PART=P\n{placed}*END INSTANCE\n*END ASSEMBLY\n",
     )
     rest = rest.replace("REF NODE=1, TIE NSET=TIED", "REF NODE=I.1, TIE NSET=I.TIED")
-    given = {"inertia": "2, 3, 4", "loads": "", "scheme": "ENERGY MOMENTUM", "dt": 0.02, "time": 0.2}
-    inside = run_text((start + head + end + rest).format(more=SPINS.replace("\n1, ", "\nI.1, "), **given))
-    assert np.array_equal(inside.of_node(2), run_text(DECK.format(more=SPINS, **given)).of_node(2))
-    assert np.abs(inside.of_node(2)[-1]).max() > 0.1
+    given = {"inertia": "2, 3, 4, 0.5, 0.3, -0.2", "loads": "", "scheme": "ENERGY MOMENTUM", "dt": 0.02, "time": 0.2}
+    inside = run_text((start + head + end + rest).format(more=spins.replace("\n1, ", "\nI.1, "), **given)).of_node(2)
+    flat = run_text(DECK.format(more=SPINS, **given)).of_node(2) @ turned.T
+    assert np.array_equal(inside, flat) if not placed else inside == pytest.approx(flat, abs=1e-9)
+    assert np.abs(inside[-1]).max() > 0.1
+
+
+def test_explicit_names_what_it_does_not_support():
+    with pytest.raises(fem.ModelError, match="EXPLICIT does not support free bodies"):
+        run_text(DECK.format(inertia="2, 3, 4", more="", loads="", scheme="CENTRAL DIFFERENCE", dt=0.02, time=0.2))
+
+
+def test_a_moment_by_a_sweep_is_refused_as_such():
+    sweep = "*AMPLITUDE, NAME=S, DEFINITION=SWEEP\n2, 20, 1\n"
+    with pytest.raises(fem.ModelError, match="not for moments"):
+        run((2.0, 3.0, 4.0), sweep, "*CLOAD, AMPLITUDE=S\n1, 4, 1\n")
+
+
+def test_numbers_too_large_to_square_are_told_without_warnings(recwarn):
+    with pytest.raises(fem.DeckError, match="too far"):
+        parse_deck(DECK.replace("0.7, -0.3", "1e300, -0.3").format(
+            inertia="2, 3, 4", more="", loads="", scheme="NEWMARK", dt=0.02, time=0.2))  # fmt: skip
+    assert not len(recwarn)
 
 
 def test_two_fixed_rotations_leave_an_axis():

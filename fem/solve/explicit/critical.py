@@ -144,7 +144,7 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
     for section in reversed(system.model.sections):
         if np.any(system.model.mesh.element_sets[section.element_set] == element):
             area = system.bars.constants[AREA, system.bar_index[element]]
-            return f"{name} (material {section.material}, *SOLID SECTION of {section.element_set}, area {area:.6g})"
+            return f"{name} (material {section.material}, section of {section.element_set}, area {area:.6g})"
     return name
 
 

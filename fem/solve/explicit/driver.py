@@ -132,11 +132,12 @@ class Explicit(Marcher):
 def _moved(stage: StepSystem) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
     if len(stage.bars.off_mass) or len(stage.nodes.mass_pairs):
+        if stage.system.model.free_bodies:
+            raise ModelError("EXPLICIT does not support free bodies (ROTARYI), which couple the masses of their points")
         coupling = np.flatnonzero(stage.bars.off_mass) if len(stage.bars.off_mass) else np.zeros(1, np.int64)
         name = stage.system.name_bar(int(coupling[0]))
         raise ModelError(
-            f"{name} couples the masses of its nodes, which EXPLICIT does not support: use MASS=LUMPED in *SOLID "
-            "SECTION"
+            f"{name} couples the masses of its nodes, which EXPLICIT does not support: use MASS=LUMPED in its section"
         )
     if len(stage.nodes.directed_mass) and (len(stage.bars.rods) or len(stage.equations.slave)):
         names = " and ".join(massive_ones(stage.system.families))

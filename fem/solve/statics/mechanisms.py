@@ -243,8 +243,8 @@ def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     cure = "support it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
     if step.nlgeom:
         cure += (
-            " (*INITIAL CONDITIONS, TYPE=STRESS); for a straight cable, STARTING TENSION= in *SOLID SECTION, or *NO "
-            "COMPRESSION in its material: the place where it hangs is found then"
+            " (*INITIAL CONDITIONS, TYPE=STRESS); for a straight cable, STARTING TENSION= in *SOLID SECTION, or, if "
+            "all bars are *ELASTIC without *EXPANSION, *NO COMPRESSION: the place where it hangs is found then"
         )
     return f"{name} is loaded but nothing resists there; {cure}"
 

@@ -214,6 +214,7 @@ def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
         assert solver.wait() == 0
 
 
+@pytest.mark.long
 def test_displacements_are_magnified(serve, open_tab, tmp_path):
     """A stretched bar looks stiff until they are; at 1 the picture is what it was."""
     deck = Path(__file__).resolve().parents[3] / "inputs" / "sdnl100.inp"
