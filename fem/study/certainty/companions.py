@@ -242,7 +242,7 @@ class Companions:
 
 
 BYTES_EACH = 120.0
-"""Of a number at an increment, in all runs and in what is made of them: 57 were measured with two companions."""
+"""Of a number at an increment, in all runs and in what is made of them: 57 of them in the process of the run."""
 LONG = 0.05
 """Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
 

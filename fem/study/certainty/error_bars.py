@@ -189,7 +189,7 @@ class ErrorBars:
             columns = slice(first, first + width)
             yield columns, self._estimate(columns)
 
-    def _estimate(self, columns: slice) -> Estimate:
+    def _estimate(self, columns: slice | list[int]) -> Estimate:
         run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
         values = {name: aligned(its, run, columns) for name, its in self.tracks.items() if name != RUN}
         values[RUN] = run.values[:, columns]
@@ -280,16 +280,21 @@ class ErrorBars:
         for name in self._run.names:
             if name in self._printed and np.isfinite(sizes[self._place[name]]):
                 families.setdefault(name if name in ENERGIES else name.partition("_")[0], []).append(self._place[name])
-        names = []
+        names, worst_at = list[str](), dict[str, tuple[int, int]]()
         for places in families.values():
             worst = places[int(np.argmax(sizes[places]))]
             if sizes[worst] <= EXACT * self._scale[worst]:
                 continue
             row = int(np.nanargmax(self.all_bars[:, worst]))
             names.append(f"{self._run.names[worst]}@{self._run.time[row]:.12g}")
+            worst_at[names[-1]] = self._row(float(names[-1].partition("@")[2]), names[-1]), worst
             for kind, sign in (("max", 1.0), ("min", -1.0)):
                 largest = np.fmax.reduce(sign * self._run.values[:, places], axis=0)
                 names.append(f"{kind}:{self._run.names[places[int(np.nanargmax(largest))]]}")
+        if worst_at:
+            together = self._estimate([column for _, column in worst_at.values()])
+            for at, (name, (row, column)) in enumerate(worst_at.items()):
+                self._numbers[name] = float(self._run.values[row, column]), together.at(row, at)
         rows = []
         for name in [*names, *self._frequencies]:
             parts = self.parts(name)

@@ -43,7 +43,7 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     return np.array([most[its] for its in family])
 
 
-def aligned(track: Track, to: Track, columns: slice) -> Floats:
+def aligned(track: Track, to: Track, columns: slice | list[int]) -> Floats:
     """(k, c) values of some columns at the rows of another motion; NaN outside.
 
     Where all these rows are its own they are read, else the differences at common instants follow a cubic between them,
