@@ -13,6 +13,9 @@ import pytest
 
 from tests.waiting import wait_for
 
+pytestmark = pytest.mark.long
+"""Chromium draws without a graphics card: half a minute of processor time."""
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -38,7 +41,6 @@ def stands(tab) -> bool:
     return time_of(tab) == before
 
 
-@pytest.mark.long
 def test_the_five_links_of_the_document(open_tab, tmp_path):
     """Form, run, player, charts; the deck that is taken away gives the same motion on the command line."""
     tab = open_tab()
@@ -77,7 +79,6 @@ def test_the_five_links_of_the_document(open_tab, tmp_path):
     assert download(tab, ask).read_bytes() == (tmp_path / "own" / "nodes.csv").read_bytes()
 
 
-@pytest.mark.long
 def test_a_joint_is_dragged(open_tab):
     tab = open_tab()
     tab.page.get_by_role("button", name="Double pendulum").click()
@@ -123,7 +124,6 @@ def test_bad_input_is_refused_in_words(open_tab):
     tab.until(lambda: "increments: at most" in wrong.inner_text())
 
 
-@pytest.mark.long
 def test_a_deck_is_edited_to_an_error_and_back(open_tab):
     tab = open_tab()
     tab.page.get_by_role("tab", name="Deck").click()
@@ -149,7 +149,6 @@ def test_a_parameter_changes_the_text(open_tab):
     tab.until(lambda: tab.page.locator(".cm-line", has_text="pull = 7.5").count() == 1)
 
 
-@pytest.mark.long
 def test_a_line_follows_its_numbers(open_tab):
     tab = open_tab()
     tab.page.get_by_role("tab", name="Line").click()
@@ -198,7 +197,6 @@ def test_stop_kill_and_two_tabs(open_tab, app):
     other.ends("completed")
 
 
-@pytest.mark.long
 def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
     """Of a run that another process makes: it is followed to its end; closing the page stops nothing."""
     deck = tmp_path / "swing.inp"
@@ -218,7 +216,6 @@ def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
         assert solver.wait() == 0
 
 
-@pytest.mark.long
 def test_displacements_are_magnified(serve, open_tab, tmp_path):
     """A stretched bar looks stiff until they are; at 1 the picture is what it was."""
     deck = Path(__file__).resolve().parents[3] / "inputs" / "sdnl100.inp"
@@ -249,7 +246,6 @@ def test_an_empty_folder_is_refused(open_tab, tmp_path):
         tab.until(lambda: tab.of("folder-wrong").inner_text() != "")
 
 
-@pytest.mark.long
 def test_two_runs_from_nearly_the_same_start(open_tab):
     tab = open_tab()
     tab.page.get_by_role("button", name="Double pendulum").click()
@@ -269,7 +265,6 @@ def is_in_view(tab, selector) -> bool:
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])
-@pytest.mark.long
 def test_it_fits_a_phone(open_tab, look):
     """Nothing is wider than the screen."""
     tab = open_tab(viewport={"width": 390, "height": 844}, color_scheme=look)
