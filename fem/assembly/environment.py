@@ -157,7 +157,7 @@ def next_environment(
         released = (Case(np.where(gone, reaction, 0.0).reshape(-1, 3), Ramp(span.start, span.end, 1.0, 0.0)),)
     initial = before.initial_temperature
     assert initial is not None
-    nodal, body, gravity, moments = _load_entries(system, step)
+    nodal, body, gravity = _load_entries(system, step)
     rows = ((heat.amplitude, system.nodes_of(heat.target), heat.value) for heat in step.temperatures)
     heat_entries = _entries((len(system.labels), 1), rows, last=True)
     if "TEMPERATURE" in replaced:
@@ -170,7 +170,7 @@ def next_environment(
         advance(before.nodal, nodal, "CLOAD" in replaced, span, model),
         advance(before.body, body, "DLOAD" in replaced, span, model),
         advance(before.gravity, gravity, "DLOAD" in replaced, span, model),
-        advance(before.moments, moments, "CLOAD" in replaced, span, model),
+        advance(before.moments, _moment_entries(system, step), "CLOAD" in replaced, span, model),
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
@@ -199,8 +199,8 @@ def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]
     return tuple(found.values())
 
 
-def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries, Entries]:
-    """Forces on nodes, per volume, gravity, and moments on free bodies by their numbers."""
+def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries]:
+    """Forces on nodes, per volume, gravity."""
     nodal = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
     body: list[Any] = []
     gravity: list[Any] = []
@@ -210,11 +210,15 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
             gravity.append((load.amplitude, elements, load.value * np.array(load.direction)))
         else:
             body.append((load.amplitude, (elements, "XYZ".index(load.kind[1])), load.value))
+    shape = len(system.family), 3
+    return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
+
+
+def _moment_entries(system: System, step: Step) -> Entries:
+    """Moments on free bodies, by their numbers."""
     numbers = {body.node: number for number, body in enumerate(system.model.free_bodies)}
-    moments = ((load.amplitude, (numbers[int(load.target)], load.dof - 4), load.value) for load in step.moments)
-    given = (len(system.labels), nodal), (len(system.family), body), (len(system.family), gravity)
-    found = [_entries((count, 3), rows) for count, rows in (*given, (len(numbers), moments))]
-    return found[0], found[1], found[2], found[3]
+    rows = ((load.amplitude, (numbers[int(load.target)], load.dof - 4), load.value) for load in step.moments)
+    return _entries((len(numbers), 3), rows)
 
 
 def _winches(system: System, before: Environment, step: Step, span: Span) -> tuple[Case, ...]:

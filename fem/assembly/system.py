@@ -276,10 +276,6 @@ def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None)
     return builder.system()
 
 
-KEPT = "model mass damping family element_mass element_damping volume gone shed planar".split()
-"""What a builder has under the names of ``System``."""
-
-
 class _Builder:
     """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
 
@@ -501,16 +497,25 @@ class _Builder:
         equations = tuple(tuple((3 * node + dof - 1, factor) for node, dof, factor in each) for each in terms)
         return with_families(
             System(
-                **{name: getattr(self, name) for name in KEPT},
+                model=model,
                 coordinates=np.ascontiguousarray(mesh.coordinates, float),
                 labels=mesh.node_names,
                 bars=bars,
                 springs=springs,
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
+                mass=self.mass,
+                damping=self.damping,
+                family=self.family,
                 bar_index=bar_index,
                 element_nodes=self.nodes,
                 element_labels=mesh.element_names,
+                element_mass=self.element_mass,
+                element_damping=self.element_damping,
+                volume=self.volume,
+                gone=self.gone,
+                shed=self.shed,
+                planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
                 bodies=bodies_of(model),

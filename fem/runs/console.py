@@ -256,7 +256,7 @@ class Bar:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-        look: dict[str, Any] = {"console": Console(file=self._stream), "transient": True, "refresh_per_second": 4}
-        self._progress = Progress(*columns, TextColumn("left"), **look)
+        console = Console(file=self._stream)
+        self._progress = Progress(*columns, TextColumn("left"), console=console, transient=True, refresh_per_second=4)
         self._task = self._progress.add_task("", total=self._total)
         self._progress.start()

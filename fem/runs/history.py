@@ -258,13 +258,15 @@ class HistorySink(SilentSink):
             shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, count)}
             parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
             parts |= {"load_factor": [np.zeros(0)], **{name: [np.zeros((0, *shapes[name]))] for name in shapes}}
-        arrays: dict[str, Any] = {
-            name: np.concatenate(as_wide(part) if name == "motion" else part) for name, part in parts.items()
-        }
-        kept: dict[str, Any] = {
-            name: tuple(getattr(self, f"_{name}")) for name in ("modes", "responses", "events", "notices")
-        }
-        return History(**arrays, model=self._model, **kept)
+        arrays = {name: np.concatenate(as_wide(part) if name == "motion" else part) for name, part in parts.items()}
+        return History(
+            **arrays,
+            model=self._model,
+            modes=tuple(self._modes),
+            responses=tuple(self._responses),
+            events=tuple(self._events),
+            notices=tuple(self._notices),
+        )
 
     def _append(self, parts: dict[str, np.ndarray]) -> None:
         for name, part in parts.items():

@@ -23,7 +23,7 @@ from fem.runs.read import KEY, Results, Table, instant_keys, modes_of, open_resu
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
 from fem.runs.tables import COUNTED, LINES_AT_ONCE
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.error_bars import ErrorBars, completed
+from fem.study.certainty.error_bars import PARTS, ErrorBars, completed
 from fem.study.certainty.numbers import printed_names
 from fem.study.tracks import Track, table_names
 
@@ -191,19 +191,7 @@ def tell(bars: ErrorBars, out: Callable[[str], None] = say) -> None:
 
 
 def lines_of(limits: Columns) -> list[str]:
-    heads = (
-        "number",
-        "value",
-        "error bar",
-        "wrong by (dt)",
-        "dt",
-        "mesh",
-        "residual",
-        "rows",
-        "limited by",
-        "order",
-        "",
-    )
+    heads = ("number", "value", "error bar", "wrong by (dt)", *PARTS, "limited by", "order", "")
     cells = [[shown(cell) for cell in row] for row in zip(*(c.tolist() for c in limits.values()), strict=True)]
     for row in cells:
         row[3:5] = [f"{row[3]} +- {row[4]}" if row[3] != "-" else "-"]
