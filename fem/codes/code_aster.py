@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fem.codes.features import Writing
+from fem.codes.export import Writing
 from fem.codes.twin import Member, Series, Stage, Twin, twin_of
 from fem.model import Model
 

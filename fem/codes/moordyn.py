@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.codes.features import Writing, about_of, stem_of
+from fem.codes.export import Writing, about_of, stem_of
 from fem.codes.opensees import assignments, body_of
 from fem.codes.twin import Member, Stage, Twin, twin_of
 from fem.model import Model

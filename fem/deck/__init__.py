@@ -23,7 +23,6 @@ from fem.deck import (
     sections,
     steps,
     surfaces,
-    vessels,
     waves,
 )
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -59,7 +58,7 @@ KEYWORDS: dict[str, Handler] = {
     "AQUA": fluids.aqua,
     "WIND": fluids.wind,
     "WAVE": waves.wave,
-    "RAO": vessels.rao,
+    "RAO": waves.rao,
     "DRAG LAW": fluids.drag_law,
     "MARINE GROWTH": fluids.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,

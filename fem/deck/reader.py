@@ -34,7 +34,7 @@ from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown
 from fem.deck.steps import close_step
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.table import Handler
-from fem.deck.vessels import check_vessels
+from fem.deck.waves import check_vessels
 from fem.errors import CommandError, DeckError, proposal
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
