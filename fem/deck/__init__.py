@@ -143,7 +143,7 @@ def read_model(
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
-    are put in without reading again (``Outline``)."""
+    are put in without reading again (``OutlineReader``)."""
     return reader.OutlineReader(path, varied, KEYWORDS)
 
 

@@ -307,9 +307,7 @@ def rao(card: Card, draft: Draft) -> None:
     draft.raos[name] = Rao(name, ())
     given, table = RAO.read(card, draft), columns_of(card)
     is_wamit = given["format"] == "WAMIT"
-    for other in OF_TABLES if is_wamit else OF_WAMIT:
-        if card.has(other):
-            raise Mistake(card.field(other).place, f"{other} does not belong to FORMAT={given['format']}")
+    card.refuse(OF_TABLES if is_wamit else OF_WAMIT, f"does not belong to FORMAT={given['format']}")
     lines = list(of_wamit(table, given["length"], given["body"], draft) if is_wamit else of_columns(card, table))
     if given["symmetry"] == "XZ":
         for motion in (1, 3, 5):  # sway, roll, yaw
