@@ -59,10 +59,8 @@ MOTION = """\
 
 BEGIN = 2.0
 """Total time at which the motion begins, and MoorDyn's time: the steps before it take 1 each."""
-MEANT = set(
-    "wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt".split()
-)
-MEANT |= set("currents wavekin waterkin dtwave".split())
+MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
+MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
 """Options that have a meaning in the deck."""
 
 
@@ -527,11 +525,11 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
 
 def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     """Which node is which point, for the head of the deck."""
-    where = nodes_of(chains)
-    ends = [moorings.points[label] for label in where]
-    return [
-        f"{end.name or f'point {end.label}'} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends
-    ]
+    found = []
+    for label, nodes in nodes_of(chains).items():
+        end = moorings.points[label]
+        found.append(f"{end.name or f'point {label}'} ({end.kind}): node {', '.join(map(str, nodes))}")
+    return found
 
 
 def floating(moorings: Moorings) -> list[str]:
@@ -564,10 +562,8 @@ def left_out(moorings: Moorings) -> list[str]:
                 f"{body.name.lower()}: no rotational drag, no contact with the bottom; its buoyancy (not that of "
                 "rods) acts at any height"
             )
-    failures = [row for row in moorings.failures if len(row.words) > 2]
-    found += [
-        f"failure {row.words[0]}: the bar of line {row.words[2]} beside point {row.words[1]} breaks" for row in failures
-    ]
+    failures = (row.words[:3] for row in moorings.failures if len(row.words) > 2)
+    found += [f"failure {name}: the bar of line {line} beside point {point} breaks" for name, point, line in failures]
     for name in used(moorings):
         made = moorings.types[name]
         if made.bending and not made.bends:

@@ -395,9 +395,8 @@ class Stringing:
     def state(self, length0: float, condition: Condition, memory: Memory | None = None) -> State:
         """LineError names the condition."""
         try:
-            return state_of(
-                self.conductor, length0, self.span, self.rise, self.load(condition), memory or new(self.conductor)
-            )
+            memory = memory or new(self.conductor)
+            return state_of(self.conductor, length0, self.span, self.rise, self.load(condition), memory)
         except LineError as error:
             raise LineError(f"{condition.name}: {error}") from None
 
@@ -405,9 +404,8 @@ class Stringing:
         """After years, and whether it is creep that makes the larger sag."""
         loaded = self.state(length0, heaviest)
         by_load = stretched(self.conductor, loaded.strain, loaded.load.warmth, False)
-        aged = self.conductor._replace(
-            materials=tuple(each._replace(initial=each.creep) for each in self.conductor.materials)
-        )
+        crept = tuple(each._replace(initial=each.creep) for each in self.conductor.materials)
+        aged = self.conductor._replace(materials=crept)
         rested = state_of(aged, length0, self.span, self.rise, self.load(creep), new(aged))
         by_creep = stretched(self.conductor, rested.strain, rested.load.warmth, True)
         bare = creep._replace(ice=0.0, wind=0.0, extra=0.0)
