@@ -23,7 +23,7 @@ from fem.solve.loop import ErrorsTold, Run
 from fem.solve.refill import reach
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
-from fem.solve.step_run import StepRun
+from fem.solve.step_run import QUIET, StepRun
 
 
 class Driven(Run):
@@ -85,38 +85,42 @@ class Driven(Run):
     def advance_to(self, time: float) -> None:
         """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
         NoConvergence, ModelError: as any run; the motion is where it could go no further."""
-        if self.live:
-            self._reach(self.asked, time)
-            self._copy()
         self.target = time
         self._through()
 
     def _through(self) -> None:
         """The interval under way, to its end."""
-        time, goes_on = self.target, self.target > self.asked
+        asked, time, goes_on = self.asked, self.target, self.target > self.asked
+        if any(live.copies for live in self.live.values()):
+            self._reach(asked, time)
+            self._copy()
         while self.last is not None and goes_on:
             step_run, clock = self.last, self.last.clock
             assert isinstance(clock, Clock)
-            goes_on = time > clock.end + SHARP * clock.dt
-            self._told.looks = step_run.again is None or self.sink.hears_rows
-            with self._told:
-                try:
-                    self._march(step_run, clock.land(time))
-                except (NoConvergence, KeyboardInterrupt) as error:
+            goes_on, stop = time > clock.end + SHARP * clock.dt, clock.land(time)
+            try:
+                while clock.time < stop:
+                    outcome = None if self.leaps else step_run.repeat(asked, time)
+                    if outcome != QUIET:
+                        self._march(step_run, outcome)
+            except (NoConvergence, KeyboardInterrupt) as error:
+                with self._told:
                     step_run.close(error)
-                    raise
+                raise
             if clock.is_finished:
                 self._close()
         self.asked = time
 
-    def _march(self, step_run: StepRun, stop: float) -> None:
-        if not step_run.has_begun:
-            self._open()
-        elif self.leaps:
-            step_run.rebuild()
-        self.leaps = False
-        while step_run.clock.time < stop:
-            step_run.advance()
+    def _march(self, step_run: StepRun, outcome: int | None) -> None:
+        """A chunk of increments, of which everybody hears. outcome: that of ``repeat``."""
+        self._reach(self.asked, self.target)
+        with self._told:
+            if not step_run.has_begun:
+                self._open()
+            elif self.leaps:
+                step_run.rebuild()
+            self.leaps = False
+            step_run.advance(outcome=outcome)
             self.checkpoints.look(step_run)
 
     def jump(self, name: str, value: float) -> None:

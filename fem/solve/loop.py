@@ -77,18 +77,14 @@ class ErrorsTold:
         self._raised: dict[str, Any] = {kind: "raise" for kind, what in known.items() if what == "warn"}
         self._raised.pop("under", None)
         self._state: np.errstate | None = None
-        self.looks = True
-        """False: nothing outside the compiled loops is going to be computed."""
 
     def __enter__(self) -> None:
-        if self.looks:
-            self._state = np.errstate(**self._raised)
-            self._state.__enter__()
+        self._state = np.errstate(**self._raised)
+        self._state.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if self._state:
-            self._state.__exit__(kind, error, trace)
-            self._state = None
+        assert self._state is not None
+        self._state.__exit__(kind, error, trace)
         if isinstance(error, FloatingPointError | OverflowError):
             what = f"numbers of this model are out of range ({error}): {OUT_OF_RANGE}"
             raise ModelError(placed(self._model, self._step, what)) from error

@@ -19,13 +19,13 @@ from fem.model.steps import MOST_INCREMENTS
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
-from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, no_arc
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Record
-from fem.solve.refill import Refill, refill_of
+from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)
 """Outcomes of a chunk in which Newton's method did not find an equilibrium."""
+QUIET = -2
+"""Outcome of a chunk that went well, and of which there is nothing to say."""
 
 
 class Newton(Marcher):
@@ -274,29 +276,25 @@ class StepRun(StepState):
         following = min(self.schedule.next_field(done), checkpoint, self.most)
         return max(1, min(count, following - done))
 
-    def advance(self, most: int = LONGEST_CHUNK) -> None:
-        """A chunk of increments, so many at most; raises where it cannot go on."""
+    def advance(self, most: int = LONGEST_CHUNK, outcome: int | None = None) -> None:
+        """A chunk of increments, so many at most; raises where it cannot go on. outcome: that of ``repeat``."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(advice.out_of_increments(self, self.most))
-        if self.again and self.again.is_quiet and self._repeat(self.again):
-            return
         is_paced = self.clock.is_paced and not self.watch.is_off
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
-        times, steps = self.clock.plan(min(most, self._count()), self.again.chunk if self.again else None)
-        instant = self.schedule.next_instant()
-        if instant <= times[-1]:  # a field is due at its instant
-            last = int(times[1:].searchsorted(instant)) + 1
-            times, steps = times[: last + 1], steps[:last]
-        chunk, kept, control = self._chunk(times, steps)
-        times, steps, due = chunk.time, chunk.dt, self.marcher.due(self, chunk)
-        self.watch.prepare(self.stage.limits, control, self.progress.increment)
-        began = wall.perf_counter()
-        if self.watched:
-            reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+        if outcome is not None and self.again:
+            (chunk, kept, control), reason, due = self.again.parts, outcome, None
         else:
-            reason = self.marcher.march(self, control, chunk, kept)
-        spent = wall.perf_counter() - began
-        done = int(control[CONTROL.increment])
+            chunk, kept, control = self._chunk(most)
+            due = self.marcher.due(self, chunk)
+            self.watch.prepare(self.stage.limits, control, self.progress.increment)
+            began = wall.perf_counter()
+            if self.watched:
+                reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+            else:
+                reason = self.marcher.march(self, control, chunk, kept)
+            spent = wall.perf_counter() - began
+        times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
             self.restore(saved)
             self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
@@ -309,28 +307,10 @@ class StepRun(StepState):
                 return
             given = None if due is None else due[:done].nonzero()[0]
             self._accept(kept, given, times[: done + 1], steps[:done], chunk)
-            self._pace(spent, done)
+            if outcome is None:
+                self._pace(spent, done)
             if self.break_off(reached):
                 return
-        self._look_into(reason, chunk, kept, control)
-
-    def _repeat(self, again: Refill) -> bool:
-        """Another chunk like the last one, of which nobody hears; False where the next one is of another kind."""
-        chunk, kept, control, increment = again.chunk, again.kept, again.control, self.progress.increment
-        is_next = again.stage is self.stage and increment + len(chunk.dt) <= self.most
-        if not (is_next and again.fits(self.clock.plan(len(chunk.dt), chunk)[1])):
-            return False
-        self.watch.prepare(self.stage.limits, control, increment)
-        reason, done = self.try_out(control, chunk, kept, NO_ROPES), control.item(CONTROL.increment)
-        if done:
-            self._accept(kept, None, chunk.time[: done + 1], chunk.dt[:done], chunk)
-        if reason != groups.DONE:
-            self._look_into(reason, chunk, kept, control)
-        return True
-
-    def _look_into(self, reason: int, chunk: Loading, kept: Record, control: Ints) -> None:
-        """What is left to do where a chunk has ended."""
-        times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if reason == groups.DRIFT:
             self.notify(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and self.watched:
@@ -338,11 +318,34 @@ class StepRun(StepState):
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
-    def _chunk(self, times: Floats, steps: Floats) -> tuple[Loading, Record, Ints]:
-        """What acts in increments, room for what is kept of them, and for where the march is."""
-        again = self.again
-        if again and again.stage is self.stage and again.fits(steps):
-            return again.chunk, again.kept, again.control
+    def repeat(self, asked: float, until: float) -> int | None:
+        """March through another chunk like the last one, of which nobody hears: QUIET, or what ``advance`` goes on
+        with; None: nothing is done, as it is of another kind. asked, until: as ``Refill.fits`` has them."""
+        again, clock, now = self.again, self.clock, self.progress
+        if not (again and again.is_quiet and again.stage is self.stage):
+            return None
+        grid = clock.plan(again.count)
+        if not (again.fits(grid, asked, until) and now.increment + again.count <= self.most):
+            return None
+        chunk, kept, control = again.parts
+        self.watch.prepare(self.stage.limits, control, now.increment)
+        reason = self.try_out(control, chunk, kept, NO_ROPES)
+        if reason != groups.DONE or grid.end >= clock.end or not again.is_good():
+            return reason
+        self._move_on(kept, grid.end, again.count)
+        self.whole.reached = kept, again.count - 1
+        now.increment += again.count
+        return QUIET
+
+    def _chunk(self, most: int) -> tuple[Loading, Record, Ints]:
+        """What acts in the next increments, room for what is kept of them, and for where the march is."""
+        grid, instant = self.clock.plan(min(most, self._count())), self.schedule.next_instant()
+        if self.again and self.again.stage is self.stage and grid.end < instant and self.again.fits(grid):
+            return self.again.parts
+        times, steps = increments(grid)
+        if instant <= grid.end:  # a field is due at its instant
+            last = int(times[1:].searchsorted(instant)) + 1
+            times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
@@ -381,21 +384,21 @@ class StepRun(StepState):
 
     def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         """Increments that end at times[1:] count; rows: those of them that are passed on (None: all)."""
-        done, time = len(steps), times.item(-1)
-        increments = kept.increments[:done]
-        self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
-        self.patience.judge(self.stage, self.progress.motion, increments)
-        self.progress.time = time
-        if self.again and self.again.is_quiet and self.again.is_good() and not self.clock.is_finished:
-            self.progress.increment += done
-            self.whole.reached = kept, done - 1
-            return
+        done, increments = len(steps), kept.increments[: len(steps)]
+        self._move_on(kept, times.item(-1), done)
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
+
+    def _move_on(self, kept: Record, time: float, done: int) -> None:
+        """So many increments count, up to a time."""
+        increments = kept.increments[:done]
+        self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
+        self.patience.judge(self.stage, self.progress.motion, increments)
+        self.progress.time = time
 
     def _remark(self, increments: Floats, ends: Floats) -> None:
         for k in outcome.snapped(increments).tolist():

@@ -26,7 +26,7 @@ from fem.model import Dynamic, InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
-from fem.solve.clock import Clock, expected_increments
+from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch, support_motion, thermal_mean, weighted
 from fem.study.lanes.march import OUTCOME, Packs, Start
@@ -75,7 +75,7 @@ def instants(model: Model) -> tuple[Floats, Floats]:
     assert isinstance(step.procedure, Dynamic)
     count = expected_increments(step.procedure)
     assert count is not None
-    return Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count)
+    return increments(Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count))
 
 
 def is_alike(one: Any, other: Any, names: tuple[str, ...]) -> bool:
