@@ -57,7 +57,7 @@ def fastest(bars: int, extra: str = "") -> tuple[float, int, float]:
     products: list[int] = []
     honest = driver.multiply
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(critical, "multiply", lambda *given: products.append(1) or honest(*given))
+        patch.setattr(driver, "multiply", lambda *given: products.append(1) or honest(*given))
         _, node = driver.bound_of(stage, explicit.taut, explicit.moved, motion, thermal, 0.0, driver.FAR)
         square = fastest_square(stage, explicit.moved, node)
     limit = critical_increment(stage, explicit.taut, explicit.moved, motion, thermal, 0.0).dt
