@@ -6,7 +6,7 @@ function ``(model, bars) -> list[str]`` and a row in ``CHECKS``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 
 from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least
 from fem.deck import read_model
+from fem.errors import listed
 from fem.model import Boundary, FluidLoad, Jonswap, Model, notices
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import added_mass_per_length, distances, growth_of, natural_lengths, of_sections
@@ -154,10 +155,9 @@ def snap_text(bars: Bars, place: int, digits: int = 3) -> str:
     return f"{formula} = {bars.snap_time[place]:.{digits}g}"
 
 
-def some(labels: Iterable[int]) -> str:
+def some(labels: Sequence[object] | Ints) -> str:
     """A few labels of many."""
-    listed = list(labels)
-    return ", ".join(map(str, listed[:LISTED])) + (f" and {len(listed) - LISTED} more" if len(listed) > LISTED else "")
+    return listed(labels, LISTED)
 
 
 class Ropes(NamedTuple):
@@ -646,37 +646,36 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
     if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
         return []
-    n, (legs, owner) = len(model.mesh.node_labels), model.mesh.legs
+    mesh, step = model.mesh, model.steps[0]
+    n, (legs, owner) = len(mesh.node_labels), mesh.legs
     stiffness, touched = np.zeros((n, 3, 3)), np.zeros(n, bool)
     ends = legs[np.isin(owner, [*bars.elements, *collect_ropes(model).elements])]
-    d = model.mesh.coordinates[ends[:, 1]] - model.mesh.coordinates[ends[:, 0]]
+    d = mesh.coordinates[ends[:, 1]] - mesh.coordinates[ends[:, 0]]
     direction = d / np.maximum(np.linalg.norm(d, axis=1), np.finfo(float).tiny)[:, None]
     for end in (0, 1):
         np.add.at(stiffness, ends[:, end], direction[:, :, None] * direction[:, None, :])
         touched[ends[:, end]] = True
-    for block in model.mesh.blocks:
+    for block in mesh.blocks:
         flat = block.kind == "T2D2"
         spring = block.kind.startswith("SPRING")
         stiffness[np.unique(block.connectivity)] += np.diag([spring, spring, spring or flat]).astype(float)
-    for boundary in (*model.boundaries, *model.steps[0].boundaries):
-        stiffness[model.mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
+    for boundary in (*model.boundaries, *step.boundaries):
+        stiffness[mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
     stiffness[model.pinned] += np.eye(3)
     values, vectors = np.linalg.eigh(stiffness)
-    mesh, step = model.mesh, model.steps[0]
-    loads = np.zeros((len(mesh.node_labels), 3))
+    loads = np.zeros((n, 3))
     for load in step.nodal_loads:
         loads[mesh.nodes_of(load.target), load.dof - 1] += abs(load.value)
     for spread in step.distributed_loads:
         direction = np.array(spread.direction) if spread.kind == "GRAV" else np.eye(3)["XYZ".index(spread.kind[1])]
         elements = np.arange(len(mesh.element_labels)) if spread.target is None else mesh.elements_of(spread.target)
-        legs, owner = mesh.legs
         loads[np.unique(legs[np.isin(owner, elements)])] += spread.value * direction
     pull = np.abs(np.einsum("ni,nik->nk", loads, vectors))
     unheld = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
     if not unheld.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_names[unheld])}: loaded perpendicular to their bars, where nothing resists, in "
+        f"nodes {some(mesh.node_names[unheld])}: loaded perpendicular to their bars, where nothing resists, in "
         "the first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
     ]
 

@@ -90,9 +90,8 @@ class Prepared:
 
     def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
         if isinstance(deck, Model):
-            raise CommandError(
-                "prepare needs the path of a deck; this Model has been read already, and fem.run takes it"
-            )
+            what = "this Model has been read already, and fem.run takes it"
+            raise CommandError(f"prepare needs the path of a deck; {what}")
         self._fixed = {name.upper(): value for name, value in (parameters or {}).items()}
         self._read = deck_reader(deck, read_model(deck, self._fixed).parameters)
 

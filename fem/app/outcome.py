@@ -390,9 +390,8 @@ class Downloads:
         self._folder = Path()
         self._deck: Path | None = None
         with ui.row().classes("items-center gap-2"):
-            self._button = ui.button("Deck", on_click=lambda: self._deck and self._send(self._deck)).props(
-                "flat dense no-caps icon=download"
-            )
+            self._button = ui.button("Deck", on_click=lambda: self._deck and self._send(self._deck))
+            self._button.props("flat dense no-caps icon=download")
             with ui.dropdown_button("Tables (CSV)", auto_close=True).props("flat dense no-caps"):
                 for name in TABLES:
                     ui.item(name, on_click=lambda name=name: self._send(self._folder / name))

@@ -86,12 +86,11 @@ class PendulumPlace:
             given: dict[str, Any] = {"on_change": self._changed}
             self._body = ui.select(BODIES, value="bar", label="body", **given).props("dense outlined")
             hint = "axial stiffness E A of every link; empty: links are rigid"
-            self._stiffness = NumberField(
-                "stiffness EA", check=positive, unit="N", is_optional=True, hint=hint, **given
-            )
+            optional: dict[str, Any] = given | {"is_optional": True}
+            self._stiffness = NumberField("stiffness EA", check=positive, unit="N", hint=hint, **optional)
             self._gravity = NumberField("gravity", "9.81", check=not_negative, unit="m/s²", **given)
             hint = "drag of the air; empty: none"
-            self._damping = NumberField("damping", check=not_negative, unit="1/s", is_optional=True, hint=hint, **given)
+            self._damping = NumberField("damping", check=not_negative, unit="1/s", hint=hint, **optional)
             self._time = NumberField("time", "10", check=positive, unit="s", **given)
             self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
             self._integrator = ui.select(list(INTEGRATORS), value=INTEGRATOR, label="integrator", **given)
@@ -102,17 +101,14 @@ class PendulumPlace:
         with ui.row().classes("w-full items-center gap-3"):
             self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").props("data-testid=run")
             self._two = ui.checkbox("two runs from nearly the same start", on_change=self._changed)
+            given: dict[str, Any] = {"check": positive, "on_change": self._changed}
             hint = "how much larger the angle of the first link is at the start of the second run"
-            self._offset = NumberField(
-                "turned by", "1e-6", unit="°", check=positive, hint=hint, on_change=self._changed
-            )
+            self._offset = NumberField("turned by", "1e-6", unit="°", hint=hint, **given)
             self._offset.input.bind_visibility_from(self._two, "value")
             self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
             self._exponent.bind_visibility_from(self._two, "value")
-            hint = (
-                "time over which the exponent is averaged: a longer time gives a more accurate result but takes longer"
-            )
-            self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
+            hint = "time over which the exponent is averaged: a longer time gives a more accurate result but takes "
+            self._over = NumberField("over", "100", unit="s", hint=f"{hint}longer", **given)
             self._over.input.bind_visibility_from(self._two, "value")
             self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")
         self._said = ui.label().classes("fem-said").props("data-testid=exponent")
@@ -404,9 +400,8 @@ class DeckPlace:
             self._path.on("keydown.enter", lambda: self._load(Path(self._path.value or "")))
             show = ui.button("Open", on_click=lambda: self._load(Path(self._path.value or "")))
             show.props("no-caps data-testid=open-deck")
-            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=deck_text.MOST_TEXT).classes(
-                "hidden"
-            )
+            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=deck_text.MOST_TEXT)
+            upload.classes("hidden")
             names = {str(path): path.stem for path in sorted((shipped() / "inputs").glob("*.inp"))}
             examples = ui.select(names, label="examples", on_change=lambda event: self._load(Path(event.value)))
             examples.props("dense outlined").classes("fem-examples")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fem.codes.features import Writing
+from fem.codes.export import Writing
 from fem.deck.kinds import number
 from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model

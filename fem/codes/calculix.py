@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats
-from fem.codes.features import Writing
+from fem.codes.export import Writing
 from fem.codes.twin import Series, Stage, Twin, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fem.codes.features import Writing
+from fem.codes.export import Writing
 from fem.codes.twin import Member, Series, Stage, Twin, twin_of
 from fem.model import Model
 
@@ -91,10 +91,9 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
         lines.append(f"MAT{number} = DEFI_MATERIAU({law})")
     affe = [f"    _F(GROUP_MA='FEM_CAB{number}', MATER=MAT{number})," for number in range(1, len(groups) + 1)]
     lines += ["CHMAT = AFFE_MATERIAU(MAILLAGE=MA, AFFE=(", *affe, "))", "CARA = AFFE_CARA_ELEM(MODELE=MO,"]
-    section = [
-        f"    _F(GROUP_MA='FEM_CAB{number}', SECTION={key[1]!r}{start})," for number, key in enumerate(groups, 1)
-    ]
-    lines += ["    CABLE=(", *(f"    {line}" for line in section), "    ),"]
+    areas = enumerate((area for _, area, *_ in groups), 1)
+    section = [f"        _F(GROUP_MA='FEM_CAB{number}', SECTION={area!r}{start})," for number, area in areas]
+    lines += ["    CABLE=(", *section, "    ),"]
     discrete = [f"        _F(GROUP_MA='FEM_P{twin.label(n)}', CARA='M_T_D_N', VALE={m!r})," for n, m in masses.items()]
     lines += [*(["    DISCRET=(", *discrete, "    ),"] if masses else []), ")"]
     laws = [f"    _F(GROUP_MA=({cables},), RELATION='CABLE', DEFORMATION='GROT_GDEP'),"]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fem.codes.features import Writing, about_of, stem_of
+from fem.codes.export import Writing, about_of, stem_of
 from fem.codes.twin import Stage, Twin, twin_of
 from fem.model import Dashpot, Model, Spring
 

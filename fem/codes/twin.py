@@ -15,7 +15,7 @@ from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment
 from fem.assembly.supports import FREE
 from fem.assembly.system import System, assemble
-from fem.codes.features import Writing
+from fem.codes.export import Writing
 from fem.forces import bar
 from fem.forces.laws import TABLE
 from fem.model import Dynamic, Model, Static, outputs_in_force

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.draft import Catenary, Draft, Piece, SetTable
+from fem.deck.draft import Catenary, Draft, Piece
 from fem.deck.loads import load_of
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
@@ -62,8 +62,7 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
     if target is None:
         return np.ones(len(bars.labels), np.bool_)
-    named = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
-    return np.asarray(np.isin(bars.labels, named))
+    return np.asarray(np.isin(bars.labels, draft.element_sets.named(target)))
 
 
 def gravity_on(draft: Draft, bars: Bars) -> Floats:
@@ -137,18 +136,14 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
         for label, numbers in zip(chunk.labels.tolist(), chunk.numbers.tolist(), strict=True):
             if chunk.kind == "MASS" and label in mass_of and numbers[0] in at:
                 for load in gravity:
-                    if load.target is None or label in _named(draft.element_sets, load.target):
+                    if load.target is None or label in draft.element_sets.named(load.target):
                         down = -load.value * float(np.array(load.direction) @ up)
                         weight[at[numbers[0]]] += mass_of[label] * down
     for nodal in draft.steps[0].nodal_loads if draft.steps and not draft.earlier_loads else ():
-        for label in _named(draft.node_sets, nodal.target):
+        for label in draft.node_sets.named(nodal.target).tolist():
             if label in at and nodal.dof <= 3 and not nodal.is_imaginary:
                 weight[at[label]] -= nodal.value * up[nodal.dof - 1]
     return weight
-
-
-def _named(sets: SetTable, target: str | int) -> list[int]:
-    return sets.ordered(target).tolist() if isinstance(target, str) else [target]
 
 
 PARALLEL = 1e-9
@@ -362,8 +357,7 @@ class Laid(NamedTuple):
 def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> None:
     """Each bar has the natural length of its piece; of bars side by side one with a ``*REST LENGTH`` keeps that."""
     rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
-    given = [draft.element_sets.ordered(own.target) if isinstance(own.target, str) else [own.target]
-             for own, _ in draft.rest_lengths]  # fmt: skip
+    given = [draft.element_sets.named(own.target) for own, _ in draft.rest_lengths]
     has_own = np.isin(bars.labels, np.concatenate(given)) if given else np.zeros(len(bars.labels), np.bool_)
     keeps = has_own & (bars.together(np.ones(len(bars.labels)))[bars.gap] > 1.0)
     for label, gap in zip(bars.labels[~keeps].tolist(), bars.gap[~keeps].tolist(), strict=True):

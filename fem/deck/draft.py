@@ -157,6 +157,10 @@ class SetTable:
             self.joined[name, is_unsorted] = len(chunks), members
         return members
 
+    def named(self, target: str | int) -> Ints:
+        """The members of a set, or a label by itself."""
+        return self.ordered(target) if isinstance(target, str) else np.array([target], np.int64)
+
 
 class Piece(NamedTuple):
     """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""

@@ -256,11 +256,10 @@ BESIDE_ROPE_LAWS = {
     "NO TENSION": "rope laws are for tension",
     "BETA": "the law has its own dissipation",
 }
+NO_EXPANSION = {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain"}
 BESIDE = {
     "UNIAXIAL": BESIDE_ROPE_LAWS,
-    **dict.fromkeys(
-        ROPE_LAWS[1:], BESIDE_ROPE_LAWS | {"EXPANSION": "of the rope laws only *UNIAXIAL has thermal strain"}
-    ),
+    **dict.fromkeys(ROPE_LAWS[1:], BESIDE_ROPE_LAWS | NO_EXPANSION),
     "INEXTENSIBLE": {"ELASTIC": "a bar is either elastic or inextensible", "EXPANSION": NO_STRAIN, "BETA": NO_STRAIN},
 }
 """Of these laws: cards, and BETA of ``*DAMPING``, that make no sense beside them, and why."""

@@ -114,9 +114,7 @@ def ngen(card: Card, draft: Draft) -> None:
         draft.extension("*NGEN, LINE=CATENARY")
         pieces = [(row, labels_of(row, 4)) for row in draft.rows(card)]
         return read_catenary(card, draft, [(row, generated(card, draft, row, labels)) for row, labels in pieces])
-    for name in OF_CATENARIES:
-        if card.has(name):
-            raise Mistake(card.field(name).place, f"{name} is for catenaries", "*NGEN, LINE=CATENARY")
+    card.refuse(OF_CATENARIES, "is for catenaries", "*NGEN, LINE=CATENARY")
     for row in draft.rows(card):
         with draft.guard():
             labels = labels_of(row, 3)

@@ -306,9 +306,8 @@ def dynamic(card: Card, draft: Draft) -> None:
     singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
     usual, usual_alpha = usual_of(card, draft)
     numbers = {} if usual_alpha is None else {"alpha": usual_alpha}
-    numbers |= {
-        name.lower(): NUMBERS[name].read(card.field(name), f"{name}=", draft) for name in OF_SCHEMES if card.has(name)
-    }
+    for name in filter(card.has, OF_SCHEMES):
+        numbers[name.lower()] = NUMBERS[name].read(card.field(name), f"{name}=", draft)
     integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
     taken = PARAMETERS.get(integrator, ())
     for name in filter(card.has, OF_SCHEMES):  # ALPHA=0 is no damping with any scheme

@@ -88,9 +88,8 @@ def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     rest = relax(Network(places, load, ends, line, *contacts, freedom))
     pushed = np.zeros(count)
     pushed[1:-1] = rest.push / normal[2]
-    return Shape(
-        np.diff(rest.places[:, ::2], axis=0), rest.tension, pushed, float(line.length[rest.tension == 0.0].sum())
-    )
+    slack = float(line.length[rest.tension == 0.0].sum())
+    return Shape(np.diff(rest.places[:, ::2], axis=0), rest.tension, pushed, slack)
 
 
 def _settled(line: Line, shape: Shape, bottom: Bottom) -> Shape:

@@ -146,9 +146,8 @@ class Results:
     def mesh(self) -> FieldMesh:
         """From the first field. Missing: there are none."""
         if not self.fields:
-            raise Missing(
-                "the mesh is stored with the fields (vtu/), and there are none: run the deck without --no-vtk"
-            )
+            hint = "run the deck without --no-vtk"
+            raise Missing(f"the mesh is stored with the fields (vtu/), and there are none: {hint}")
         return read_mesh(self.fields[0][1])
 
     @cached_property

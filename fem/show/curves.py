@@ -74,9 +74,8 @@ def iterations(results: Results) -> Figure:
     few = "" if len(points[0]) == len(time) else ": highest and lowest of each interval"
     figure.suptitle(f"Iterations of {len(time)} increments{few}", fontsize=12)
     if np.any(residual > 0.0):
-        lower.semilogy(
-            *style.thinned(time, np.where(residual > 0.0, residual, np.nan)), ".", color=style.OKABE_ITO[1], ms=size
-        )
+        points = style.thinned(time, np.where(residual > 0.0, residual, np.nan))
+        lower.semilogy(*points, ".", color=style.OKABE_ITO[1], ms=size)
     lower.set_ylabel("relative residual")
     style.finish(results, [[upper], [lower]])
     upper.set_ylim(0.0, max(1.0, float(count.max(initial=0.0))) * 1.12)
@@ -306,9 +305,8 @@ def response(results: Results) -> Figure:
     found = {each.name: each for kind in ("NODE", "EL") for each in drawn_of(results, kind)}
     chosen = [found[name] for name in PREFERRED if name in found][:MOST_ROWS]
     if not chosen:
-        raise Missing(
-            f"steady_nodes.csv and steady_elements.csv contain fewer than {LEAST_INSTANTS} frequencies of a step"
-        )
+        few = f"fewer than {LEAST_INSTANTS} frequencies of a step"
+        raise Missing(f"steady_nodes.csv and steady_elements.csv contain {few}")
     figure, rows = style.panels(len(chosen), "Harmonic response: amplitude cos(2π f t + phase)", 2, 2.6)
     for (left, right), each in zip(rows, chosen, strict=True):
         ratio = each.frequency[-1] / each.frequency[0]
@@ -316,9 +314,8 @@ def response(results: Results) -> Figure:
             size = each.amplitude[place]
             style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
             phase = each.phase[place]
-            jumps = (
-                np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
-            )  # from one end of its range to the other: no line
+            # from one end of its range to the other: no line
+            jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
             style.curve(right, np.insert(each.frequency, jumps, np.nan), np.insert(phase, jumps, np.nan), place, label)
         for panel in (left, right):
             panel.set_xscale("log" if ratio > 10.0 else "linear")

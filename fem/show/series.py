@@ -109,9 +109,8 @@ def read_series(
             raise CommandError(f"{table.path} contains no {column} of {word} {label}: {ask}")
         rows = rows[(rows[:, 2] >= start) & ((rows[:, 0] == step) | (step is None))]
         if not len(rows):
-            raise CommandError(
-                f"{table.path} contains {column} of {word} {label}, but not at these times or in this step"
-            )
+            where = "not at these times or in this step"
+            raise CommandError(f"{table.path} contains {column} of {word} {label}, but {where}")
         is_straight = column in UNSIGNED and rows[:, 3].min() < STRAIGHT * rows[:, 3].max()
         name = f"{what}{label}"
         series.append(Series(name, rows[:, 1], rows[:, 2], rows[:, 3], snaps, name if is_straight else ""))

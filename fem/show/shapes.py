@@ -212,9 +212,8 @@ def shapes(results: Results, scale: float | None = None) -> Figure:
     held = reading.overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     shown = style.some_of(motion.time.tolist(), INSTANTS)
-    figure, panels, middle, half = set_stage(
-        results, axes, low, high, len(shown), reading.magnified_title(results.heading, scale)
-    )
+    title = reading.magnified_title(results.heading, scale)
+    figure, panels, middle, half = set_stage(results, axes, low, high, len(shown), title)
     colours = None if motion.tension is None else reading.tension_scale(motion.tension)[0]
     if colours is not None:
         figure.colorbar(colours, ax=panels, shrink=0.8, label=f"T [{results.unit('force')}]")
@@ -316,10 +315,8 @@ def modes(results: Results, scale: float | None = None) -> Figure:
     axes = reading.plane_within(low, high, results.gravity)
     count = len(fields)
     part = f", {count} of {every}" if count < every else ""
-    title = f"Modes of step {step}{part}: {results.heading}"
-    figure, panels, middle, half = set_stage(
-        results, axes, low[list(axes)], high[list(axes)], count, reading.magnified_title(title, 1.0)
-    )
+    title = reading.magnified_title(f"Modes of step {step}{part}: {results.heading}", 1.0)
+    figure, panels, middle, half = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
     broken = {each.element for each in results.events if each.event == "break" and each.step <= step}
     legs, elements = mesh.legs
     there = ~np.isin(mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])

@@ -23,7 +23,7 @@ from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
-from fem.solve.newton.arc import FACTOR, no_arc
+from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
 from fem.solve.refill import refill_of
@@ -33,7 +33,7 @@ from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, c
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
-from fem.solve.step_system import NO_ROPES, Patience, StepSystem, loading, loading_at, prepare, record
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
 MEASURED = 0.5
 """Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
@@ -150,19 +150,9 @@ class StepRun(StepState):
     def __init__(
         self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
     ) -> None:
-        self.whole, self.number, self.step = run, start.step, step
-        self.clock, self.schedule, self.start = clock, schedule, start
-        self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
+        super().__init__(run, step, clock, schedule, start)
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
-        self.sink, self.progress = run.sink, run.progress
-        everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
-        self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
-        if len(run.breaks.watched):
-            self.elements = np.union1d(self.elements, run.breaks.watched)
-        self.thermal = np.zeros(len(run.system.bars.nodes))
-        self.notices: dict[str, None] = {}
-        self.has_begun = self.has_jumped = False
-        self.patience, self.spent = Patience(self.notify), work.spent
+        self.has_jumped, self.spent = False, work.spent
         self.watch = EnergyWatch(ready[0], step)
         self.take(*ready)
 
