@@ -187,8 +187,7 @@ def collect_ropes(model: Model) -> Ropes:
     pulleys, x = mesh.pulley_nodes[elements], mesh.coordinates
     branches = np.linalg.norm(x[mesh.element_nodes[elements]] - x[pulleys][:, None], axis=2)
     length0 = natural_lengths(mesh, model.rest_lengths)[elements]
-    mass = per_length[elements] * length0
-    return Ropes(elements, pulleys, branches, length0, mass, friction[elements])
+    return Ropes(elements, pulleys, branches, length0, per_length[elements] * length0, friction[elements])
 
 
 IN_WIND = ("WDD", "FLD")
@@ -554,8 +553,7 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     for step in model.steps:
         moving = [each for each in (*step.boundaries, *step.rotations) if each.value or each.amplitude]
         turning = [winch for winch in step.winches if winch.value or winch.is_tension]
-        loads = step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures
-        if loads or moving or turning:
+        if step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures or moving or turning:
             return []
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, *WINCH, moving support or initial condition"]
 
@@ -735,8 +733,7 @@ def ringing(model: Model, bars: Bars) -> list[str]:
     found = []
     for number, step in enumerate(model.steps, start=1):
         own = step.procedure
-        rings = isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator)
-        if rings:
+        if isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator):
             found.append(
                 f"step {number}: lines that snap taut or touch down vibrate axially, and nothing damps that: TIME "
                 f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= {snap_text(bars, snapping)} "

@@ -470,8 +470,7 @@ class DeckPlace:
         heads = f"{errors} error{'s' * (errors != 1)}" if errors else "the deck can be run"
         ui.label(heads + (f", {others} remark{'s' * (others != 1)}" if others else "")).classes("text-weight-medium")
         for finding in judged.findings[:MOST_FINDINGS]:
-            look = "fem-finding fem-failure" if finding.is_error else "fem-finding"
-            label = ui.label(finding.said()).classes(look)
+            label = ui.label(finding.said()).classes("fem-finding fem-failure" if finding.is_error else "fem-finding")
             if finding.line:
                 label.classes("cursor-pointer").on("click", lambda line=finding.line: self._editor.reveal_line(line))
         if len(judged.findings) > MOST_FINDINGS:

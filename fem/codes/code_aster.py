@@ -145,6 +145,5 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
 def scheme(dynamic: Dynamic, writing: Writing) -> str:
     """SCHEMA_TEMPS of a dynamic step."""
     if dynamic.integrator == "NEWMARK":
-        numbers = f"BETA={dynamic.beta!r}, GAMMA={dynamic.gamma!r}"
-        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', {numbers})"
+        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', BETA={dynamic.beta!r}, GAMMA={dynamic.gamma!r})"
     return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={hht_of(dynamic, writing)!r}, MODI_EQUI='OUI')"

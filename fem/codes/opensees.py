@@ -79,8 +79,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "TABLE": f"{stem}_opensees.csv",
     }
     writing.close()
-    about = about_of(model)
-    head = HEAD.format(**about, notes="\n".join(writing.notes), table=tables_of["TABLE"])
+    head = HEAD.format(**about_of(model), notes="\n".join(writing.notes), table=tables_of["TABLE"])
     return {"_opensees.py": head + assignments(tables_of, MEANINGS) + body_of("opensees")}, writing.notes
 
 

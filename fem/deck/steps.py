@@ -271,8 +271,7 @@ def visco(card: Card, draft: Draft) -> None:
     if times is None or times.first is None or times.period is None:
         raise card.mistake("*VISCO needs a data line with the first increment and the period, in time")
     check_times(times, times.first, times.period)
-    own = Static(times.first, times.period, times.smallest, times.largest, direct, creeps=True)
-    set_procedure(card, draft, own)
+    set_procedure(card, draft, Static(times.first, times.period, times.smallest, times.largest, direct, creeps=True))
 
 
 def arc_end(row: Row, draft: Draft) -> ArcEnd:

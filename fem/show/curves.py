@@ -270,8 +270,7 @@ def read_paths(results: Results) -> list[Path]:
     values = results.nodes.curves((column,), (node,), keys)[node]
     values = values[~np.isnan(values[:, 3])]
     factor = rows[np.searchsorted(keys, instant_keys(values)), 3]
-    steps = np.unique(values[:, 0])
-    each = [(int(step), values[:, 0] == step) for step in steps.tolist()]
+    each = [(int(step), values[:, 0] == step) for step in np.unique(values[:, 0]).tolist()]
     paths = [Path(step, node, column, values[its, 3], factor[its]) for step, its in each if its.sum() >= LEAST_INSTANTS]
     if not paths:
         raise Missing(REQUEST)
