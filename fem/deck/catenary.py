@@ -213,7 +213,6 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
     bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
     if catenary.is_held:
-        card, one = catenary.card, beds[0]
         if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
             raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
         if one.axial == 0.0:
@@ -278,7 +277,6 @@ def lay_lines(draft: Draft) -> None:
         draft.card = catenary.card
         with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
             lay_line(draft, catenary)
-    draft.card = None
 
 
 def lay_line(draft: Draft, catenary: Catenary) -> None:

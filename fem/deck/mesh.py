@@ -241,10 +241,7 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
     name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
-    if card.has("INSTANCE"):
-        define_in_instance(card, draft, table, name, family)
-    else:
-        add_members(card, draft, table, name, family)
+    (define_in_instance if card.has("INSTANCE") else add_members)(card, draft, table, name, family)
 
 
 def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:

@@ -250,16 +250,16 @@ class StepState:
                 self.marching, self.go_on = parts, go_on
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)
-        while True:
-            reason = go_on(end)
-            if reason != NEED_SOLVE:
-                return int(reason)
+        reason = NEED_SOLVE if control[CONTROL.waiting] else go_on(end)
+        while reason == NEED_SOLVE:
             phase = int(control[CONTROL.phase])
             if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, motion.memory)):
                 if phase != FILTER:
                     return SINGULAR
                 stage.work.du[:] = stage.work.momentum  # what cannot be filtered counts in full
             self.patience.note_refusal(stage)
+            reason = go_on(end)
+        return int(reason)
 
 
 class RopeStart(Protocol):
