@@ -28,7 +28,7 @@ from fem.compiled.handover import ApartType, PlacedType, homeless, member_of, re
 from fem.compiled.interpreted import Kind
 from fem.compiled.kernel import DONE, FAILED, MOST, OTHER_ARRAYS
 from fem.compiled.store import FIND_LATE
-from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
+from fem.lanes.packs import FixedType, LanesType, ManyType
 
 PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
 ANNOTATED = {**PLAIN, "None": types.none}
@@ -50,10 +50,8 @@ def type_of(kind: Kind, apart: Callable[[Any], Any] = ApartType) -> Any:
         return apart(its) if group is tuple and any(isinstance(one, types.NamedTuple) for one in its) else its
     if what == "lanes":
         return LanesType(*rest)
-    if what == "fixed":
-        return FixedType(from_dtype(np.dtype(rest[0])), *rest[1:])
-    assert what == "driven"
-    return DrivenType(type_of(rest[0], apart))
+    assert what == "fixed"
+    return FixedType(from_dtype(np.dtype(rest[0])), *rest[1:])
 
 
 def members(its: Any) -> tuple[Any, ...]:
@@ -214,12 +212,7 @@ def lanes_of(reader: Reader, its: Any) -> Any:
     context, builder = reader.context, reader.builder
     if isinstance(its, FixedType):
         return context.get_dummy_value()
-    proxy = cgutils.create_struct_proxy(its)(context, builder)
-    if isinstance(its, DrivenType):
-        proxy.values = lanes_of(reader, its.values)
-        proxy.curves = array_of(reader, CURVES, reader.next_extra())
-        return proxy._getvalue()
-    address = reader.next_extra()
+    proxy, address = cgutils.create_struct_proxy(its)(context, builder), reader.next_extra()
     proxy.data = builder.inttoptr(reader.field(address, DATA, WORD), proxy.data.type)
     sides = reader.sides(address, its.ndim)
     proxy.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))

@@ -1,4 +1,4 @@
-"""What Python hands to kernels that run lanes: arrays of packs, arrays known at compilation, shared curves.
+"""What Python hands to kernels that run lanes: arrays of packs, arrays known at compilation.
 
 ``kind`` is what a compilation depends on, ``arrays`` what machine code reads.
 """
@@ -59,24 +59,3 @@ class Fixed:
     @property
     def arrays(self) -> tuple[Any, ...]:
         return ()
-
-
-class Driven:
-    """An array of packs (k, c) that is not stored: item = sum over j of curves[k, c, j] values[..., c, j].
-
-    values (..., c, j, width), curves (k, c, j). Thousands of lanes follow one curve, each times its own numbers.
-    """
-
-    __slots__ = ("curves", "values")
-
-    def __init__(self, values: Lanes, curves: Floats) -> None:
-        self.values, self.curves = values, np.ascontiguousarray(curves)
-
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """That of the values."""
-        return ("driven", self.values.kind)
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return (self.values.array, self.curves)
