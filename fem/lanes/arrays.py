@@ -1,6 +1,6 @@
 """What Python hands to kernels that run lanes: arrays of packs, arrays known at compilation.
 
-``kind`` is what a compilation depends on, ``arrays`` what machine code reads.
+``kind`` is what a compilation depends on, ``array`` what machine code reads.
 """
 
 from __future__ import annotations
@@ -38,10 +38,6 @@ class Lanes:
         known = tuple(side if axis >= len(sides) - self.known else None for axis, side in enumerate(sides))
         return ("lanes", known, self.array.shape[-1])
 
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return (self.array,)
-
 
 class Fixed:
     """An array that kernels know when they are compiled: another one, another compilation."""
@@ -55,7 +51,3 @@ class Fixed:
     def kind(self) -> tuple[Any, ...]:
         """Type, shape and content."""
         return ("fixed", self.array.dtype.char, self.array.shape, tuple(self.array.ravel().tolist()))
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return ()

@@ -60,26 +60,21 @@ class MaskType(WideType):
     one, item = types.boolean, ir.IntType(1)
 
 
-class ManyType(types.Type):
-    """What lanes give kernels. ``arrays``: types of those that machine code reads of it."""
-
-    arrays: tuple[Any, ...] = ()
-
-
-class LanesType(ManyType):
+class LanesType(types.Type):
     """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
     With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
+    ``array``: type of that which machine code reads.
     """
 
     def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
         self.sides, self.width, self.ndim = sides, width, len(sides)
         self.alignment = min(ALIGNMENT, 8 * width)
-        self.arrays = (types.Array(types.float64, self.ndim + 1, "C"),)
+        self.array = types.Array(types.float64, self.ndim + 1, "C")
         super().__init__(name=f"Lanes({sides}, {width})")
 
 
-class FixedType(ManyType):
+class FixedType(types.Type):
     """An array of numbers that are part of the type."""
 
     def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
@@ -404,9 +399,8 @@ def _type_of_fixed(value: Fixed, context: Any) -> FixedType:
 
 @unbox(LanesType)
 def _unbox_lanes(its: LanesType, value: Any, c: Any) -> NativeValue:
-    (array_type,) = its.arrays
     found = c.pyapi.object_getattr_string(value, "array")
-    array = c.context.make_array(array_type)(c.context, c.builder, c.unbox(array_type, found).value)
+    array = c.context.make_array(its.array)(c.context, c.builder, c.unbox(its.array, found).value)
     c.pyapi.decref(found)  # the object holds it
     lanes = cgutils.create_struct_proxy(its)(c.context, c.builder)
     lanes.data = c.builder.bitcast(array.data, lanes.data.type)
