@@ -42,7 +42,7 @@ from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BICGSTAB, BORDER, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
 from fem.linear.factors import ROUND_OFF
-from fem.linear.krylov import solve_bicgstab, solve_cg
+from fem.linear.products import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
 from fem.solve.newton.arc import (
     FACTOR,
