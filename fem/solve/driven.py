@@ -61,7 +61,7 @@ class Driven(Run):
                 self._open()
         if driven:
             self._take(driven)
-            self._through()
+            self.advance_to(self.target)
 
     @property
     def end(self) -> float:
@@ -85,15 +85,11 @@ class Driven(Run):
     def advance_to(self, time: float) -> None:
         """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
         NoConvergence, ModelError: as any run; the motion is where it could go no further."""
-        self.target = time
-        self._through()
-
-    def _through(self) -> None:
-        """The interval under way, to its end."""
-        asked, time, goes_on = self.asked, self.target, self.target > self.asked
-        if any(live.copies for live in self.live.values()):
-            self._reach(asked, time)
-            self._copy()
+        self.target, asked, goes_on = time, self.asked, time > self.asked
+        for live in self.live.values():
+            if live.copies and goes_on:
+                self._reach(asked, time)
+                live.copy()
         while self.last is not None and goes_on:
             step_run, clock = self.last, self.last.clock
             assert isinstance(clock, Clock)
@@ -177,12 +173,8 @@ class Driven(Run):
 
     def _put(self, inputs: Floats) -> None:
         self.table[:] = inputs
-        self._copy()
-
-    def _copy(self) -> None:
         for live in self.live.values():
-            if live.copies:
-                live.copy()
+            live.copy()
 
     # Steps
 

@@ -124,10 +124,10 @@ def refill(
     asked: float, until: float, now: float, origin: float, first: int, size: int, dt0: float, end: float, rest: float,
     of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record,
 ) -> bool:  # fmt: skip
-    """Write amplitudes that have been set for a time, from when that was asked for; ends of increments, factors of
-    loads and the motion of supports in a chunk; and clear what the march adds to. False where that is not all.
+    """Write amplitudes that were set at one time for another; ends of increments, factors of loads and the motion of
+    supports in a chunk; and clear what the march adds to. False where it has other increments, or others move.
 
-    now ... rest  its ``Grid``;  u (3n,): displacements at the start
+    asked, until  those times;  now ... rest: the ``Grid``;  u (3n,): displacements at the start
     """
     time, dt, table, late, start = chunk.time, chunk.dt, of.table, of.late, of.start
     reach(asked, until, table)
@@ -187,8 +187,7 @@ class Refill:
         flags[:] = 0.0
 
     def fits(self, grid: Grid, asked: float = 0.0, until: float = 0.0) -> bool:
-        """Write another chunk, and what has been set when that was asked for, until then; False where it differs in
-        more than that."""
+        """Write another chunk, and amplitudes that were set at one time for another; False where more differs."""
         return bool(self._refill(asked, until, *grid))
 
     def is_good(self) -> bool:

@@ -13,6 +13,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import of_modes
 from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
+from fem.linear.choice import BICGSTAB, CG
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
@@ -22,9 +23,9 @@ from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
-from fem.solve.newton.arc import FACTOR, no_arc
+from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Record
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
@@ -32,7 +33,7 @@ from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, c
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
-from fem.solve.step_system import NO_ROPES, Patience, StepSystem, loading, loading_at, prepare, record
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
 MEASURED = 0.5
 """Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
@@ -149,19 +150,9 @@ class StepRun(StepState):
     def __init__(
         self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
     ) -> None:
-        self.whole, self.number, self.step = run, start.step, step
-        self.clock, self.schedule, self.start = clock, schedule, start
-        self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
+        super().__init__(run, step, clock, schedule, start)
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
-        self.sink, self.progress = run.sink, run.progress
-        everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
-        self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
-        if len(run.breaks.watched):
-            self.elements = np.union1d(self.elements, run.breaks.watched)
-        self.thermal = np.zeros(len(run.system.bars.nodes))
-        self.notices: dict[str, None] = {}
-        self.has_begun = self.has_jumped = False
-        self.patience, self.spent = Patience(self.notify), work.spent
+        self.has_jumped, self.spent = False, work.spent
         self.watch = EnergyWatch(ready[0], step)
         self.take(*ready)
 
@@ -284,6 +275,8 @@ class StepRun(StepState):
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
         if outcome is not None and self.again:
             (chunk, kept, control), reason, due = self.again.parts, outcome, None
+            if outcome == NEED_SOLVE:
+                reason = self.try_out(control, chunk, kept, NO_ROPES)
         else:
             chunk, kept, control = self._chunk(most)
             due = self.marcher.due(self, chunk)
@@ -322,19 +315,18 @@ class StepRun(StepState):
         """March through another chunk like the last one, of which nobody hears: QUIET, or what ``advance`` goes on
         with; None: nothing is done, as it is of another kind. asked, until: as ``Refill.fits`` has them."""
         again, clock, now = self.again, self.clock, self.progress
-        if not (again and again.is_quiet and again.stage is self.stage):
+        if not (again and again.is_quiet and again.stage is self.stage and again.parts[0] is self.marching[1]):
             return None
         grid = clock.plan(again.count)
         if not (again.fits(grid, asked, until) and now.increment + again.count <= self.most):
             return None
-        chunk, kept, control = again.parts
+        _, kept, control = again.parts
         self.watch.prepare(self.stage.limits, control, now.increment)
-        reason = self.try_out(control, chunk, kept, NO_ROPES)
+        reason: int = self.go_on(again.count)
         if reason != groups.DONE or grid.end >= clock.end or not again.is_good():
             return reason
-        self._move_on(kept, grid.end, again.count)
-        self.whole.reached = kept, again.count - 1
-        now.increment += again.count
+        clock.advance(grid.end, again.count, int(kept.increments.item(-1, ROW.iterations)))
+        now.time, now.increment, self.whole.reached = grid.end, now.increment + again.count, (kept, again.count - 1)
         return QUIET
 
     def _chunk(self, most: int) -> tuple[Loading, Record, Ints]:
@@ -350,7 +342,8 @@ class StepRun(StepState):
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:
-            whole, is_simple = self.whole, isinstance(self.marcher, Newton) and self.stage.is_dynamic
+            whole, iterates = self.whole, self.stage.choice.solver in (CG, BICGSTAB)  # of which ``patience`` hears
+            is_simple = isinstance(self.marcher, Newton) and self.stage.is_dynamic and not iterates
             is_heard = self.sink.hears_rows or whole.keeps_every or len(whole.breaks.elements) or self.system.bodies
             self.again.is_quiet = is_simple and not (is_heard or self.watched or self.clock.is_paced)
         return parts
@@ -384,21 +377,16 @@ class StepRun(StepState):
 
     def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         """Increments that end at times[1:] count; rows: those of them that are passed on (None: all)."""
-        done, increments = len(steps), kept.increments[: len(steps)]
-        self._move_on(kept, times.item(-1), done)
+        done, time, increments = len(steps), times.item(-1), kept.increments[: len(steps)]
+        self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
+        self.patience.judge(self.stage, self.progress.motion, increments)
+        self.progress.time = time
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
-
-    def _move_on(self, kept: Record, time: float, done: int) -> None:
-        """So many increments count, up to a time."""
-        increments = kept.increments[:done]
-        self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
-        self.patience.judge(self.stage, self.progress.motion, increments)
-        self.progress.time = time
 
     def _remark(self, increments: Floats, ends: Floats) -> None:
         for k in outcome.snapped(increments).tolist():

@@ -590,9 +590,7 @@ def told_lines(line: SagTension) -> list[str]:
     of, told, knee = line.units, line.told, line.knee()
     many = f"ruling span of {len(line.spans)}: " if len(line.spans) > 1 else "span "
     creep = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor"
-    above = "load throughout"
-    if knee is not None:
-        above = f"no load above {told(knee, 'temperature'):.3g} {of['temperature']}"
+    above = "load throughout" if knee is None else f"no load above {told(knee, 'temperature'):.3g} {of['temperature']}"
     lines = [
         f"{line.section.name}, {many}{told(line.span, 'length'):.6g} {of['length']}, strung by the {line.governing}",
         f"final is after {creep}; the wires carry {above}",
