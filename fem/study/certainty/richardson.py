@@ -29,8 +29,8 @@ SAFE, ROUGH, UNSEEN, ALONE = 0.5, 1.0, 2.0, 3.0
 """Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the last
 difference where no order is seen; over the only one where two runs are known."""
 MESH = 2.0
-"""Error of a mesh over its distance from one with twice the bars, the largest in some rows around: 4/3 at second order, 2
-at first, as where a load at a node acts at once."""
+"""Error of a mesh over its distance from one with twice the bars, the largest in some rows around: 4/3 at second order,
+2 at first, as where a load at a node acts at once."""
 RESIDUAL = 2.0
 """Error of a residual over its effect with two or four times the increment, the largest in some rows around."""
 MARGIN = 1.15
