@@ -257,7 +257,7 @@ class Bars:
         self.tension = self.area * self.stress * self.lever
         self.sense = np.ones(count)
         self.sense[bars.rods] = senses(bars, bars.rods)
-        self.way = self.sense[:, None] * small.stiffness.p
+        self.way = self.sense[:, None] * small.stiffness.bar_tangent[P : P + 3].T
         self.length = np.sqrt((self.way**2).sum(axis=1))
         self.measure, self.conjugate = bars.kinds[:, 0], bars.constants[CONJUGATE]
 
