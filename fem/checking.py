@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least
+from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least, parts
 from fem.deck import read_model
 from fem.errors import listed
 from fem.model import FluidLoad, Jonswap, Model, notices
@@ -519,28 +519,14 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     if not held.any() and not model.bodies and not model.free_bodies:
         return ["no supports: no *BOUNDARY anywhere"]
     mesh, links = model.mesh, _links(model)
-    part = _parts(len(mesh.node_labels), links)
+    part = parts(len(mesh.node_labels), links)
     held[mesh.element_nodes[mesh.is_of("SPRING1"), 0]] = True
     for body in model.free_bodies:
         held[mesh.nodes_of(body.node)] = True
     linked = distinct(np.array(links, np.int64).ravel())
     free = linked[~np.isin(part[linked], part[held])]
-    parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
-    return [f"a free body without supports: nodes {some(labels)}" for labels in parts][:LISTED]
-
-
-def _parts(count: int, links: list[tuple[int, int]]) -> Ints:
-    """(count,) one node of the part that each node belongs to; to import scipy for it takes longer than most checks."""
-    above = list(range(count))
-
-    def top(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    for first, second in links:
-        above[top(first)] = top(second)
-    return np.array([top(node) for node in range(count)], np.int64)
+    bodies = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
+    return [f"a free body without supports: nodes {some(labels)}" for labels in bodies][:LISTED]
 
 
 def nothing_acts(model: Model, bars: Bars) -> list[str]:

@@ -18,7 +18,7 @@ from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import DOUBLE, FACTORS, FINE, FOURFOLD, RUN, TIGHT, Companions, answered
-from fem.study.certainty.numbers import aligned, peak_of, printed_names, scales, statistic
+from fem.study.certainty.numbers import Aligned, peak_of, printed_names, scales, statistic
 from fem.study.certainty.richardson import Estimate, estimate
 from fem.study.question import Answer
 from fem.study.tracks import Track, track_of, tracked
@@ -155,11 +155,13 @@ class ErrorBars:
         self, values: Mapping[str, Floats], scale: Floats, rows: Floats | None = None, window: int = 0
     ) -> Estimate:
         """Of numbers (k, c) of the run, from those of its companions by name."""
-        none = np.full_like(values[RUN], np.nan)
-        of = {name: values.get(name, none) for name in (*FACTORS, FINE, TIGHT)}
-        three = [none, none, *(values[name] for name in self.levels)][-3:]
-        mesh, residual = of[FINE] - of[self.companions.beside_fine], of[self.companions.coarsest] - of[TIGHT]
-        return estimate(of[RUN], three, mesh, residual, scale, rows, window)
+
+        def apart(name: str, other: str) -> Floats | None:
+            return values[name] - values[other] if name in values and other in values else None
+
+        three = [None, None, *(values[name] for name in self.levels)][-3:]
+        mesh, residual = apart(FINE, self.companions.beside_fine), apart(self.companions.coarsest, TIGHT)
+        return estimate(values[RUN], three, mesh, residual, scale, rows, window)
 
     @property
     def levels(self) -> list[str]:
@@ -189,9 +191,13 @@ class ErrorBars:
             columns = slice(first, first + width)
             yield columns, self._estimate(columns)
 
+    @cached_property
+    def _aligned(self) -> dict[str, Aligned]:
+        return {name: Aligned(its, self._run) for name, its in self.tracks.items() if name != RUN}
+
     def _estimate(self, columns: slice | list[int]) -> Estimate:
         run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
-        values = {name: aligned(its, run, columns) for name, its in self.tracks.items() if name != RUN}
+        values = {name: its.values(columns) for name, its in self._aligned.items()}
         values[RUN] = run.values[:, columns]
         return self._estimated(values, self._scale[columns], self._beside_impacts(values[RUN]), window)
 
@@ -286,8 +292,9 @@ class ErrorBars:
             if sizes[worst] <= EXACT * self._scale[worst]:
                 continue
             row = int(np.nanargmax(self.all_bars[:, worst]))
-            names.append(f"{self._run.names[worst]}@{self._run.time[row]:.12g}")
-            worst_at[names[-1]] = self._row(float(names[-1].partition("@")[2]), names[-1]), worst
+            time = self._run.time[row]
+            names.append(f"{self._run.names[worst]}@{time:.12g}")
+            worst_at[names[-1]] = int(self._run.time.searchsorted(time, side="right")) - 1, worst
             for kind, sign in (("max", 1.0), ("min", -1.0)):
                 largest = np.fmax.reduce(sign * self._run.values[:, places], axis=0)
                 names.append(f"{kind}:{self._run.names[places[int(np.nanargmax(largest))]]}")

@@ -17,7 +17,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d
 
 from fem.arrays import Floats
 
@@ -29,8 +28,9 @@ NEAR = 0.35
 SAFE, ROUGH, UNSEEN, ALONE = 0.5, 1.0, 2.0, 3.0
 """Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the last
 difference where no order is seen; over the only one where two runs are known."""
-MESH = 1.5
-"""Error of a mesh over its distance from one with twice the bars: 4/3 at second order, 2 at first."""
+MESH = 2.0
+"""Error of a mesh over its distance from one with twice the bars, the largest in some rows around: 4/3 at second order,
+2 at first, as where a load at a node acts at once."""
 RESIDUAL = 2.0
 """Error of a residual over its effect with two or four times the increment, the largest in some rows around."""
 MARGIN = 1.15
@@ -60,7 +60,7 @@ class Estimate:
 
     @property
     def bar(self) -> Floats:
-        total = sum(np.nan_to_num(part) for part in (self.dt, self.mesh, self.residual, self.rows))
+        total = sum(np.fmax(part, 0.0) for part in (self.dt, self.mesh, self.residual, self.rows))
         return np.asarray(MARGIN * total + ROUND_OFF * self.scale)
 
     def at(self, *place: int) -> Estimate:
@@ -71,7 +71,17 @@ class Estimate:
 
 def around(values: Floats, rows: int) -> Floats:
     """Largest in some rows before and behind; NaN counts as nothing."""
-    return np.asarray(maximum_filter1d(np.nan_to_num(np.abs(values)), 2 * rows + 1, axis=0, mode="nearest"))
+    most = np.pad(np.fmax(np.abs(values), 0.0), ((rows, rows), (0, 0)))
+    width = 1  # of the windows that begin at each row
+    while width < 2 * rows + 1:
+        step = min(width, 2 * rows + 1 - width)
+        most, width = np.maximum(most[:-step], most[step:]), width + step
+    return most
+
+
+def largest(values: Floats, rows: int) -> Floats:
+    """``around``, where there is a value."""
+    return np.where(np.isnan(values), np.nan, around(values, rows))
 
 
 def orders(first: Floats, second: Floats) -> Floats:
@@ -86,21 +96,41 @@ def orders(first: Floats, second: Floats) -> Floats:
 
 def estimate(
     run: Floats,
-    three: Sequence[Floats],
-    mesh: Floats,
-    residual: Floats,
+    three: Sequence[Floats | None],
+    mesh: Floats | None,
+    residual: Floats | None,
     scale: Floats,
     rows: Floats | None = None,
     window: int = 0,
 ) -> Estimate:
-    """Of numbers (k, c) of a run.
+    """Of numbers (k, c) of a run; None: there is no such other run.
 
     three     those of three runs, each with half the increment of the one before; the run is the second or third of
               them. NaN where one has none
     mesh      differences from twice the bars;  residual: from smaller residuals
     window    rows on either side of one that show its order
     """
-    first, second, third = three
+    none = np.full_like(run, np.nan)
+    error, own, order = none, none, none
+    if three[1] is not None:
+        first, second, third = (none if each is None else each for each in three)
+        error, own, order = of_increments(run, first, second, third, window)
+    return Estimate(
+        error=error,
+        own=own,
+        dt=np.abs(error) + own,
+        mesh=none if mesh is None else MESH * largest(mesh, window),
+        residual=none if residual is None else RESIDUAL * largest(residual, window),
+        rows=np.zeros_like(run) if rows is None else rows,
+        order=order,
+        scale=scale,
+    )
+
+
+def of_increments(
+    run: Floats, first: Floats, second: Floats, third: Floats, window: int
+) -> tuple[Floats, Floats, Floats]:
+    """Error, uncertainty of that, and order of numbers (k, c) of a run, from those of three runs."""
     d1, d2 = first - second, second - third
     wide = around(d1, window), around(d2, window)
     order = orders(*wide)
@@ -114,17 +144,9 @@ def estimate(
     own = np.where(seen, (SAFE + ROUGH * rough) * apart, UNSEEN * wide[1])
     known = np.isfinite(d1), np.isfinite(d2)
     for is_alone, last, d, its in ((~known[0], third, d2, wide[1]), (~known[1], second, d1, wide[0])):
-        error, own = np.where(is_alone, run - last + d / 3.0, error), np.where(is_alone, ALONE * its, own)
+        if is_alone.any():
+            error, own = np.where(is_alone, run - last + d / 3.0, error), np.where(is_alone, ALONE * its, own)
     if window:  # all runs begin with one state
         own[0] = np.where((np.nan_to_num(d1[0]) == 0.0) & (np.nan_to_num(d2[0]) == 0.0), 0.0, own[0])
-    some = known[0] | known[1]
-    return Estimate(
-        error=np.where(some, error, np.nan),
-        own=np.where(some, own, np.nan),
-        dt=np.where(some, np.abs(error) + own, np.nan),
-        mesh=MESH * np.abs(mesh),
-        residual=np.where(np.isfinite(residual), RESIDUAL * around(residual, window), np.nan),
-        rows=np.zeros_like(run) if rows is None else rows,
-        order=np.where(seen & known[0] & known[1], order, np.nan),
-        scale=scale,
-    )
+    some, both = known[0] | known[1], known[0] & known[1]
+    return np.where(some, error, np.nan), np.where(some, own, np.nan), np.where(seen & both, order, np.nan)
