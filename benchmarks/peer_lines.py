@@ -1,7 +1,8 @@
 """Mooring lines in MoorDyn or CableDyn, in a process of its own: ``python -m benchmarks.peer_lines moordyn JOB``.
 
-Both get the positions (CableDyn the velocities and accelerations, too) of the fairleads after every increment. Prints
-the seconds of processor time of the loop and the largest, least and mean force of each fairlead.
+Both get the positions (CableDyn the velocities and accelerations, too) of the fairleads after every increment, computed
+before the loop. MoorDyn writes no files and prints no times. Prints the seconds of processor time of the loop and the
+largest, least and mean force of each fairlead.
 
 ``PEER JOB WAVES``: in a sea, of which WAVES has circular frequency, amplitude and phase of each regular wave. CableDyn
 sums them at its nodes (WaveKin 7, which its program of its own can, its library cannot: seconds are those of the whole
@@ -48,6 +49,7 @@ ID LineType AttachA AttachB UnstrLen NumSegs LineOutputs
 {damping_bed} cBot
 {current}
 {waves}
+1 disableOutput
 {options}
 --- OUTPUTS ---
 FairTen1
@@ -167,10 +169,10 @@ def march_moordyn(job: LineJob, path: str) -> tuple[float, np.ndarray]:
     moordyn.Init(system, place.ravel().tolist(), speed.ravel().tolist())
     handles = [moordyn.GetLine(system, k + 1) for k in range(count)]
     forces, now = np.zeros((job.increments, count)), 0.0
+    motion = [[part.ravel().tolist() for part in job.fairleads((k + 1) * job.dt)] for k in range(job.increments)]
     began = time.process_time()
-    for k in range(job.increments):
-        place, speed, _ = job.fairleads((k + 1) * job.dt)
-        moordyn.Step(system, place.ravel().tolist(), speed.ravel().tolist(), now, job.dt)
+    for k, (places, speeds, _) in enumerate(motion):
+        moordyn.Step(system, places, speeds, now, job.dt)
         now = (k + 1) * job.dt
         forces[k] = [moordyn.GetLineFairTen(handle) for handle in handles]
     return time.process_time() - began, forces
@@ -192,10 +194,11 @@ def run_cabledyn(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[f
     text = text_of(CABLEDYN, job, points, lines, 0.0, current=current, options=options)
     model = cabledyn.CableDyn(written(folder, text))
     moved, driven = model.get_coupled_motion(), model.host_dofs()
+    motion = [[part.ravel() for part in job.fairleads((k + 1) * job.dt)] for k in range(job.increments)]
     forces, began = np.zeros((job.increments, count)), time.process_time()
-    for k in range(job.increments):
-        for part, known in zip(moved, job.fairleads((k + 1) * job.dt), strict=True):
-            part[driven] = known.ravel()
+    for k, parts in enumerate(motion):
+        for part, known in zip(moved, parts, strict=True):
+            part[driven] = known
         model.step(job.dt, *moved)
         forces[k] = [line.fairlead_tension() for line in model.lines]
     return time.process_time() - began, forces

@@ -167,30 +167,26 @@ def add_decks(commands: Any) -> None:
     pendulum = commands.add_parser("pendulum", help="write, and optionally run, the deck of a pendulum of N links")
     pendulums.add_options(pendulum)
     pendulum.set_defaults(command=writes("fem.tools.pendulums:pendulum"))
-    line = commands.add_parser(
-        "line", help="write, and optionally run, the deck of a mooring line or of a conductor span"
-    )
+    text = "write, and optionally run, the deck of a mooring line or of a conductor span"
+    line = commands.add_parser("line", help=text)
     spans.add_options(line)
     line.set_defaults(command=line_command)
     foreign = commands.add_parser("import", help="convert the input file of another program to a deck")
     programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
-    moordyn = programs.add_parser(
-        "moordyn", help="convert an input file of MoorDyn v2: lines, points, line types, options"
-    )
+    text = "convert an input file of MoorDyn v2: lines, points, line types, options"
+    moordyn = programs.add_parser("moordyn", help=text)
     moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
     moordyn.set_defaults(command=late("fem.tools.moordyn:convert", is_told=True))
-    export = commands.add_parser(
-        "export", help="write a deck for another program: an input file, or a unit for co-simulation (FMI)"
-    )
+    text = "write a deck for another program: an input file, or a unit for co-simulation (FMI)"
+    export = commands.add_parser("export", help=text)
     option.add_deck(export)
     export.add_argument("--to", choices=("fmu", *CODES), required=True, help="program, or kind of unit")
     where = "file to write (default: <deck name>.fmu); of other programs the folder of the files (default: this one)"
     export.add_argument("--file", metavar="FILE.fmu|DIR", type=Path, help=where)
-    export.add_argument(
-        "--input", metavar="NAME,NAME", default="", help="FMU: amplitudes with DEFINITION=USER (default: all)"
-    )
+    where = "FMU: amplitudes with DEFINITION=USER (default: all)"
+    export.add_argument("--input", metavar="NAME,NAME", default="", help=where)
     where = "FMU: numbers that the unit gives: U, V, A, RF of nodes, T of elements, names of energies"
     export.add_argument("--output", metavar="T_e12,U3_n5", default="", help=where)
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
@@ -281,9 +277,8 @@ def add_analyses(commands: Any) -> None:
     text = "sort the cycles of the table into this number of equal ranges"
     rainflow.add_argument("--bins", metavar="N", type=option.positive_count, help=text)
     rainflow.set_defaults(command=late("fem.show.series:rainflow", is_told=True))
-    stats = questions.add_parser(
-        "stats", help="print mean, std, extremes, zero-crossing period and expected extremes of time series"
-    )
+    text = "print mean, std, extremes, zero-crossing period and expected extremes of time series"
+    stats = questions.add_parser("stats", help=text)
     text = "also print the largest value expected in a duration D"
     stats.add_argument("--duration", metavar="D", type=option.positive, help=text)
     text = "also fit a Gumbel distribution to the largest values of this number of equal parts of the time"

@@ -162,12 +162,12 @@ class Stepper:
         NoConvergence  as in ``fem.run``; the last state can still be read, and ``restore`` returns to a saved one
         """
         self._refuse()
-        run = self._run
-        sharp = SHARP * run.last.clock.dt if run.last else 0.0  # times that are no farther apart are the same
-        if run.last is None or not math.isfinite(time) or not time > run.asked + sharp:
+        run, last = self._run, self._run.last
+        sharp = SHARP * last.clock.dt if last else 0.0  # times that are no farther apart are the same
+        if last is None or not run.asked + sharp < time < math.inf:
             what = "the run has ended" if self.is_finished else "that is not later than now"
             raise CommandError(f"advance to {time:g} at time {run.asked:g}: {what}")
-        if time > run.last.clock.end + sharp and time > run.end + sharp:
+        if time > last.clock.end + sharp and time > run.end + sharp:
             raise CommandError(f"advance to {time:g}: the deck ends at {run.end:.9g}")
         try:
             run.advance_to(time)
@@ -211,16 +211,15 @@ class Stepper:
             raise unknown("amplitude with DEFINITION=USER", name, self._run.live)
         return live
 
-    def _checked(self, name: str, value: tuple[float, ...], most: int) -> tuple[Live, tuple[float, ...]]:
+    def _checked(self, name: str, value: tuple[float, ...], most: int) -> tuple[Live, list[float]]:
         """An input, and numbers for it."""
-        live, given = self._run.live.get(name) or self._input(name), tuple(map(float, value))
-        if not self._is_open or self._error is not None:
-            self._refuse()
+        live, given = self._run.live.get(name) or self._input(name), [float(each) for each in value]
+        self._refuse()
         if self._run.last is None:
             raise CommandError(f"{live.name} is set at time {self.time:g}: the run has ended")
-        if not (0 < len(given) <= most and all(map(math.isfinite, given))):
+        if not (0 < len(given) <= most and math.isfinite(sum(given))):
             told = "expected a finite value, or a finite value and its rate"
-            raise CommandError(f"{live.name} is set to {given}: {told}")
+            raise CommandError(f"{live.name} is set to {value}: {told}")
         return live, given
 
     def _refuse(self) -> None:

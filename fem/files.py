@@ -281,9 +281,8 @@ class FolderLock:
         content = start_of(file)
         holder = holder_of(content)
         if content.strip(b"\0") and not holder:
-            raise CommandError(
-                f"{self._path} is not a lock file of this program; it was not changed: remove or rename it"
-            )
+            what = f"{self._path} is not a lock file of this program"
+            raise CommandError(f"{what}; it was not changed: remove or rename it")
         here = holder.get("host", platform.node()) == platform.node()
         if not here or (not can_lock and is_alive(holder.get("pid"))):
             raise self._taken(holder)

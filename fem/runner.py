@@ -90,9 +90,8 @@ class Prepared:
 
     def __init__(self, deck: str | Path, parameters: Mapping[str, float] | None = None) -> None:
         if isinstance(deck, Model):
-            raise CommandError(
-                "prepare needs the path of a deck; this Model has been read already, and fem.run takes it"
-            )
+            what = "this Model has been read already, and fem.run takes it"
+            raise CommandError(f"prepare needs the path of a deck; {what}")
         self._fixed = {name.upper(): value for name, value in (parameters or {}).items()}
         self._read = deck_reader(deck, read_model(deck, self._fixed).parameters)
 
@@ -302,8 +301,7 @@ def frequencies(
     # Without a static step the first one says what is held; how it moves is left out.
     first = (*model.steps, Step(Static(), nlgeom=True))[0]
     boundaries, rotations = ((), ()) if at_rest else (still(first.boundaries), still(first.rotations))
-    nlgeom = (at_rest or [first])[-1].nlgeom
-    asking = Step(Frequency(count), nlgeom=nlgeom, boundaries=boundaries, rotations=rotations)
+    asking = Step(Frequency(count), nlgeom=(at_rest or [first])[-1].nlgeom, boundaries=boundaries, rotations=rotations)
     history = run(replace(model, steps=(*at_rest, asking)), solver=solver)
     for notice in history.notices:
         if notice.startswith(f"step {len(at_rest) + 1}: "):

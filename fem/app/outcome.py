@@ -263,8 +263,7 @@ class Outcome:
         self._downloads.show(self._folders[0], deck)
         self._tell()
         if self.is_running:  # once the page has it, the picture comes into view
-            script = f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)"
-            self._all.client.run_javascript(script)
+            self._all.client.run_javascript(f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)")
 
     def _leave(self) -> None:
         """What is being read is no longer wanted: its reader ends."""
@@ -390,9 +389,8 @@ class Downloads:
         self._folder = Path()
         self._deck: Path | None = None
         with ui.row().classes("items-center gap-2"):
-            self._button = ui.button("Deck", on_click=lambda: self._deck and self._send(self._deck)).props(
-                "flat dense no-caps icon=download"
-            )
+            self._button = ui.button("Deck", on_click=lambda: self._deck and self._send(self._deck))
+            self._button.props("flat dense no-caps icon=download")
             with ui.dropdown_button("Tables (CSV)", auto_close=True).props("flat dense no-caps"):
                 for name in TABLES:
                     ui.item(name, on_click=lambda name=name: self._send(self._folder / name))

@@ -15,7 +15,7 @@ from nicegui import background_tasks, ui
 
 from fem.app import deck_text
 from fem.app.outcome import COLOURS, NumberField, Outcome, Player, chart, not_negative, positive, read_number, whole
-from fem.app.scene import REST, along, bar_tensions, said_of, sketch_of
+from fem.app.scene import REST, along, bar_tensions, sketch_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.commands.example import shipped
 from fem.errors import CommandError
@@ -86,12 +86,11 @@ class PendulumPlace:
             given: dict[str, Any] = {"on_change": self._changed}
             self._body = ui.select(BODIES, value="bar", label="body", **given).props("dense outlined")
             hint = "axial stiffness E A of every link; empty: links are rigid"
-            self._stiffness = NumberField(
-                "stiffness EA", check=positive, unit="N", is_optional=True, hint=hint, **given
-            )
+            optional: dict[str, Any] = given | {"is_optional": True}
+            self._stiffness = NumberField("stiffness EA", check=positive, unit="N", hint=hint, **optional)
             self._gravity = NumberField("gravity", "9.81", check=not_negative, unit="m/s²", **given)
             hint = "drag of the air; empty: none"
-            self._damping = NumberField("damping", check=not_negative, unit="1/s", is_optional=True, hint=hint, **given)
+            self._damping = NumberField("damping", check=not_negative, unit="1/s", hint=hint, **optional)
             self._time = NumberField("time", "10", check=positive, unit="s", **given)
             self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
             self._integrator = ui.select(list(INTEGRATORS), value=INTEGRATOR, label="integrator", **given)
@@ -102,17 +101,14 @@ class PendulumPlace:
         with ui.row().classes("w-full items-center gap-3"):
             self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").props("data-testid=run")
             self._two = ui.checkbox("two runs from nearly the same start", on_change=self._changed)
+            given: dict[str, Any] = {"check": positive, "on_change": self._changed}
             hint = "how much larger the angle of the first link is at the start of the second run"
-            self._offset = NumberField(
-                "turned by", "1e-6", unit="°", check=positive, hint=hint, on_change=self._changed
-            )
+            self._offset = NumberField("turned by", "1e-6", unit="°", hint=hint, **given)
             self._offset.input.bind_visibility_from(self._two, "value")
             self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
             self._exponent.bind_visibility_from(self._two, "value")
-            hint = (
-                "time over which the exponent is averaged: a longer time gives a more accurate result but takes longer"
-            )
-            self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
+            hint = "time over which the exponent is averaged: a longer time gives a more accurate result but takes "
+            self._over = NumberField("over", "100", unit="s", hint=f"{hint}longer", **given)
             self._over.input.bind_visibility_from(self._two, "value")
             self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")
         self._said = ui.label().classes("fem-said").props("data-testid=exponent")
@@ -208,9 +204,8 @@ class PendulumPlace:
         columns = [tuple(self._numbers(quantity)) for quantity in QUANTITIES]
         time, dt = self._time.value or 0.0, self._dt.value or 0.0
         if time / dt > deck_text.MOST_INCREMENTS:
-            raise CommandError(
-                f"{time / dt:.3g} increments: at most {deck_text.MOST_INCREMENTS:,}; raise dt or shorten the time"
-            )
+            most = f"at most {deck_text.MOST_INCREMENTS:,}; raise dt or shorten the time"
+            raise CommandError(f"{time / dt:.3g} increments: {most}")
         speeds = columns[3] if any(columns[3]) else ()
         return Pendulum(
             columns[0], columns[1], columns[2], speeds, bool(self._absolute.value), str(self._body.value),
@@ -404,9 +399,8 @@ class DeckPlace:
             self._path.on("keydown.enter", lambda: self._load(Path(self._path.value or "")))
             show = ui.button("Open", on_click=lambda: self._load(Path(self._path.value or "")))
             show.props("no-caps data-testid=open-deck")
-            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=deck_text.MOST_TEXT).classes(
-                "hidden"
-            )
+            upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=deck_text.MOST_TEXT)
+            upload.classes("hidden")
             names = {str(path): path.stem for path in sorted((shipped() / "inputs").glob("*.inp"))}
             examples = ui.select(names, label="examples", on_change=lambda event: self._load(Path(event.value)))
             examples.props("dense outlined").classes("fem-examples")
@@ -459,9 +453,8 @@ class DeckPlace:
         marked = [finding for finding in judged.findings if finding.line]
         lines = {finding.line: "fem-bad-line" if finding.is_error else "fem-odd-line" for finding in marked}
         count = text.count("\n") + 1
-        self._editor.decorations = [
-            {"kind": "line", "line": line, "class": look} for line, look in sorted(lines.items()) if line <= count
-        ]
+        there = [(line, look) for line, look in sorted(lines.items()) if line <= count]
+        self._editor.decorations = [{"kind": "line", "line": line, "class": look} for line, look in there]
         self._findings.clear()
         with self._findings:
             self._list(judged)
@@ -477,8 +470,7 @@ class DeckPlace:
         heads = f"{errors} error{'s' * (errors != 1)}" if errors else "the deck can be run"
         ui.label(heads + (f", {others} remark{'s' * (others != 1)}" if others else "")).classes("text-weight-medium")
         for finding in judged.findings[:MOST_FINDINGS]:
-            look = "fem-finding fem-failure" if finding.is_error else "fem-finding"
-            label = ui.label(finding.said()).classes(look)
+            label = ui.label(finding.said()).classes("fem-finding fem-failure" if finding.is_error else "fem-finding")
             if finding.line:
                 label.classes("cursor-pointer").on("click", lambda line=finding.line: self._editor.reveal_line(line))
         if len(judged.findings) > MOST_FINDINGS:
@@ -661,7 +653,7 @@ class LinePlace:
         assert judged.model is not None
         tension = bar_tensions(judged.model)
         self._player.show([sketch_of(judged.model, tension)])
-        self._numbers.text = said_of(judged.model)
+        self._numbers.text = "\n".join(notice for notice in judged.model.notices if "natural length" in notice)
         self._chart.clear()
         with self._chart:
             chart(along(judged.model, tension), "m", REST)

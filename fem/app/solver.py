@@ -273,9 +273,8 @@ def progress_of(folder: Path) -> Progress | None:
     steps, row = record.get("settings", {}).get("steps", []), last_row(folder / "increments.csv")
     totals, verdict = record.get("totals", {}), str(record.get("verdict", ""))
     heading = tuple(record.get("settings", {}).get("heading") or ())
-    found = Progress(
-        0, len(steps), verdict=verdict, exchanged=float(totals.get("energy_exchanged", 0.0)), heading=heading
-    )
+    exchanged = float(totals.get("energy_exchanged", 0.0))
+    found = Progress(0, len(steps), verdict=verdict, exchanged=exchanged, heading=heading)
     whole = sum(float(step.get("procedure", {}).get("period") or 0.0) for step in steps)  # a frequency step takes none
     try:
         numbers: dict[str, Any] = {name: read(row[name]) for name, read in COLUMNS.items() if name in row}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fem.codes.features import Writing
-from fem.codes.twin import Member, Series, Stage, Twin, twin_of
-from fem.model import Model
+from fem.codes.export import Writing
+from fem.codes.twin import Member, Series, Stage, Twin, hht_of, twin_of
+from fem.model import Dynamic, Model
 
 ON_A_LINE = 8
 NAME = 24
@@ -91,10 +91,9 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
         lines.append(f"MAT{number} = DEFI_MATERIAU({law})")
     affe = [f"    _F(GROUP_MA='FEM_CAB{number}', MATER=MAT{number})," for number in range(1, len(groups) + 1)]
     lines += ["CHMAT = AFFE_MATERIAU(MAILLAGE=MA, AFFE=(", *affe, "))", "CARA = AFFE_CARA_ELEM(MODELE=MO,"]
-    section = [
-        f"    _F(GROUP_MA='FEM_CAB{number}', SECTION={key[1]!r}{start})," for number, key in enumerate(groups, 1)
-    ]
-    lines += ["    CABLE=(", *(f"    {line}" for line in section), "    ),"]
+    areas = enumerate((area for _, area, *_ in groups), 1)
+    section = [f"        _F(GROUP_MA='FEM_CAB{number}', SECTION={area!r}{start})," for number, area in areas]
+    lines += ["    CABLE=(", *section, "    ),"]
     discrete = [f"        _F(GROUP_MA='FEM_P{twin.label(n)}', CARA='M_T_D_N', VALE={m!r})," for n, m in masses.items()]
     lines += [*(["    DISCRET=(", *discrete, "    ),"] if masses else []), ")"]
     laws = [f"    _F(GROUP_MA=({cables},), RELATION='CABLE', DEFORMATION='GROT_GDEP'),"]
@@ -135,7 +134,7 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
         *("  MODELE=MO, CHAM_MATER=CHMAT, CARA_ELEM=CARA,", "  EXCIT=(", *excitation, "  ),"),
         f"  INCREMENT=_F(LIST_INST=LI{number}),",
         *([f"  ETAT_INIT=_F(EVOL_NOLI=RESU{number - 1}),"] if number > 1 else []),
-        *([f"  SCHEMA_TEMPS={scheme(stage, writing)},"] if stage.dynamic else []),
+        *([f"  SCHEMA_TEMPS={scheme(stage.dynamic, writing)},"] if stage.dynamic else []),
         *("  COMPORTEMENT=(", *laws, "  ),"),
         f"  CONVERGENCE=_F(RESI_GLOB_RELA={stage.tolerance!r}, ITER_GLOB_MAXI={most}),",
         "  NEWTON=_F(REAC_ITER=1))",
@@ -143,10 +142,8 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
     ]
 
 
-def scheme(stage: Stage, writing: Writing) -> str:
+def scheme(dynamic: Dynamic, writing: Writing) -> str:
     """SCHEMA_TEMPS of a dynamic step."""
-    assert stage.dynamic is not None
-    if stage.dynamic.integrator == "NEWMARK":
-        numbers = f"BETA={stage.dynamic.beta!r}, GAMMA={stage.dynamic.gamma!r}"
-        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', {numbers})"
-    return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={stage.hht(writing)!r}, MODI_EQUI='OUI')"
+    if dynamic.integrator == "NEWMARK":
+        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', BETA={dynamic.beta!r}, GAMMA={dynamic.gamma!r})"
+    return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={hht_of(dynamic, writing)!r}, MODI_EQUI='OUI')"

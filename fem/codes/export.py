@@ -1,18 +1,192 @@
-"""``fem export DECK --to calculix|opensees|moordyn|code_aster|abaqus``: the files of a deck for another code."""
+"""``fem export DECK --to calculix|opensees|moordyn|code_aster|abaqus``: the files of a deck for another code; what it
+asks of that code, feature by feature, and the refusal of what the code cannot express.
+
+``forms.csv`` lists the features that each code can express, with the form they take there; all others are refused, by
+the line of the deck. It is the table of docs/other_codes.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fem.arrays import Say
-from fem.codes.features import stem_of
 from fem.deck import read_model
-from fem.errors import CommandError, proposal
+from fem.errors import CommandError, DeckError, Problem, proposal
 from fem.files import write_new
-from fem.model import Model
+from fem.model import Dynamic, Model, Static
+from fem.model.mesh import BEAMS, TRUSSES
+
+
+class Feature(NamedTuple):
+    """One row of the table of codes: whether a model has it, the card that asks for it, and a word in or below that."""
+
+    name: str
+    is_in: Callable[[Model], object]
+    card: str
+    word: str = ""
+    hint: str = ""
+
+
+def materials(model: Model) -> list[Any]:
+    return [model.materials[section.material] for section in model.sections]
+
+
+def any_step(name: str) -> Callable[[Model], object]:
+    return lambda model: any(getattr(step, name) for step in model.steps)
+
+
+def any_procedure(is_meant: Callable[[Any], object]) -> Callable[[Model], object]:
+    return lambda model: any(is_meant(step.procedure) for step in model.steps)
+
+
+def elements(*kinds: str) -> Callable[[Model], object]:
+    return lambda model: any(block.kind in kinds for block in model.mesh.blocks)
+
+
+def initial(kind: str) -> Callable[[Model], object]:
+    return lambda model: any(each.kind == kind and each.value for each in model.initial_conditions)
+
+
+def rule(name: str) -> Callable[[Model], object]:
+    return lambda model: any(section.mass_rule == name for section in model.sections)
+
+
+def fluid(*kinds: str) -> Callable[[Model], object]:
+    return lambda model: any(load.kind in kinds for step in model.steps for load in step.fluid_loads)
+
+
+def has(*fields: str) -> Callable[[Model], object]:
+    return lambda model: any(getattr(model, name) for name in fields)
+
+
+FEATURES = tuple(Feature(*row) for row in (
+    ("bars (T3D2, T2D2)", elements(*TRUSSES), "ELEMENT"),
+    ("cables (NO COMPRESSION)", lambda m: any(one.compression_ratio != 1.0 for one in materials(m)), "NO COMPRESSION"),
+    ("struts (NO TENSION)", lambda m: any(one.tension_ratio != 1.0 for one in materials(m)), "NO TENSION"),
+    ("mass of bars: LUMPED", rule("LUMPED"), "SOLID SECTION"),
+    ("mass of bars: CONSISTENT", rule("CONSISTENT"), "SOLID SECTION", "CONSISTENT", "use MASS=LUMPED"),
+    ("mass of bars: ONE POINT", rule("ONE POINT"), "SOLID SECTION", "ONE POINT", "use MASS=LUMPED"),
+    ("point masses (MASS)", elements("MASS"), "ELEMENT", "MASS"),
+    ("rest lengths, laid lines", has("rest_lengths"), "REST LENGTH|NGEN", "", "give bars an initial stress"),
+    ("initial stress", initial("STRESS"), "INITIAL CONDITIONS", "STRESS", "use a *REST LENGTH"),
+    ("initial displacements", initial("DISPLACEMENT"), "INITIAL CONDITIONS", "DISPLACEMENT", "move the nodes"),
+    ("initial velocities", initial("VELOCITY"), "INITIAL CONDITIONS", "VELOCITY", "begin at rest"),
+    ("damping BETA", lambda m: any(one.beta for one in materials(m)), "DAMPING", "BETA", "leave it out in both codes"),
+    ("damping ALPHA", lambda m: any(one.alpha for one in (*materials(m), *m.masses)), "DAMPING|MASS", "ALPHA",
+     "leave it out in both codes"),
+    ("axial springs (SPRINGA)", elements("SPRINGA"), "ELEMENT", "SPRINGA", "use a cable without mass"),
+    ("springs of dofs (SPRING1, SPRING2)", elements("SPRING1", "SPRING2"), "ELEMENT", "SPRING[12]", "use SPRINGA"),
+    ("tables of springs", lambda m: any(one.table for one in m.springs), "SPRING", "NONLINEAR", "use one stiffness"),
+    ("axial dashpots (DASHPOTA)", elements("DASHPOTA"), "ELEMENT", "DASHPOTA", "use BETA"),
+    ("dashpots of dofs", elements("DASHPOT1", "DASHPOT2"), "ELEMENT", "DASHPOT[12]", "use DASHPOTA"),
+    ("loads at nodes (CLOAD)", any_step("nodal_loads"), "CLOAD"),
+    ("weight, body forces", any_step("distributed_loads"), "DLOAD"),
+    ("moved supports", lambda m: any(b.value for step in m.steps for b in step.boundaries), "BOUNDARY"),
+    ("static steps", any_procedure(lambda one: isinstance(one, Static)), "STATIC"),
+    ("dynamic steps", any_procedure(lambda one: isinstance(one, Dynamic)), "DYNAMIC"),
+    ("weight in water, drag, added mass", fluid("PB", "FDD", "FDT", "FI"), "DLOAD", "PB|FDD|FDT|FI"),
+    ("current", lambda m: m.water and any(any(row[:3]) for row in m.water.current), "AQUA", "", "leave it out"),
+    ("seabed", has("seabeds"), "SEABED", "", "hold the grounded nodes by *BOUNDARY"),
+    ("slope of the seabed, friction by direction",
+     lambda m: any(bed.slope or bed.axial != bed.lateral for bed in m.seabeds), "SEABED"),
+    ("links (MPC), equations", has("links", "equations"), "MPC|EQUATION"),
+    ("temperatures", any_step("temperatures"), "TEMPERATURE", "", "give bars an initial stress"),
+    ("geometrically linear steps", lambda m: not all(step.nlgeom for step in m.steps), "STEP", "", "state NLGEOM"),
+    ("modes, harmonic response", any_procedure(lambda one: not isinstance(one, Static | Dynamic)),
+     "FREQUENCY|STEADY STATE DYNAMICS"),
+    ("arc length (RIKS), VISCO", any_procedure(lambda one: isinstance(one, Static) and (one.riks or one.creeps)),
+     "STATIC|VISCO"),
+    ("explicit steps", any_procedure(lambda one: getattr(one, "integrator", "") == "CENTRAL DIFFERENCE"), "DYNAMIC", "",
+     "use TIME INTEGRATOR=NEWMARK"),
+    ("rods and ropes (INEXTENSIBLE)", lambda m: any(one.is_inextensible for one in materials(m)), "INEXTENSIBLE", "",
+     "use a high modulus"),
+    ("rope laws (UNIAXIAL, VISCOELASTIC)", lambda m: any(one.has_rope_law for one in materials(m)),
+     "UNIAXIAL|VISCOELASTIC|DYNAMIC STIFFNESS", "", "use *ELASTIC"),
+    ("waves, wind", has("waves", "wind"), "WAVE|WIND"),
+    ("drag laws, growth, nonstructural mass", has("drag_laws", "growths", "nonstructural"),
+     "DRAG LAW|MARINE GROWTH|NONSTRUCTURAL MASS"),
+    ("ropes over pulleys, winches", lambda m: m.runs, "ELEMENT|WINCH", "PULLEY|WINCH"),
+    ("failure, removal of elements", lambda m: m.failures or any(s.removals or s.shed or s.put for s in m.steps),
+     "FAILURE|MODEL CHANGE"),
+    ("lines that bend", lambda m: m.bends, "ELEMENT", "|".join(BEAMS)),
+    ("rigid bodies, stops, cylinders", has("bodies", "free_bodies", "inertias", "planes", "cylinders"),
+     "RIGID BODY|ROTARY INERTIA|STOP PLANE|RIGID CYLINDER"),
+    ("continued runs (RESTART, READ)", has("earlier"), "RESTART", "READ"),
+    ("amplitudes set during the run (USER)", lambda m: any(one.definition == "USER" for one in m.amplitudes.values()),
+     "AMPLITUDE", "USER"),
+))  # fmt: skip
+
+
+def line_of(model: Model, card: str, word: str) -> tuple[str, int, str]:
+    """File, line and text where a word stands in or below a card (``ONE|OTHER``), else of the first such card.
+    Line 1 of the deck where no file has the card."""
+    first: tuple[str, int, str] | None = None
+    wanted = re.compile(r"\s*\*\s*(" + card.replace(" ", r"\s*") + r")\s*(,|$)", re.I)
+    inside = re.compile(rf"(?<!\w)({word})(?!\w)", re.I) if word else None
+    for file in map(Path, model.files):
+        name = model.source if Path(model.source).resolve() == file.resolve() else str(file)
+        is_below = False
+        for number, text in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if text.lstrip().startswith("*") and not text.lstrip().startswith("**"):
+                is_below = bool(wanted.match(text))
+            if is_below:
+                first = first or (name, number, text)
+                if inside is None or inside.search(text):
+                    return name, number, text
+    return first or (model.source or "deck", 1, "")
+
+
+@cache
+def forms_of(code: str) -> dict[str, str]:
+    """Feature -> the form it has in a code; those that the code cannot express are missing."""
+    with Path(__file__).with_name("forms.csv").open(newline="", encoding="utf-8") as file:
+        return {row["feature"]: row[code] for row in csv.DictReader(file) if row[code]}
+
+
+def stem_of(model: Model) -> str:
+    """The beginning of all names of files: codes know no blanks."""
+    return "_".join(Path(model.source or "model").stem.split())
+
+
+def about_of(model: Model) -> dict[str, str]:
+    """What the heads of scripts say of the deck, as text within quotes."""
+    heading = " ".join(model.heading).replace('"', "'").strip()
+    return {"heading": heading or stem_of(model), "source": Path(model.source).name}
+
+
+class Writing:
+    """What is said while a deck is written for a code: refusals, and notes on what differs there."""
+
+    def __init__(self, code: str, model: Model) -> None:
+        self.code, self.model = code, model
+        can = forms_of(code)
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []
+        for name, is_in, card, word, hint in FEATURES:
+            if name not in can and is_in(model):
+                self.refuse(card, word, f"{name}: {code} cannot express this", hint)
+
+    def refuse(self, card: str, word: str, message: str, hint: str = "") -> None:
+        """One more reason why nothing is written."""
+        file, line, text = line_of(self.model, card, word)
+        self.problems.append(Problem(file, line, 1, message, text, hint))
+
+    def note(self, text: str) -> None:
+        """What differs in the code, said once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def close(self) -> None:
+        """DeckError: there are refusals."""
+        if self.problems:
+            raise DeckError(self.problems)
+
 
 CODES = {
     "calculix": "CalculiX",
@@ -34,8 +208,7 @@ def module_of(code: str) -> Any:
 def files_for(code: str, model: Model) -> tuple[dict[str, str], list[str]]:
     """Name -> text of the files, and notes on what differs. DeckError: what the code cannot express, line by line."""
     texts, notes = module_of(code).files_of(model)
-    stem = stem_of(model)
-    return {f"{stem}{suffix}": text for suffix, text in texts.items()}, notes
+    return {f"{stem_of(model)}{suffix}": text for suffix, text in texts.items()}, notes
 
 
 def export_deck(

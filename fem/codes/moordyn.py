@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.codes.features import Writing, about_of, stem_of
+from fem.codes.export import Writing, about_of, stem_of
 from fem.codes.opensees import assignments, body_of
 from fem.codes.twin import Member, Stage, Twin, twin_of
 from fem.model import Model
@@ -192,8 +192,7 @@ def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
         pull = -down.values[-1] / float(twin.mass[node]) if down else 0.0
         found |= {float(f"{pull:.9g}") if is_weight else math.nan}
     if len(found) > 1 or not all(map(math.isfinite, found)):
-        message = "loads other than one weight along -z: MoorDyn has none"
-        writing.refuse("CLOAD|DLOAD", "", message, "leave them out")
+        writing.refuse("CLOAD|DLOAD", "", "loads other than one weight along -z: MoorDyn has none", "leave them out")
     return max(found, default=0.0)
 
 
@@ -212,9 +211,8 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, Kind]:
     index = {label: place for place, label in enumerate(twin.model.mesh.element_labels.tolist())}
     found = {}
     for m in twin.members:
-        (d, *_), (dd, cd, *_), (dt, ct, *_), (di, _, ca, cax) = (
-            rows[index[m.label]].tolist() for rows in fields.values()
-        )
+        rows = [of_kind[index[m.label]].tolist() for of_kind in fields.values()]
+        (d, *_), (dd, cd, *_), (dt, ct, *_), (di, _, ca, cax) = rows
         if not d and (dd or dt or di):
             writing.refuse("DLOAD", "FDD|FDT|FI", "drag without PB: MoorDyn's lines displace water", "add a PB load")
             return {}
@@ -240,10 +238,8 @@ def chains_of(twin: Twin, kinds: dict[int, Kind], heavy: set[int], joins: bool) 
     ends = heavy | set((~twin.free).nonzero()[0].tolist())
     ends |= {dof // 3 for stage in twin.stages for dof in twin.moved(stage)}
     keys = {member.label: (kinds[member.label], f"{segment_of(member):.9g}") for member in twin.members}
-    joints = {
-        n for n, its in beside.items() if len(its) == 2 and n not in ends and keys[its[0].label] == keys[its[1].label]
-    }
-    joints = joints if joins else set()
+    pairs = {node: its for node, its in beside.items() if joins and len(its) == 2 and node not in ends}
+    joints = {node for node, (one, other) in pairs.items() if keys[one.label] == keys[other.label]}
     left = {member.label for member in twin.members}
     found = []
     for member in sorted(twin.members, key=lambda m: m.first in joints and m.last in joints):
@@ -263,12 +259,11 @@ def chains_of(twin: Twin, kinds: dict[int, Kind], heavy: set[int], joins: bool) 
 
 def start_of(twin: Twin, moving: list[Stage]) -> list[list[float]]:
     """(n, 3) places at the start of the motion: held nodes where their supports are then."""
-    place = (twin.system.coordinates + twin.u.reshape(-1, 3)).copy()
+    place = twin.system.coordinates + twin.u.reshape(-1, 3)
     for stage in twin.stages:
         for dof, series in stage.held.items() if stage.dynamic is None or stage is moving[0] else ():
-            place[divmod(dof, 3)] = (
-                twin.system.coordinates[divmod(dof, 3)] + series.values[-1 if stage.dynamic is None else 0]
-            )
+            u = series.values[-1 if stage.dynamic is None else 0]
+            place[divmod(dof, 3)] = twin.system.coordinates[divmod(dof, 3)] + u
     rows: list[list[float]] = place.tolist()
     return rows
 

@@ -31,9 +31,7 @@ BROKEN = "numba, which compiles the solver, compiles nothing here ({reason}): pi
 
 def way() -> str:
     """What FEM_COMPILER asks for.
-
-    Raises CommandError where there is no such way.
-    """
+    Raises CommandError where there is no such way."""
     asked = os.environ.get(COMPILER, "")
     if asked not in ("", PLAIN, WAIT, PYTHON):
         raise CommandError(f"{COMPILER} may be {PLAIN}, {WAIT}, {PYTHON} or empty, not {asked!r}")
@@ -42,9 +40,7 @@ def way() -> str:
 
 def is_plain() -> bool:
     """Plain numba compiles.
-
-    Raises CommandError where FEM_COMPILER asks for what does not exist.
-    """
+    Raises CommandError where FEM_COMPILER asks for what does not exist."""
     asked = way()
     return asked == PLAIN or (asked != PYTHON and not is_of_known_version())
 
@@ -52,10 +48,8 @@ def is_plain() -> bool:
 @cache
 def installed(package: str) -> str:
     """The version of a package, without importing it; empty: it is not installed.
-
     As the folder is named that installers make; to import ``importlib.metadata``, which reads it, takes as long as a
-    small run.
-    """
+    small run."""
     for folder in sys.path:
         for found in Path(folder).glob(f"{package}-*.dist-info"):
             return found.name.removeprefix(f"{package}-").removesuffix(".dist-info")

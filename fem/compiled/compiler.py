@@ -18,7 +18,7 @@ from fem.errors import CommandError
 
 
 class LateCompiler:
-    """``kernel.Compiler``, imported on first use."""
+    """``store.Compiler``, imported on first use."""
 
     def make(self, kernel: Kernel, kinds: Kind) -> Unit | None:
         """A unit; None: plain numba does it."""

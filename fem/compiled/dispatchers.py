@@ -59,8 +59,7 @@ def kept_for(kinds: Kind) -> Iterator[None]:
 @contextmanager
 def nothing_lost() -> Iterator[None]:
     """What handlers of signals raise is raised at the end, too: in callbacks of LLVM it would be lost, or printed, and
-    numba would stumble over what they left undone.
-    """
+    numba would stumble over what they left undone."""
     raised: list[BaseException] = []
 
     def noted(its: Handler, number: int, frame: FrameType | None) -> None:

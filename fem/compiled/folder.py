@@ -191,9 +191,7 @@ def mark_warm() -> None:
 
 def delete_old() -> None:
     """Delete what no version used for ``KEPT_DAYS``.
-
-    Every start renews the time of its folder, so none in use is deleted; nor is one that does not bear our mark.
-    """
+    Every start renews the time of its folder, so none in use is deleted; nor is one that does not bear our mark."""
     here = cache_folder()
     with suppress(OSError):
         for other in here.parent.glob("kernels-*"):

@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fem.compiled.choice import PYTHON, WAIT, way
-from fem.compiled.store import stored
+from fem.compiled.store import Compiler, stored
 
 Kind = Any
 """What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
@@ -84,18 +84,9 @@ parts: dict[Job, tuple[dict[Job, None], set[tuple[Any, ...]]]] = {}
 """Units that a kernel has called as Python functions, as ``wanted`` and ``seen`` of a thread."""
 
 
-class Asked(Protocol):
-    """Who compiles while kernels are Python functions."""
-
-    def ask(self, job: Job) -> bool: ...
-    def wait_for(self, job: Job) -> None: ...
-
-
-def takes(job: Job, asked: Asked | None) -> bool:
+def takes(job: Job, asked: Compiler | None) -> bool:
     """Whether a kernel without machine code runs as a Python function now; its machine code is asked for.
-
-    asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone.
-    """
+    asked: who compiles it meanwhile, if anybody can. Arrays of lanes are for machine code alone."""
     chosen, is_lanes = way(), has_lanes(job[1])
     if chosen in (WAIT, PYTHON):
         return chosen == PYTHON and not is_lanes
@@ -121,11 +112,9 @@ def is_whole(job: Job) -> bool:
     return job not in parts or all(stored(*part) for part in list(parts[job][0]))
 
 
-def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call(job: Job, asked: Compiler | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a kernel as a Python function, from outside all kernels; machine code of units that it calls is asked for.
-
-    Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed.
-    """
+    Signals that end the process wait until it is done, as they do for machine code: nothing is left half changed."""
     began = time.thread_time()
     wanted, seen = parts.setdefault(job, ({}, set()))
     known = len(wanted)
@@ -143,9 +132,7 @@ def call(job: Job, asked: Asked | None, function: Callable[..., Any], arguments:
 
 def inside(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a kernel as a Python function where all of them are.
-
-    numpy's numbers divide by zero as compiled ones do.
-    """
+    numpy's numbers divide by zero as compiled ones do."""
     thread.depth += 1
     try:
         return function(*[np.float64(one) if type(one) is float else one for one in arguments])

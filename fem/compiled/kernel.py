@@ -12,13 +12,13 @@ import struct
 from collections.abc import Callable, Iterable, Set
 from functools import cached_property
 from itertools import count
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 from fem.compiled.choice import PYTHON, is_plain, way
-from fem.compiled.interpreted import Asked, Kind, call, inside, is_whole, takes, thread
-from fem.compiled.store import Maker, Unit, load, raise_failure, stored
+from fem.compiled.interpreted import Kind, call, inside, is_whole, takes, thread
+from fem.compiled.store import Compiler, Unit, load, raise_failure, stored
 
 DONE, OTHER_ARRAYS, FAILED = 0, 1, 2
 """Answers of machine code: it is done; it is not made for such arrays; a unit that it calls cannot be had."""
@@ -33,9 +33,7 @@ LETTERS = {"b": "?7x", "i": "q", "u": "q", "f": "d"}
 
 def kind_of(value: Any) -> Kind:
     """The kind of one argument.
-
-    Raises TypeError for what kernels cannot take.
-    """
+    Raises TypeError for what kernels cannot take."""
     name = NAMES.get(type(value))
     if name is not None:
         return name
@@ -69,9 +67,7 @@ def leaves_of(arguments: Iterable[Any]) -> tuple[Any, ...]:
 
 def lister(arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """``leaves_of`` for arguments nested as these are, written out: a small model spends much of its time on calls.
-
-    It raises TypeError or ValueError for most others.
-    """
+    It raises TypeError or ValueError for most others."""
     names, leaves = (f"m{number}" for number in count()), list[str]()
 
     def pattern(group: tuple[Any, ...]) -> str:
@@ -120,9 +116,7 @@ class Variant:
 
     def call(self, leaves: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
         """``run`` for arguments that stay, of which the first numbers may be given anew.
-
-        Where arrays lie is read once: they live as long as this, and numpy resizes none that others hold.
-        """
+        Where arrays lie is read once: they live as long as this, and numpy resizes none that others hold."""
         numbers, code, pack, read = [leaves[k] for k in self.numbers], self.code, self.pack, self.read
         packed, last, block = pack(*numbers), (), self.block()
         if self.special:
@@ -142,13 +136,6 @@ class Variant:
             return True, found if len(found) > 1 else found[0] if found else None
 
         return run
-
-
-class Compiler(Maker, Asked, Protocol):
-    """What a kernel asks for code that is not kept yet."""
-
-    def make(self, kernel: Kernel, kinds: Kind) -> Unit | None: ...
-    def call(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any: ...
 
 
 class Kernel:
@@ -194,9 +181,7 @@ class Kernel:
 
     def bound(self, *arguments: Any) -> Callable[..., Any]:
         """A call with these very arguments, of which the first numbers may be given anew, and arrays change inside.
-
-        Groups are taken apart only once, as soon as there is machine code in memory.
-        """
+        Groups are taken apart only once, as soon as there is machine code in memory."""
         run: Callable[..., tuple[bool, Any]] | None = None
 
         def call(*given: Any) -> Any:

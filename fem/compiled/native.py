@@ -67,9 +67,7 @@ def is_tuple(its: Any) -> bool:
 
 def kind_of_type(its: Any) -> Kind:
     """The kind that ``type_of`` makes such a type of.
-
-    Raises KeyError where there is none.
-    """
+    Raises KeyError where there is none."""
     if isinstance(its, ApartType):
         return kind_of_type(its.its)
     if isinstance(its, types.Array) and its.layout == "C":
@@ -251,8 +249,7 @@ def entry_module(context: Any, library: Any, description: Any, symbol: str, defa
     that. Numbers that are arguments by themselves are read at every call.
 
     description  of the function that it calls
-    defaults     values of the last arguments, which are not given
-    """
+    defaults     values of the last arguments, which are not given"""
     module = library.create_ir_module("entry")
     inside = context.declare_function(module, description)
     function = ir.Function(module, ir.FunctionType(HALF, [WORD.as_pointer()] * 3), symbol)
@@ -303,9 +300,7 @@ def entry_module(context: Any, library: Any, description: Any, symbol: str, defa
 
 def late_module(context: Any, library: Any, needs: Mapping[str, Any]) -> Any:
     """LLVM code of functions that other units have, by symbol and descriptor: each asks at its first call where it is.
-
-    They are inlined: what remains of them in a loop is a look at an address in memory.
-    """
+    They are inlined: what remains of them in a loop is a look at an address in memory."""
     module = library.create_ir_module("late")
     find = ir.Function(module, ir.FunctionType(WORD, [BYTE.as_pointer()]), FIND_LATE)
     for symbol, description in needs.items():

@@ -115,9 +115,7 @@ def read_unit(folder: Path, symbol: str) -> Unit | None:
 
 def unsealed(content: bytes, folder: str) -> Unit:
     """The unit in a file of a folder.
-
-    Raises ValueError where a bit of it has changed.
-    """
+    Raises ValueError where a bit of it has changed."""
     mark, _, rest = content.partition(b"\n")
     if mark != seal(rest, folder).encode():
         raise ValueError("not what was written")
@@ -148,17 +146,21 @@ FIND_LATE = "fem_find_late"
 """The function by which machine code asks where a unit is that it calls for the first time."""
 
 
-class Maker(Protocol):
-    """What makes code that is not there."""
+class Compiler(Protocol):
+    """What makes code that is not there, at once or meanwhile (``compiler.LateCompiler``)."""
 
+    def make(self, kernel: Any, kinds: Any) -> Unit | None: ...
+    def call(self, kernel: Any, arguments: tuple[Any, ...]) -> Any: ...
     def provide(self, name: str, kinds: Any) -> Unit: ...
     def complete(self) -> None: ...
+    def ask(self, job: tuple[str, Any]) -> bool: ...
+    def wait_for(self, job: tuple[str, Any]) -> None: ...
 
 
 _loaded: set[str] = set()
 _callers: dict[str, Unit] = {}
 """A unit that calls another one, by the symbol of that."""
-_makers: list[Maker] = []
+_compilers: list[Compiler] = []
 
 
 class _Failure(threading.local):
@@ -180,13 +182,11 @@ def raise_failure() -> None:
 @ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p)
 def find_late(name: bytes) -> int:
     """The address of a unit that machine code calls for the first time: most runs never need most of what might be.
-
-    0 where it cannot be had: the machine code then returns at once.
-    """
+    0 where it cannot be had: the machine code then returns at once."""
     symbol = name.decode()
     try:
-        unit = find(symbol) or _makers[0].provide(*job_of(_callers[symbol], symbol))
-        return load(unit, _makers[0], BODY)
+        unit = find(symbol) or _compilers[0].provide(*job_of(_callers[symbol], symbol))
+        return load(unit, _compilers[0], BODY)
     except BaseException as error:
         _failure.error = error
         return 0
@@ -212,19 +212,19 @@ def lacking(unit: Unit) -> list[str]:
     return [name for name in unit.others if not llvm.address_of_symbol(name)]
 
 
-def load(unit: Unit, maker: Maker, ending: str = "") -> int:
+def load(unit: Unit, compiler: Compiler, ending: str = "") -> int:
     """Put a unit in memory; the address of its entry or, with ``BODY``, of the function that other units call."""
     import llvmlite.binding as llvm
 
     engine = _engine()
     if lacking(unit):
-        maker.complete()
+        compiler.complete()
         if names := lacking(unit):  # LLVM would end the process
             raise FemError(LACKING.format(names=", ".join(names), folder=cache_folder()))
     with _lock:
         if unit.symbol not in _loaded:
             _loaded.add(unit.symbol)
-            _makers[:] = [maker]
+            _compilers[:] = [compiler]
             _callers.update(dict.fromkeys(unit.needs, unit))
             engine.add_object_file(llvm.ObjectFileRef.from_data(unit.code))
             engine.finalize_object()

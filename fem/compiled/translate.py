@@ -367,9 +367,7 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> tuple[tuple[str, ...]
 
 def emit(module: Any) -> tuple[tuple[str, ...], bytes]:
     """The functions of the mathematical library that a module calls, and its object file.
-
-    Raises TypeError for a function that is nowhere: LLVM would end the process when it is loaded.
-    """
+    Raises TypeError for a function that is nowhere: LLVM would end the process when it is loaded."""
     names = [function.name for function in module.functions if function.is_declaration]
     others = tuple(name for name in names if not name.startswith((FIND_LATE, "llvm.")))
     for name in others:

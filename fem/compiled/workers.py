@@ -33,10 +33,8 @@ MOST = 8
 
 def build_all(wanted: Collection[Job]) -> bool:
     """Make all units that are wanted and not there yet, on all processors.
-
     False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
-    ends, and those that have much in common side by side (``Compilation``).
-    """
+    ends, and those that have much in common side by side (``Compilation``)."""
     if not is_plain():
         jobs = [(name, kinds) for name, kinds in wanted if not (stored(name, kinds) or adopted(kernel_of(name), kinds))]
         count = min(processors(), MOST, len(jobs))
@@ -160,18 +158,14 @@ def start_worker(module: str) -> Worker:
 
 def python_path() -> str:
     """Where our processes look for modules first: where this package lies, then as the user says.
-
-    Never in the current folder, which may hold anything (``-P``); an empty entry would mean that one, too.
-    """
+    Never in the current folder, which may hold anything (``-P``); an empty entry would mean that one, too."""
     said = [Path(entry).absolute() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     return os.pathsep.join(map(str, [Path(__file__).parents[2], *(path for path in said if path != Path.cwd())]))
 
 
 def work() -> None:
     """Make units until stdin ends; answer a line to each.
-
-    Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more.
-    """
+    Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more."""
     gc.disable()  # all that is made here lives on: a tenth of the time
     from fem.compiled.translate import make
 

@@ -23,7 +23,6 @@ from fem.deck import (
     sections,
     steps,
     surfaces,
-    vessels,
     waves,
 )
 from fem.deck.scanner import DeckFiles, checked_overrides
@@ -59,7 +58,7 @@ KEYWORDS: dict[str, Handler] = {
     "AQUA": fluids.aqua,
     "WIND": fluids.wind,
     "WAVE": waves.wave,
-    "RAO": vessels.rao,
+    "RAO": waves.rao,
     "DRAG LAW": fluids.drag_law,
     "MARINE GROWTH": fluids.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
@@ -144,7 +143,7 @@ def read_model(
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
-    are put in without reading again (``Outline``)."""
+    are put in without reading again (``OutlineReader``)."""
     return reader.OutlineReader(path, varied, KEYWORDS)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.deck.cards import Card, Field, Row
+from fem.deck.cards import POSITIVE, Card, Field, Row
 from fem.deck.columns import columns_of, plain_numbers
 from fem.deck.draft import Draft
 from fem.deck.source import Mistake, listing, squeezed
@@ -42,14 +42,14 @@ def amplitude(card: Card, draft: Draft) -> None:
     definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
     if definition in ("PERIODIC", "SWEEP"):
-        refuse(card, ("SHIFTX", "SHIFTY"), f"is for tables, not for DEFINITION={definition}")
+        card.refuse(("SHIFTX", "SHIFTY"), f"is for tables, not for DEFINITION={definition}")
         wave = periodic if definition == "PERIODIC" else swept
         draft.amplitudes[name] = wave(card, name, time, fields_of(card, draft))
         if definition == "SWEEP":
             draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
         return
     if definition == "USER":
-        refuse(card, ("SHIFTX", "SHIFTY", "TIME"), "is for amplitudes defined in the deck, not for DEFINITION=USER")
+        card.refuse(("SHIFTX", "SHIFTY", "TIME"), "is for amplitudes defined in the deck, not for DEFINITION=USER")
         first = np.array([[0.0, first_of(name, card, draft)]])
         draft.amplitudes[name] = Amplitude(name, definition, "TOTAL TIME", first)
         return
@@ -94,18 +94,12 @@ def check_options(card: Card, definition: str) -> None:
         hint = "remove SMOOTH, or give a smooth curve as points"
         raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
     if definition != "EQUALLY SPACED":
-        refuse(card, ("FIXED INTERVAL", "BEGIN"), "is for DEFINITION=EQUALLY SPACED")
+        card.refuse(("FIXED INTERVAL", "BEGIN"), "is for DEFINITION=EQUALLY SPACED")
     if definition != "SWEEP":
-        refuse(card, ("SPACING",), "is for DEFINITION=SWEEP")
+        card.refuse(("SPACING",), "is for DEFINITION=SWEEP")
     if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP", "USER"):
-        refuse(card, OF_FILES, "is for the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
+        card.refuse(OF_FILES, "is for the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
     card.word("PAST END", ("HOLD",), "HOLD")
-
-
-def refuse(card: Card, names: tuple[str, ...], why: str) -> None:
-    for name in names:
-        if card.has(name):
-            raise Mistake(card.field(name).place, f"{name} {why}")
 
 
 def pairs_of(card: Card, draft: Draft) -> Floats:
@@ -152,9 +146,7 @@ def equally_spaced(card: Card, draft: Draft) -> Floats:
     """(n, 2) values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
     if not card.has("FIXED INTERVAL"):
         raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
-    interval, begin = card.number("FIXED INTERVAL"), card.number("BEGIN")
-    if interval <= 0.0:
-        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL must be positive")
+    interval, begin = card.positive("FIXED INTERVAL"), card.number("BEGIN")
     values = plain_numbers(card.pieces)
     if values is None:
         values = np.array([field.number("the value") for field in fields_of(card, draft)])
@@ -171,13 +163,10 @@ def periodic(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude
     if len(fields) < 4:
         raise card.mistake("DEFINITION=PERIODIC needs a first line N, omega, t0, A0")
     count = fields[0].integer("the number of terms N", low=0)
-    omega, start, mean = (fields[at].number(what) for at, what in ((1, "omega"), (2, "t0"), (3, "A0")))
+    omega, start, mean = fields[1].number("omega", POSITIVE), fields[2].number("t0"), fields[3].number("A0")
     terms = [field.number("A or B") for field in fields[4:]]
     if len(terms) != 2 * count:
-        place = fields[-1].place
-        raise Mistake(place, f"expected {count} pairs A, B after the first line, got {len(terms)} numbers")
-    if omega <= 0.0:
-        raise Mistake(fields[1].place, f"omega must be positive, got {omega:g}")
+        raise Mistake(fields[-1].place, f"expected {count} pairs A, B after the first line, got {len(terms)} numbers")
     pairs = tuple(zip(terms[::2], terms[1::2], strict=True))
     return Amplitude(name, "PERIODIC", time, omega=omega, start=start, mean=mean, fourier=pairs)
 
@@ -189,10 +178,8 @@ def swept(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
     if len(fields) > 7:
         raise Mistake(fields[7].place, "expected omega, omega, duration, t0, A0, A, B, got more numbers")
     whats = ("omega at the start", "omega at the end", "the duration", "t0", "A0", "A", "B")
-    numbers = [field.number(what) for field, what in zip(fields, whats, strict=False)]
-    for field, what, number in zip(fields[:3], whats, numbers, strict=False):
-        if number <= 0.0:
-            raise Mistake(field.place, f"{what} must be positive, got {number:g}")
+    bounds = (POSITIVE,) * 3 + (None,) * 4
+    numbers = [field.number(what, bound) for field, what, bound in zip(fields, whats, bounds, strict=False)]
     first, last, duration, start, mean, a, b = [*numbers, *(0.0, 0.0, 0.0, 1.0)[len(numbers) - 3 :]]
     is_logarithmic = card.word("SPACING", ("LINEAR", "LOGARITHMIC"), "LINEAR") == "LOGARITHMIC"
     wave: dict[str, Any] = {"omega": first, "omega_end": last, "duration": duration, "is_logarithmic": is_logarithmic}

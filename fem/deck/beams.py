@@ -26,14 +26,17 @@ from fem.model.free_bodies import weights
 STRAIGHT = "STRAIGHT AT REST"
 BENT = 1e-4
 """Radians by which a line that is straight at rest may be bent in the deck, by the digits of its coordinates."""
-COMMON = {
-    "ELSET": Value("element_set", ELEMENT_SET),
-    "MASS": Value("mass_rule", word_of(*MASS_RULES), default="LUMPED", shown=True, is_ours=True),
-    "STRAIN": Value("strain", word_of(*STRAINS), default="GREEN", shown=True, is_ours=True),
-    "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
-}
-GENERAL = Parameters(COMMON | {"MATERIAL": Value("material", name_of("material"), default=None, is_ours=True)})
-OF_SHAPE = Parameters(COMMON | {"MATERIAL": Value("material", name_of("material"))})
+OF_SECTIONS = Parameters(
+    {
+        "ELSET": Value("element_set", ELEMENT_SET),
+        "MATERIAL": Value("material", name_of("material")),
+        "MASS": Value("mass_rule", word_of(*MASS_RULES), default="LUMPED", shown=True, is_ours=True),
+        "STRAIN": Value("strain", word_of(*STRAINS), default="GREEN", shown=True, is_ours=True),
+        "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
+    }
+)
+"""Of all bars, whether or not they bend."""
+GENERAL = Parameters(OF_SECTIONS | {"MATERIAL": Value("material", name_of("material"), default=None, is_ours=True)})
 SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
 """Of shapes of sections."""
 ALIKE = 1e-6
@@ -121,13 +124,13 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
 
 
 @keyword(
-    "model", OF_SHAPE, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
+    "model", OF_SECTIONS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
     unsupported=("TEMPERATURE",),
 )  # fmt: skip
 def beam_section(card: Card, draft: Draft) -> None:
     """CIRC: ``radius``; PIPE: ``outer radius, thickness``; then the direction of the first axis, if at all."""
     shape = card.word("SECTION", tuple(SIZES), "")
-    given, rows = OF_SHAPE.read(card, draft), list(draft.rows(card))
+    given, rows = OF_SECTIONS.read(card, draft), list(draft.rows(card))
     if not rows or len(rows) > 2:
         raise card.mistake(f"*BEAM SECTION, SECTION={shape} takes {listing(SIZES[shape], 'and')}, then a direction")
     given |= round_section(rows[0], shape)
@@ -224,8 +227,7 @@ class Clamps:
         """A rotation of some nodes with beams; those of steps after the first are held already."""
         nodes = list(nodes)
         if nodes and entry.value != 0.0:
-            what = "rotations of lines are held at zero only"
-            self.draft.report(Mistake(place, what))
+            self.draft.report(Mistake(place, "rotations of lines are held at zero only"))
             return
         is_late = part is not self.draft and part is not self.draft.steps[0]
         for node in nodes:
@@ -255,10 +257,9 @@ class Clamps:
                 way = self.mesh.coordinates[other] - self.mesh.coordinates[node]
                 turning = {axis + 4 for axis in range(3) if np.abs(np.delete(way, axis)).any()}
                 if missing := turning - dofs.keys():
-                    what = (
-                        f"node {self.draft.as_written(label)} is held in {listing(map(str, sorted(dofs)), 'and')}, not "
-                    )
-                    what += f"in {listing(map(str, sorted(missing)), 'and')}: hinges about an axis are not supported"
+                    held, free = (listing(map(str, sorted(each)), "and") for each in (dofs, missing))
+                    what = f"node {self.draft.as_written(label)} is held in {held}, not in {free}: "
+                    what += "hinges about an axis are not supported"
                     self.draft.report(Mistake(next(iter(dofs.values())), what, "hold 4, 5 and 6"))
                     break
             self.draft.clamps.add(label)

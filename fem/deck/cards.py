@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -46,6 +46,7 @@ class Bound(NamedTuple):
 NOT_NEGATIVE = Bound(lambda x: x >= 0.0, "{what} must not be negative, got {value:g}")
 NEGATIVE = Bound(lambda x: x >= 0.0, "{what} is negative: {value:g}")
 POSITIVE = Bound(lambda x: x > 0.0, "{what} must be positive, got {value:g}")
+AT_LEAST_1 = Bound(lambda x: x >= 1.0, "{what} must be at least 1, got {value:g}")
 UP_TO_1 = Bound(lambda x: 0.0 <= x <= 1.0, "{what} must lie between 0 and 1, got {value:g}")
 
 
@@ -364,6 +365,11 @@ class Card:
         if self.has(name) and self.parameters[squeezed(name)].value is not None:
             raise Mistake(self.field(name).place, f"{name} of *{self.keyword} takes no value")
         return self.has(name)
+
+    def refuse(self, names: Iterable[str], why: str, hint: Hint = "") -> None:
+        """Mistake at the first of these parameters that is given: ``why`` follows its name."""
+        for name in filter(self.has, names):
+            raise Mistake(self.field(name).place, f"{name} {why}", hint)
 
     def needed(self, name: str) -> str:
         """The name given by a parameter that the card must have, upper case."""

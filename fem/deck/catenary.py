@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.draft import Catenary, Draft, Piece, SetTable
+from fem.deck.draft import Catenary, Draft, Piece
 from fem.deck.loads import load_of
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
@@ -62,8 +62,7 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
     if target is None:
         return np.ones(len(bars.labels), np.bool_)
-    named = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
-    return np.asarray(np.isin(bars.labels, named))
+    return np.asarray(np.isin(bars.labels, draft.element_sets.named(target)))
 
 
 def gravity_on(draft: Draft, bars: Bars) -> Floats:
@@ -90,8 +89,7 @@ def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
 def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Floats:
     """(n,) weight per natural length from node to node, these at ``places`` (n+1, 3); in water what it has there."""
     given = catenary.weight
-    own = given is None
-    weight = bars.together(weights_in_water(draft, bars, places)) if own else np.full(len(places) - 1, given)
+    weight = bars.together(weights_in_water(draft, bars, places)) if given is None else np.full(len(places) - 1, given)
     if not weight.any():
         hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
         raise catenary.card.mistake("the line has no weight", hint)
@@ -137,18 +135,14 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
         for label, numbers in zip(chunk.labels.tolist(), chunk.numbers.tolist(), strict=True):
             if chunk.kind == "MASS" and label in mass_of and numbers[0] in at:
                 for load in gravity:
-                    if load.target is None or label in _named(draft.element_sets, load.target):
+                    if load.target is None or label in draft.element_sets.named(load.target):
                         down = -load.value * float(np.array(load.direction) @ up)
                         weight[at[numbers[0]]] += mass_of[label] * down
     for nodal in draft.steps[0].nodal_loads if draft.steps and not draft.earlier_loads else ():
-        for label in _named(draft.node_sets, nodal.target):
+        for label in draft.node_sets.named(nodal.target).tolist():
             if label in at and nodal.dof <= 3 and not nodal.is_imaginary:
                 weight[at[label]] -= nodal.value * up[nodal.dof - 1]
     return weight
-
-
-def _named(sets: SetTable, target: str | int) -> list[int]:
-    return sets.ordered(target).tolist() if isinstance(target, str) else [target]
 
 
 PARALLEL = 1e-9
@@ -218,13 +212,11 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
     bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
     if catenary.is_held:
-        card, one = catenary.card, beds[0]
         if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
             raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
         if one.axial == 0.0:
             raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
-        is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
-        if is_static and not one.rubs_in_statics:
+        if draft.steps and isinstance(draft.steps[0].procedure, Static) and not one.rubs_in_statics:
             what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
             draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
         bottom, slip = bottom._replace(friction=one.axial), one.slip
@@ -283,7 +275,6 @@ def lay_lines(draft: Draft) -> None:
         draft.card = catenary.card
         with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
             lay_line(draft, catenary)
-    draft.card = None
 
 
 def lay_line(draft: Draft, catenary: Catenary) -> None:
@@ -362,8 +353,7 @@ class Laid(NamedTuple):
 def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> None:
     """Each bar has the natural length of its piece; of bars side by side one with a ``*REST LENGTH`` keeps that."""
     rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
-    given = [draft.element_sets.ordered(own.target) if isinstance(own.target, str) else [own.target]
-             for own, _ in draft.rest_lengths]  # fmt: skip
+    given = [draft.element_sets.named(own.target) for own, _ in draft.rest_lengths]
     has_own = np.isin(bars.labels, np.concatenate(given)) if given else np.zeros(len(bars.labels), np.bool_)
     keeps = has_own & (bars.together(np.ones(len(bars.labels)))[bars.gap] > 1.0)
     for label, gap in zip(bars.labels[~keeps].tolist(), bars.gap[~keeps].tolist(), strict=True):

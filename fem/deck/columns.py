@@ -203,9 +203,8 @@ BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTI
 LINES_AT_ONCE = 50_000
 AROUND_LINES = re.compile(r"[ \t]*\n[ \t\n]*")
 BLANKS = re.compile(r"[ \t]+")
-IN_NUMBERS, IN_LABELS, BLANK = (
-    np.isin(np.arange(256), list(known)) for known in (b"0123456789+-.eEdD, \t\n", b"0123456789, \t\n", b" \t\n")
-)
+CHARACTERS = (b"0123456789+-.eEdD, \t\n", b"0123456789, \t\n", b" \t\n")
+IN_NUMBERS, IN_LABELS, BLANK = (np.isin(np.arange(256), list(known)) for known in CHARACTERS)
 
 
 def plain_numbers(pieces: Iterable[Piece]) -> Floats | None:

@@ -157,6 +157,10 @@ class SetTable:
             self.joined[name, is_unsorted] = len(chunks), members
         return members
 
+    def named(self, target: str | int) -> Ints:
+        """The members of a set, or a label by itself."""
+        return self.ordered(target) if isinstance(target, str) else np.array([target], np.int64)
+
 
 class Piece(NamedTuple):
     """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""
@@ -372,8 +376,7 @@ class Draft:
     def spend(self, count: int, place: Place) -> None:
         """Nodes, elements, equations and set members that a deck makes at once must not fill the memory."""
         if (self.generated + count) * BYTES_EACH > machine_memory():
-            what = f"the {self.generated + count:.3g} entries generated"
-            raise Mistake(place, f"not enough memory for {what}")
+            raise Mistake(place, f"not enough memory for the {self.generated + count:.3g} entries generated")
         self.generated += count
 
     def use(self, family: str, name: str | int, place: Place) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.deck.cards import Card, Row, read_row
+from fem.deck.cards import AT_LEAST_1, Card, Row, read_row
 from fem.deck.columns import Columns, columns_of, lines_in
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, number, whole, word_of
@@ -61,8 +61,7 @@ def aqua(card: Card, draft: Draft) -> None:
     rows = list(draft.rows(card))
     given = AQUA.read(rows[0], draft)
     if given["seabed"] > given["level"]:
-        message = f"the seabed at {given['seabed']:g} is above the still level, {given['level']:g}"
-        raise Mistake(rows[0].place, message)
+        raise Mistake(rows[0].place, f"the seabed at {given['seabed']:g} is above the still level, {given['level']:g}")
     current = []
     for row in rows[1:]:
         if len(row) > 4:
@@ -161,9 +160,7 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
         load = replace(load, angle=row.number(6, FIELDS[kind][2], 0.0))
         if not isinstance(coefficient, str):
             raise Mistake(field.place, "FLD needs the name of a *DRAG LAW, BY=ANGLE, got a number")
-    exponent = row.amount(6, "the exponent h", 2.0) if kind == "FDT" else 2.0
-    if exponent < 1.0:
-        raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
+    exponent = row.number(6, "the exponent h", 2.0, AT_LEAST_1) if kind == "FDT" else 2.0
     follows = row.amount(5, "alpha_R", 1.0)
     found: list[str | None] = []
     for at in (STREAMS[kind], STREAMS[kind] + 1):
@@ -202,8 +199,7 @@ def added_mass(card: Card, draft: Draft) -> None:
             blame_absent_fluid(row, "FI", draft)
             target = draft.target(row.field(0), "element")
             diameter, added = row.amount(2, "the diameter D", positive=True), row.amount(3, "C_A")
-            load = FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added)
-            draft.open_step.fluid_loads.append((load, row.place))
+            draft.open_step.fluid_loads.append((FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added), row.place))
 
 
 def check_fluids(draft: Draft, mesh: Mesh) -> None:
@@ -319,9 +315,7 @@ def wind(card: Card, draft: Draft) -> None:
 
 def measured_wind(card: Card, draft: Draft) -> tuple[Row, Velocities]:
     """The line of the wind, and a table over time at the places that follow it; a file has the table alone."""
-    for name in ("SEED", "DURATION", "CUTOFF"):
-        if card.has(name):
-            raise Mistake(card.field(name).place, f"{name} is for the spectra of *WIND, not for TYPE={VELOCITY}")
+    card.refuse(("SEED", "DURATION", "CUTOFF"), f"is for the spectra of *WIND, not for TYPE={VELOCITY}")
     row, lines, table = parted(card)
     places = np.array([[line.number(at, "xyz"[at]) for at in range(3)] for line in lines] or [[0.0] * 3])
     found = Velocities(*velocities_of(table, len(places)), places, card.amount("RAMP"))

@@ -92,8 +92,7 @@ def at_nodes(draft: Draft, kind: str, made: type[Entry]) -> Iterator[tuple[int, 
 
 def nodes_named(draft: Draft, target: str | int) -> list[int]:
     """Labels of a set or node, of those that exist."""
-    labels = draft.node_sets.ordered(target).tolist() if isinstance(target, str) else [target]
-    return [label for label in labels if label in draft.nodes.rows]
+    return [label for label in draft.node_sets.named(target).tolist() if label in draft.nodes.rows]
 
 
 def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryInertia, place: Place) -> Free:
@@ -121,9 +120,8 @@ def let_free(draft: Draft, card: Card, node: int, pinned: str, entry: RotaryIner
     draft.report(*draft.nodes.add(labels, at + corners, lambda _: card.place))
     points = labels.tolist()
     draft.links += [(i, j, card.place) for k, i in enumerate(points) for j in points[k + 1 :]]
-    for label, row in zip(
-        [node, *tied], free_bodies.weights(corners, np.vstack([np.zeros(3), arms])).tolist(), strict=True
-    ):
+    shares = free_bodies.weights(corners, np.vstack([np.zeros(3), arms])).tolist()
+    for label, row in zip([node, *tied], shares, strict=True):
         for dof in DOFS:
             own = [EquationTerm(point, dof, w, card.place) for point, w in zip(points, row, strict=True) if w]
             draft.equations.append((EquationTerm(label, dof, -1.0, card.place), *own))
@@ -200,9 +198,8 @@ def keep_direction(draft: Draft, body: Free, axis: int, along: list[int], place:
     taken = {(terms[0].target, terms[0].dof) for terms in draft.equations}
     for other in along:
         order = sorted(range(len(slope)), key=lambda j: (((body.corners[j], other + 1) in taken), -abs(slope[j])))
-        draft.equations.append(
-            tuple(EquationTerm(body.corners[j], other + 1, float(slope[j]), place) for j in order if slope[j])
-        )
+        terms = (EquationTerm(body.corners[j], other + 1, float(slope[j]), place) for j in order if slope[j])
+        draft.equations.append(tuple(terms))
 
 
 def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Place]]) -> None:
@@ -232,9 +229,6 @@ def begin(draft: Draft, bodies: dict[int, Free], fixed: dict[int, dict[int, Plac
         for label, arm in others if u.any() or v.any() else ():
             now = turned @ arm
             for kind, moved in (("DISPLACEMENT", u[:3] + now - arm), ("VELOCITY", v[:3] + np.cross(v[3:], now))):
-                kept += [
-                    (InitialCondition(kind, label, float(moved[dof - 1]), dof), body.place)
-                    for dof in DOFS
-                    if moved[dof - 1]
-                ]
+                for axis in np.flatnonzero(moved).tolist():
+                    kept.append((InitialCondition(kind, label, float(moved[axis]), axis + 1), body.place))
     draft.initial_conditions[:] = kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fem.deck.cards import Card, Row
+from fem.deck.cards import POSITIVE, Card, Row
 from fem.deck.draft import Draft, StepDraft, set_procedure
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import keyword
@@ -117,11 +117,9 @@ def range_of(row: Row, usual_bias: float) -> FrequencyRange:
     lower = row.amount(0, "the lower frequency", positive=True)
     upper = row.amount(1, "the upper frequency", 0.0) or lower
     points = row.integer(2, "the number of points", 0, MOST_POINTS, 20)
-    bias = row.number(3, "the bias", usual_bias)
+    bias = row.number(3, "the bias", usual_bias, POSITIVE)
     if upper < lower:
         raise Mistake(row.field(1).place, f"the upper frequency {upper:g} is lower than the lower one, {lower:g}")
-    if bias <= 0.0:
-        raise Mistake(row.field(3).place, f"the bias must be positive, got {bias:g}")
     if row.number(4, "the factor of frequencies", 1.0) != 1.0:
         raise Mistake(row.field(4).place, "a factor of frequencies is not supported")
     return FrequencyRange(lower, upper, points if points >= 2 else 20, bias)

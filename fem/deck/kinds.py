@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fem.deck.cards import INSTANCE, MAX_LABEL, NOT_NEGATIVE, POSITIVE, UP_TO_1, Bound, Field, Labels, label_in
+from fem.deck.cards import MAX_LABEL, NOT_NEGATIVE, POSITIVE, UP_TO_1, Bound, Field, label_in
 from fem.deck.draft import Draft
 from fem.deck.source import Mistake, squeezed
 
@@ -97,9 +97,8 @@ def name_of(family: str = "") -> Kind:
 
 def read_reference(field: Field, what: str, draft: Draft) -> str | int:
     """A node in a parameter: a label, ``INSTANCE.label``, or the name of a set of one node."""
-    owners = enumerate(draft.instances.items(), 1)
-    labels = {name: Labels(number * INSTANCE, own.nodes.rows) for number, (name, own) in owners}
-    node: str | int | None = label_in(field, labels) if labels else None
+    instances = draft.card.instances if draft.card else None
+    node: str | int | None = label_in(field, instances) if instances else None
     if node is None and field.is_integer():
         node = field.integer("a node label")
     elif node is None:

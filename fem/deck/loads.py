@@ -127,8 +127,7 @@ def cload(card: Card, draft: Draft) -> None:
     late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            given = NODAL_FORCE.read(row, draft)
-            load = model.NodalLoad(**given, amplitude=amplitude, is_imaginary=late)
+            load = model.NodalLoad(**NODAL_FORCE.read(row, draft), amplitude=amplitude, is_imaginary=late)
             if load.dof > 3:
                 draft.open_step.moments.append((load, row.field(1).place))
             else:
@@ -330,9 +329,8 @@ def blame_materials(
     draft: Draft, mesh: model.Mesh, wound: Ints, running: Ints, materials: Mapping[str, model.Material]
 ) -> None:
     """What lines that run are made of, and the steps they run in. wound: those that a winch turns."""
-    is_heavy = any(
-        np.isin(wound, mesh.element_sets.get(mass.element_set, wound[:0])).any() for mass, _ in draft.nonstructural
-    )
+    carrying = [mesh.element_sets.get(mass.element_set, wound[:0]) for mass, _ in draft.nonstructural]
+    is_heavy = any(np.isin(wound, elements).any() for elements in carrying)
     for entry in draft.properties:
         section = entry.value
         if not isinstance(section, model.BarSection) or section.material not in draft.materials:
@@ -354,10 +352,8 @@ def blame_materials(
         if not material.is_inextensible and not (material.young or 0.0) > 0.0:
             draft.report(Mistake(given.cards.get("ELASTIC", given.place), f"{why} has no modulus"))
         if section.mass_rule != "LUMPED" and np.isin(wound, members).any():
-            what = (
-                f"MASS={section.mass_rule} is for bars of constant length, and *WINCH acts on some of "
-                f"{section.element_set}"
-            )
+            what = f"MASS={section.mass_rule} is for bars of constant length, and *WINCH acts on some of "
+            what += section.element_set
             draft.report(Mistake(entry.card.field("MASS").place, what, "MASS=LUMPED"))
     for step in draft.steps:
         blame_step(draft, step, len(wound) > 0, is_heavy)

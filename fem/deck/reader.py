@@ -34,7 +34,7 @@ from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown
 from fem.deck.steps import close_step
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
 from fem.deck.table import Handler
-from fem.deck.vessels import check_vessels
+from fem.deck.waves import check_vessels
 from fem.errors import CommandError, DeckError, proposal
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
@@ -334,12 +334,9 @@ def build_model(draft: Draft, end: Place) -> Model:
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
-        labels = mesh.node_labels
-        first = min(axes)
-        draft.notice(
-            f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
-            + (", and so on" if len(axes) > 1 else "")
-        )
+        first, other = mesh.node_labels[min(axes)], mesh.node_labels.max() + 1
+        more = ", and so on" if len(axes) > 1 else ""
+        draft.notice(f"*TRANSFORM: U, V, A and RF of node {first} in its axes are those of node {other}{more}")
     try:
         return turn_clamps(conditions.in_axes(model, axes))
     except ValueError as error:
@@ -362,20 +359,7 @@ def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
 MOST_OUTLINES = 8
 """A deck whose course changes more often is read in full each time."""
 Filler = Callable[[Values], Any]
-
-
-class Outline:
-    """A model whose numbers follow from the parameters, and the course of the reading it came from."""
-
-    def __init__(self, model: Model, course: Course) -> None:
-        self._course, self._model = course, model
-        self._known = {name.upper(): plain(value) for name, value in model.parameters.items()}
-        self._fill = filler(model)
-
-    def model(self, overrides: Mapping[str, float]) -> Model:
-        """The model for other values of the traced parameters. Otherwise: it has another outline."""
-        values = self._course.follow({**self._known, **overrides})
-        return self._model if self._fill is None else self._fill(values)
+Outline = Callable[[Values], Model]
 
 
 class OutlineReader:
@@ -397,7 +381,7 @@ class OutlineReader:
             self._others, self._outlines, self._tries = others, [], 0
         for outline in self._outlines:
             try:
-                return outline.model(overrides)
+                return outline(overrides)
             except Otherwise:
                 continue
         if self._tries < MOST_OUTLINES:
@@ -405,18 +389,26 @@ class OutlineReader:
             found = self._trace(overrides)
             if found is not None:
                 self._outlines.insert(0, found)
-                return found.model(overrides)
+                return found(overrides)
         return read_file(self._path, overrides, self._keywords, self._stored)
 
     def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
-        """The outline of a reading; None where it has mistakes or looks into the numbers too closely."""
+        """The outline of a reading: the model for other values of the traced parameters (Otherwise: it has another
+        outline). None where the reading has mistakes or looks into the numbers too closely."""
         course = Course()
         varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
         traced: dict[str, Any] = {**overrides, **varied}
         try:
-            return Outline(read_file(self._path, traced, self._keywords, self._stored, course), course)
+            model = read_file(self._path, traced, self._keywords, self._stored, course)
+            known, fill = {name.upper(): plain(value) for name, value in model.parameters.items()}, filler(model)
         except Exception:  # whatever it is, the reading in full says it in its own words
             return None
+
+        def outline(values: Values) -> Model:
+            found = course.follow({**known, **values})
+            return fill(found) if fill else model
+
+        return outline
 
 
 def array_filler(part: np.ndarray) -> Filler:

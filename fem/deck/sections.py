@@ -16,8 +16,8 @@ import numpy as np
 
 from fem import model
 from fem.arrays import distinct
-from fem.deck.beams import beam_general_section, beam_section
-from fem.deck.cards import NEGATIVE, Card, Row
+from fem.deck.beams import OF_SECTIONS, beam_general_section, beam_section
+from fem.deck.cards import NEGATIVE, Bound, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, target_of, within, word_for, word_of
@@ -32,15 +32,7 @@ NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MAS
 ELSET = Value("element_set", ELEMENT_SET)
 SOLID_SECTION = Form(
     model.BarSection,
-    Parameters(
-        {
-            "ELSET": ELSET,
-            "MATERIAL": Value("material", name_of("material")),
-            "MASS": Value("mass_rule", word_of(*model.MASS_RULES), default="LUMPED", shown=True, is_ours=True),
-            "STRAIN": Value("strain", word_of(*model.STRAINS), default="GREEN", shown=True, is_ours=True),
-            "STARTING TENSION": Value("starting_tension", AMOUNT, default=0.0, is_ours=True),
-        }
-    ),
+    OF_SECTIONS,
     Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
     statement={"ignores": ("CONTROLS", "ORIENTATION"), "refuses": NO_LAYERS},
 )
@@ -225,10 +217,7 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> model.
 
 def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> model.Dashpot:
     dofs, rows = split_dofs(card, draft, kind, False)
-    value = constant(card, rows, "the damping coefficient")
-    if value < 0.0:
-        raise Mistake(rows[0].place, f"the damping coefficient is negative: {value:g}")
-    return model.Dashpot(element_set, dofs, value)
+    return model.Dashpot(element_set, dofs, constant(card, rows, "the damping coefficient", NEGATIVE))
 
 
 def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[int, ...], list[Row]]:
@@ -249,12 +238,12 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
     return tuple(translation(first.field(at)) for at in range(count)), rows[1:]
 
 
-def constant(card: Card, rows: list[Row], what: str) -> float:
+def constant(card: Card, rows: list[Row], what: str, bound: Bound | None = None) -> float:
     if len(rows) > 1:
         hint = "use NONLINEAR for a table" if card.keyword == "SPRING" else ""
         raise Mistake(rows[1].place, f"expected one line with {what}, got a second", hint)
     rows[0].end(1, f"{what} alone (it depends on neither frequency nor temperature)")
-    return rows[0].number(0, what)
+    return rows[0].number(0, what, bound=bound)
 
 
 def point(row: Row) -> tuple[float, float]:

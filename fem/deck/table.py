@@ -92,9 +92,8 @@ class Line:
         for name in dict.fromkeys(value.field for value in self.values if value.field):
             own = getattr(thing, name)
             values += own if isinstance(own, tuple) else (own,)
-        texts = [
-            "" if own is None else value.kind.written(own) for own, value in zip(values, self.values, strict=False)
-        ]
+        pairs = zip(values, self.values, strict=False)
+        texts = ["" if own is None else value.kind.written(own) for own, value in pairs]
         while texts and not texts[-1]:
             texts.pop()
         return ", ".join(texts)

@@ -145,8 +145,7 @@ def rope_law_lines(material: Material) -> list[str]:
     lines: list[str] = []
     if (given := material.uniaxial) is not None:
         lines.append(card("UNIAXIAL", **{"LARGEST STRESS": given.largest or None}))
-        extrapolation = "LINEAR" if given.is_extended else None
-        lines.append(card("LOADING DATA", TYPE=given.kind, EXTRAPOLATION=extrapolation))
+        lines.append(card("LOADING DATA", TYPE=given.kind, EXTRAPOLATION="LINEAR" if given.is_extended else None))
         lines += table(given.loading)
         lines += [card("UNLOADING DATA", DEFINITION=given.definition)] if given.definition else []
         lines += table(given.unloading)
@@ -262,9 +261,8 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
 
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
     lines = ["*BOUNDARY, OP=NEW"] if replaced else []
-    for (kind, amplitude, late), own in groupby(
-        boundaries, lambda each: (each.kind, each.amplitude, each.is_imaginary)
-    ):
+    groups = groupby(boundaries, lambda each: (each.kind, each.amplitude, each.is_imaginary))
+    for (kind, amplitude, late), own in groups:
         flags = ["FIXED"] * (kind == "FIXED") + ["IMAGINARY"] * late
         stated = None if kind in ("DISPLACEMENT", "FIXED") else kind
         lines.append(card("BOUNDARY", *flags, OP="NEW" if replaced else None, TYPE=stated, AMPLITUDE=amplitude))
@@ -280,9 +278,8 @@ def load_lines(step: Step) -> list[str]:
     for keyword, loads in families.items():
         op = "NEW" if keyword in step.replaced else None
         lines += [card(keyword, OP=op)] if op else []
-        for (amplitude, late), own in groupby(
-            loads, lambda load: (load.amplitude, getattr(load, "is_imaginary", False))
-        ):
+        groups = groupby(loads, lambda load: (load.amplitude, getattr(load, "is_imaginary", False)))
+        for (amplitude, late), own in groups:
             lines.append(card(keyword, *["IMAGINARY"] * late, OP=op, AMPLITUDE=amplitude))
             for load in own:
                 if isinstance(load, NodalLoad | Temperature):

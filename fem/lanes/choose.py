@@ -33,7 +33,5 @@ def common(number: float) -> float:
 
 def local(packs: Any) -> Any:
     """Zeros of the shape of an array of packs whose sides are known: on the stack, or in registers.
-
-    They live as long as the kernel that asks for them: never return them.
-    """
+    They live as long as the kernel that asks for them: never return them."""
     raise NotImplementedError

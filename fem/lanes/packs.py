@@ -157,9 +157,7 @@ COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": oper
 
 def define(function: Any, count: int, wide: type[WideType], code: Callable[..., Any], result: Any = None) -> None:
     """``function`` of ``count`` packs or masks, numbers among them spread, gives ``result`` of their width (the same).
-
-    code  (context, builder, *values): the LLVM code
-    """
+    code  (context, builder, *values): the LLVM code"""
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:

@@ -88,9 +88,8 @@ def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     rest = relax(Network(places, load, ends, line, *contacts, freedom))
     pushed = np.zeros(count)
     pushed[1:-1] = rest.push / normal[2]
-    return Shape(
-        np.diff(rest.places[:, ::2], axis=0), rest.tension, pushed, float(line.length[rest.tension == 0.0].sum())
-    )
+    slack = float(line.length[rest.tension == 0.0].sum())
+    return Shape(np.diff(rest.places[:, ::2], axis=0), rest.tension, pushed, slack)
 
 
 def _settled(line: Line, shape: Shape, bottom: Bottom) -> Shape:
@@ -155,10 +154,8 @@ class _Resting:
         """The line for a tension; None where it has too few bars."""
         pull = math.exp(log_t)
         right = self._size(pull, self.last)
-        if right is None:
-            return None
-        left = self._left(pull, right)
-        if left is None:
+        left = None if right is None else self._left(pull, right)
+        if right is None or left is None:
             return None
         vectors, tension = np.zeros((self.count, 2)), np.zeros(self.count)
         bars, other = math.ceil(right), math.ceil(left)

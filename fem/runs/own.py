@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from fem.errors import CommandError
+from fem.errors import CommandError, listed
 from fem.files import LOCK, PART, REPORT, FolderLock, Room, is_marked, on_disk, open_regular
 from fem.model.quantities import NODAL
 
-NAMED = 3
+FEW = 3
 """So many files are named in a message."""
 FORCE = "--force (force=True)"
 FIGURES = (
@@ -159,11 +159,13 @@ class OwnFolder:
             return
         found = read_record(self.path / self.record)
         if found is None and (strangers := others(self.path)):
-            raise CommandError(f"{self.path} contains other files ({some(strangers)}): {ELSEWHERE}, or {REPLACE}")
+            raise CommandError(
+                f"{self.path} contains other files ({listed(strangers, FEW)}): {ELSEWHERE}, or {REPLACE}"
+            )
         if found is not None and not self.origin.is_of(found, self.path):
             raise CommandError(f"{self.path} contains the results of another deck: {ELSEWHERE}, or {REPLACE}")
         if strangers := sorted(planned - ours - {self.record}):
-            raise CommandError(f"{self.path} contains other files ({some(strangers)}): {ELSEWHERE}, {REPLACE}")
+            raise CommandError(f"{self.path} contains other files ({listed(strangers, FEW)}): {ELSEWHERE}, {REPLACE}")
 
     def _below(self) -> set[str]:
         """Folders in the folder that files are written to."""
@@ -244,12 +246,6 @@ def others(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.endswith(PART))
 
 
-def some(names: list[str]) -> str:
-    """The first names and how many more."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
-
-
 def usable_folder(folder: Path) -> Path:
     """The folder, if it is one or can become one; nothing is created yet."""
     place = folder.absolute()
@@ -271,6 +267,5 @@ def check_file(path: Path, inputs: Iterable[Path], force: bool, is_ours: bool) -
     if Origin(path, "", tuple(inputs)).read_among([path]):
         raise CommandError(f"{path} is an input and would be overwritten; nothing was changed: choose another name")
     if not (force or is_ours):
-        raise CommandError(
-            f"{path} exists and was not written by fem; nothing was changed: choose another name, or use --force"
-        )
+        what = f"{path} exists and was not written by fem; nothing was changed"
+        raise CommandError(f"{what}: choose another name, or use --force")

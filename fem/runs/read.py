@@ -146,9 +146,8 @@ class Results:
     def mesh(self) -> FieldMesh:
         """From the first field. Missing: there are none."""
         if not self.fields:
-            raise Missing(
-                "the mesh is stored with the fields (vtu/), and there are none: run the deck without --no-vtk"
-            )
+            hint = "run the deck without --no-vtk"
+            raise Missing(f"the mesh is stored with the fields (vtu/), and there are none: {hint}")
         return read_mesh(self.fields[0][1])
 
     @cached_property
@@ -189,8 +188,7 @@ def open_results(folder: Path) -> Results:
     if not path.is_file():
         raise CommandError(f"{folder} contains no results of a run: there is no {RUN_RECORD} in it")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        results = Results(folder, record)
+        results = Results(folder, json.loads(path.read_text(encoding="utf-8")))
         results.name  # noqa: B018 - a record of another program has none
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CommandError(f"{path} cannot be read as the record of a run: {error}") from None

@@ -6,7 +6,7 @@ import json
 import math
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ RESULTS = Path("results")
 RUN_RECORD = "run.json"
 PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
+NOTE_EVERY = 2.0
+"""Seconds between two records of a run in progress."""
 
 
 @dataclass(slots=True)
@@ -75,10 +77,11 @@ class Timing:
 
 
 class TotalsSink(SilentSink):
-    """Adds up a run as it goes."""
+    """Adds up a run as it goes; ``note`` is called every few seconds."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, note: Callable[[], None] = lambda: None) -> None:
         self._model = model
+        self._note, self._noted = note, time.monotonic()
         self.totals = Totals()
         self.notices: list[str] = []
         self.linear_solvers: list[str] = []
@@ -112,6 +115,9 @@ class TotalsSink(SilentSink):
         totals.energy_drift = float(rows.energy_error[-1] + rows.numerical_dissipation[-1])
         totals.time = float(rows.time[-1])
         totals.energies = {name: float(getattr(rows, name)[-1]) for name in ENERGIES}
+        if time.monotonic() - self._noted > NOTE_EVERY:
+            self._note()
+            self._noted = time.monotonic()
 
     def event(self, event: Event) -> None:
         self.totals.events[event.event] = self.totals.events.get(event.event, 0) + 1

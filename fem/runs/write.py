@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -27,12 +26,10 @@ from fem.runs import run_record
 from fem.runs.checkpoint import ANEW, NAME, changes, deck_of, digests_of, read_checkpoint, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
 from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record
-from fem.runs.record import Requests, Rows, SilentSink, Sink
+from fem.runs.record import Requests, SilentSink, Sink
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
 
-RECORD_EVERY = 2.0
-"""Seconds between two records of a run in progress."""
 TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
 TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
@@ -56,7 +53,7 @@ class RunFiles:
         kept: as ``TableSink``. CommandError: the folder holds what is not ours, the checkpoint is not of this run."""
         self._name = deck_name(model)
         self.folder = run_record.RESULTS / self._name if output is None else Path(output)
-        self.progress = ProgressSink(model, lambda: self._record({}) if self.is_open else None)
+        self.progress = TotalsSink(model, lambda: self._record({}) if self.is_open else None)
         self.verdict = RUNNING
         self.is_open = False
         self._model, self._requests, self._kept = model, requests, kept
@@ -157,20 +154,6 @@ class RunFiles:
             fields = {field_name(self._name, number) for number in range(len(self._fields or ()))}
             record |= {"files": [name for name in self._own.written() if name not in fields], "fields": len(fields)}
         self._own.room.replace(self.folder / RUN_RECORD, run_record.as_json(record))
-
-
-class ProgressSink(TotalsSink):
-    """Totals, which are noted in the record every few seconds."""
-
-    def __init__(self, model: Model, note: Callable[[], None]) -> None:
-        super().__init__(model)
-        self._note, self._noted = note, time.monotonic()
-
-    def rows(self, rows: Rows) -> None:
-        super().rows(rows)
-        if time.monotonic() - self._noted > RECORD_EVERY:
-            self._note()
-            self._noted = time.monotonic()
 
 
 class CheckpointSink(SilentSink):

@@ -93,20 +93,19 @@ def animate(
         raise CommandError(f"no animation: {missing}") from None
     path.parent.mkdir(parents=True, exist_ok=True)
     bar = Bar(sys.stdout, len(scene)) if say and sys.stdout.isatty() else None
+
+    def tell(done: int) -> None:
+        if bar is not None:
+            bar.move(done, f"frame {done}/{len(scene)}")
+
     try:
-        write_film(
-            scene, path, fps, results.mark, lambda done: bar.move(done, f"frame {done}/{len(scene)}") if bar else None
-        )
+        write_film(scene, path, fps, results.mark, tell)
     finally:
         if bar is not None:
             bar.close()
     if say:
-        notes = (
-            results.remark,
-            "" if scene.has_colours else NO_COLOURS,
-            reading.NOTE.format(scale) if scale != 1.0 else "",
-        )
-        for note in filter(None, notes):
+        magnified = reading.NOTE.format(scale) if scale != 1.0 else ""
+        for note in filter(None, (results.remark, "" if scene.has_colours else NO_COLOURS, magnified)):
             say(f"note: {note}")
         shown = f"time {scene.time[0]:.6g} to {scene.time[-1]:.6g}"
         say(f"{path} ({len(scene)} frames in {len(scene) / fps:.3g} s, {shown})")

@@ -74,9 +74,8 @@ def iterations(results: Results) -> Figure:
     few = "" if len(points[0]) == len(time) else ": highest and lowest of each interval"
     figure.suptitle(f"Iterations of {len(time)} increments{few}", fontsize=12)
     if np.any(residual > 0.0):
-        lower.semilogy(
-            *style.thinned(time, np.where(residual > 0.0, residual, np.nan)), ".", color=style.OKABE_ITO[1], ms=size
-        )
+        points = style.thinned(time, np.where(residual > 0.0, residual, np.nan))
+        lower.semilogy(*points, ".", color=style.OKABE_ITO[1], ms=size)
     lower.set_ylabel("relative residual")
     style.finish(results, [[upper], [lower]])
     upper.set_ylim(0.0, max(1.0, float(count.max(initial=0.0))) * 1.12)
@@ -184,17 +183,13 @@ def force_figure(
     results: Results, time: Floats, force: Floats, names: list[str], title: str, labels: list[str], pull: Floats | None
 ) -> Figure:
     """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
-    axes = style.moving(force)
-    figure, rows = style.panels(len(axes) + (pull is not None), title)
-    for place, name in enumerate(names):
-        for (panel,), axis in zip(rows, axes, strict=False):
-            style.curve(panel, time, force[:, place, axis], place, name)
-        if pull is not None:
-            style.curve(rows[-1][0], time, pull[:, place], place)
-    for (panel,), axis in zip(rows, axes, strict=False):
-        panel.set_ylabel(style.labelled(results, labels[axis], "force"))
-    if pull is not None:
-        rows[-1][0].set_ylabel(style.labelled(results, "T along the bar", "force"))
+    parts = [(labels[axis], force[:, :, axis]) for axis in style.moving(force)]
+    parts += [] if pull is None else [("T along the bar", pull)]
+    figure, rows = style.panels(len(parts), title)
+    for (panel,), (what, values) in zip(rows, parts, strict=True):
+        for place, name in enumerate(names):
+            style.curve(panel, time, values[:, place], place, name)
+        panel.set_ylabel(style.labelled(results, what, "force"))
     style.finish(results, rows)
     return figure
 
@@ -275,8 +270,7 @@ def read_paths(results: Results) -> list[Path]:
     values = results.nodes.curves((column,), (node,), keys)[node]
     values = values[~np.isnan(values[:, 3])]
     factor = rows[np.searchsorted(keys, instant_keys(values)), 3]
-    steps = np.unique(values[:, 0])
-    each = [(int(step), values[:, 0] == step) for step in steps.tolist()]
+    each = [(int(step), values[:, 0] == step) for step in np.unique(values[:, 0]).tolist()]
     paths = [Path(step, node, column, values[its, 3], factor[its]) for step, its in each if its.sum() >= LEAST_INSTANTS]
     if not paths:
         raise Missing(REQUEST)
@@ -306,9 +300,8 @@ def response(results: Results) -> Figure:
     found = {each.name: each for kind in ("NODE", "EL") for each in drawn_of(results, kind)}
     chosen = [found[name] for name in PREFERRED if name in found][:MOST_ROWS]
     if not chosen:
-        raise Missing(
-            f"steady_nodes.csv and steady_elements.csv contain fewer than {LEAST_INSTANTS} frequencies of a step"
-        )
+        few = f"fewer than {LEAST_INSTANTS} frequencies of a step"
+        raise Missing(f"steady_nodes.csv and steady_elements.csv contain {few}")
     figure, rows = style.panels(len(chosen), "Harmonic response: amplitude cos(2π f t + phase)", 2, 2.6)
     for (left, right), each in zip(rows, chosen, strict=True):
         ratio = each.frequency[-1] / each.frequency[0]
@@ -316,9 +309,8 @@ def response(results: Results) -> Figure:
             size = each.amplitude[place]
             style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
             phase = each.phase[place]
-            jumps = (
-                np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
-            )  # from one end of its range to the other: no line
+            # from one end of its range to the other: no line
+            jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
             style.curve(right, np.insert(each.frequency, jumps, np.nan), np.insert(phase, jumps, np.nan), place, label)
         for panel in (left, right):
             panel.set_xscale("log" if ratio > 10.0 else "linear")
@@ -332,9 +324,8 @@ def response(results: Results) -> Figure:
         style.legend_below(right)
         if each.part:
             left.set_title(f"{each.name}{each.part}", fontsize=9)
-    label = f"frequency f [1/{results.unit('time')}]"
     for panel in rows[-1]:
-        panel.set_xlabel(label)
+        panel.set_xlabel(f"frequency f [1/{results.unit('time')}]")
     return figure
 
 

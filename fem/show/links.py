@@ -276,9 +276,8 @@ def forces_of(
         kept[rows] = usable
         force[rows], root[rows] = passed_on(results, trees, part, acting[step])
     if kept.sum() < LEAST_INSTANTS:
-        raise Missing(
-            "for fewer than three instants the increment before is printed, too: request *NODE PRINT, FREQUENCY=1"
-        )
+        what = "for fewer than three instants the increment before is printed, too"
+        raise Missing(f"{what}: request *NODE PRINT, FREQUENCY=1")
     if "RF" not in motion.values:
         return force[kept], "request *NODE PRINT of RF to check the balance", kept
     places = [motion.nodes.index(results.mesh.node_labels[tree.root]) for tree in trees]

@@ -10,9 +10,9 @@ from typing import TypeAlias
 from matplotlib.figure import Figure
 
 from fem.arrays import Say
-from fem.errors import CommandError
+from fem.errors import CommandError, listed
 from fem.files import is_marked
-from fem.runs.own import check_file, others, some, usable_folder
+from fem.runs.own import FEW, check_file, others, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response
 from fem.show.links import angles, joints, links, phase, phase_angles
@@ -84,15 +84,14 @@ def plot(
     target = Path(output or folder)
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
     if scale not in (None, 1.0) and not set(drawings) & set(MAGNIFIED):
-        raise CommandError(
-            f"--scale magnifies displacements in the figures of shapes (--what tension) and modes, not of {what}"
-        )
+        where = "the figures of shapes (--what tension) and modes"
+        raise CommandError(f"--scale magnifies displacements in {where}, not of {what}")
     is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
     strangers = [file for file in others(target) if not is_marked(target / file)] if is_elsewhere else []
     if strangers and not force:
         raise CommandError(
-            f"{target} contains other files ({some(strangers)}); nothing was drawn: choose a folder with --output "
-            "FOLDER, or use --force"
+            f"{target} contains other files ({listed(strangers, FEW)}); nothing was drawn: choose a folder with "
+            "--output FOLDER, or use --force"
         )
     for draw in drawings:
         file = f"{draw.__name__}.{format}"

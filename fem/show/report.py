@@ -124,9 +124,8 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     page.add("What limits the accuracy", *accuracy(record.get("error_bars")))
     page.add("Notices", Words(items=tuple(record["notices"])) if record.get("notices") else None)
     with contextlib.suppress(Missing):
-        page.add(
-            "Model", picture(mesh_figure(results), "The model at the start; squares: nodes that stay where they are.")
-        )
+        caption = "The model at the start; squares: nodes that stay where they are."
+        page.add("Model", picture(mesh_figure(results), caption))
     add_figures(page, results)
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
     counted = Counter(event.event for event in results.events)

@@ -106,9 +106,8 @@ def outline_of(cylinder: Cylinder, axes: tuple[int, ...], low: Floats, high: Flo
     aside = cylinder.radius * np.array([-way[1], way[0]])
     nearest = middle + ((0.5 * (low + high) - middle) @ way) * way
     reach = float(np.linalg.norm(high - low)) * way
-    return np.array(
-        [nearest - reach + aside, nearest + reach + aside, nearest + reach - aside, nearest - reach - aside]
-    )
+    first, last = nearest - reach, nearest + reach
+    return np.array([first + aside, last + aside, last - aside, first - aside])
 
 
 def facets_of(cylinder: Cylinder, low: Floats, high: Floats) -> Floats:

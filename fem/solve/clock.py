@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.newton import groups
 from fem.solve.newton.estimate import damps_ringing, error_constants
-from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion
+from fem.solve.newton.groups import LIMIT, MEMORY, Motion
 from fem.solve.step_system import StepSystem
 
 SHARP = 1e-9
@@ -40,8 +41,6 @@ to die out (HHT with ALPHA=-0.05: a tenth in each)."""
 LONGEST_BY_CONVERGENCE = {"HHT": 0.1, "BACKWARD EULER": 1.0}
 """Longest increment that goes by convergence, as a fraction of its step, where dtmax is blank."""
 LONGEST_CHUNK = 16_384
-FEW = 8
-"""Increments below which Python's numbers are quicker than arrays."""
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 BALANCES = 50
@@ -91,6 +90,21 @@ def longest_of(procedure: Static | Dynamic, grows: bool) -> float:
     return max(procedure.dt, LONGEST_BY_CONVERGENCE[procedure.integrator] * procedure.period)
 
 
+class Grid(NamedTuple):
+    """The next increments: ``size`` of those that end at origin + k dt, after number ``first``, which has ended now.
+
+    end, rest  where the last of them ends, and its length: they may differ
+    """
+
+    now: float
+    origin: float
+    first: int
+    size: int
+    dt: float
+    end: float
+    rest: float
+
+
 class Clock:
     """Times of the increments of one step.
 
@@ -113,7 +127,7 @@ class Clock:
         largest = procedure.dt_max or longest_of(procedure, self.grows)
         self.largest = largest if self.grows else min(largest, procedure.dt)
         self.dt = procedure.dt if self.is_direct else min(procedure.dt, largest)
-        self.instants = instants
+        self.instants: list[float] = [*instants.tolist(), math.inf]
         self.time = start
         self.target = math.inf
         self._origin, self._count = start, 0
@@ -130,8 +144,8 @@ class Clock:
         """Several increments can be planned at once: nothing depends on how the next one goes."""
         return self.is_direct or (not self.grows and self.dt == self.full_dt)
 
-    def plan(self, count: int, room: Loading | None = None) -> tuple[Floats, Floats]:
-        """Times (k + 1,), from now on, and increments (k,), k <= count; in the arrays of ``room`` if it has as many."""
+    def plan(self, count: int) -> Grid:
+        """The next increments, so many at most."""
         limit, origin, first, dt = self._next_stop(), self._origin, self._count, self.dt
         sharp = limit - SHARP * dt
         whole = max(int((sharp - origin) / dt) - first, 0)  # increments that end before the stop, but for round-off
@@ -139,19 +153,17 @@ class Clock:
             whole -= 1
         while origin + (first + whole + 1) * dt < sharp:
             whole += 1
-        last = first + min(count, whole + 1)
-        times, steps = increments(origin, first, last, dt, self.time, room)
-        if count > whole:
-            if abs(origin + last * dt - limit) > SHARP * dt:
-                steps[-1] = limit - times.item(-2)
-            times[-1] = limit
-        return times, steps
+        if count <= whole:
+            return Grid(self.time, origin, first, count, dt, origin + (first + count) * dt, dt)
+        is_whole = abs(origin + (first + whole + 1) * dt - limit) <= SHARP * dt
+        rest = dt if is_whole else limit - (origin + (first + whole) * dt if whole else self.time)
+        return Grid(self.time, origin, first, whole + 1, dt, limit, rest)
 
     def land(self, time: float) -> float:
         """Have an increment end at a time, too: where one would end, if no more than round-off away; where that is."""
         time, sharp = min(time, self.end), SHARP * self.dt
         regular = self._origin + round((time - self._origin) / self.dt) * self.dt
-        for end in (self._instant_after(time - sharp, "left"), self.end, regular):
+        for end in (self.instants[bisect_left(self.instants, time - sharp)], self.end, regular):
             if abs(end - time) <= sharp and end > self.time:
                 time = end
                 break
@@ -160,13 +172,8 @@ class Clock:
 
     def _next_stop(self) -> float:
         soon = self.time + SHARP * self.dt
-        stop = min(self._instant_after(soon, "right"), self.end)
+        stop = min(self.instants[bisect_right(self.instants, soon)], self.end)
         return min(stop, self.target) if self.target > soon else stop
-
-    def _instant_after(self, time: float, side: Literal["left", "right"]) -> float:
-        """The first instant after a time (``right``), or at it (``left``); infinite for none."""
-        ahead = int(self.instants.searchsorted(time, side)) if len(self.instants) else 0
-        return float(self.instants[ahead]) if ahead < len(self.instants) else math.inf
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""
@@ -239,13 +246,12 @@ class ErrorClock(Clock):
         """The march itself finds out when the increment has to change."""
         return True
 
-    def plan(self, count: int, room: Loading | None = None) -> tuple[Floats, Floats]:
+    def plan(self, count: int) -> Grid:
         """As many increments as are likely to stay equal, up to the next stop."""
-        count = min(count, self._likely, self._whole - self._count)
-        times, steps = increments(self._origin, self._count, self._count + count, self._grid, self.time, room)
-        if self._count + count == self._whole:
-            times[-1] = self._stop
-        return times, steps
+        count, dt = min(count, self._likely, self._whole - self._count), self._grid
+        last = self._count + count
+        end = self._stop if last == self._whole else self._origin + last * dt
+        return Grid(self.time, self._origin, self._count, count, dt, end, dt)
 
     def land(self, time: float) -> float:
         stop = super().land(time)
@@ -323,21 +329,11 @@ class Progress:
             self.chunk = max(1, self.chunk // 2)
 
 
-def increments(
-    origin: float, first: int, last: int, dt: float, now: float, room: Loading | None
-) -> tuple[Floats, Floats]:
-    """Ends (k + 1,) of increments (k,) on a grid, after number ``first``, which ends now, up to ``last``."""
-    count = last - first
-    if room is None or len(room.dt) != count:
-        times, steps = np.empty(count + 1), np.empty(count)
-    else:
-        times, steps = room.time, room.dt
-    if count < FEW:  # quicker than arrays
-        for k in range(count):
-            times[k + 1], steps[k] = origin + (first + k + 1) * dt, dt
-    else:
-        times[:], steps[:] = origin + np.arange(first, last + 1, dtype=np.float64) * dt, dt
-    times[0] = now
+def increments(grid: Grid) -> tuple[Floats, Floats]:
+    """Times (k + 1,), from now on, of increments (k,)."""
+    now, origin, first, size, dt, end, rest = grid
+    times, steps = origin + np.arange(first, first + size + 1, dtype=np.float64) * dt, np.full(size, dt)
+    times[0], times[-1], steps[-1] = now, end, rest
     return times, steps
 
 

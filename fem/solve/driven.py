@@ -23,7 +23,7 @@ from fem.solve.loop import ErrorsTold, Run
 from fem.solve.refill import reach
 from fem.solve.state import put_back
 from fem.solve.statics.riks import ArcClock
-from fem.solve.step_run import StepRun
+from fem.solve.step_run import QUIET, StepRun
 
 
 class Driven(Run):
@@ -61,7 +61,7 @@ class Driven(Run):
                 self._open()
         if driven:
             self._take(driven)
-            self._through()
+            self.advance_to(self.target)
 
     @property
     def end(self) -> float:
@@ -85,38 +85,38 @@ class Driven(Run):
     def advance_to(self, time: float) -> None:
         """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
         NoConvergence, ModelError: as any run; the motion is where it could go no further."""
-        if self.live:
-            self._reach(self.asked, time)
-            self._copy()
-        self.target = time
-        self._through()
-
-    def _through(self) -> None:
-        """The interval under way, to its end."""
-        time, goes_on = self.target, self.target > self.asked
+        self.target, asked, goes_on = time, self.asked, time > self.asked
+        for live in self.live.values():
+            if live.copies and goes_on:
+                self._reach(asked, time)
+                live.copy()
         while self.last is not None and goes_on:
             step_run, clock = self.last, self.last.clock
             assert isinstance(clock, Clock)
-            goes_on = time > clock.end + SHARP * clock.dt
-            self._told.looks = step_run.again is None or self.sink.hears_rows
-            with self._told:
-                try:
-                    self._march(step_run, clock.land(time))
-                except (NoConvergence, KeyboardInterrupt) as error:
+            goes_on, stop = time > clock.end + SHARP * clock.dt, clock.land(time)
+            try:
+                while clock.time < stop:
+                    outcome = None if self.leaps else step_run.repeat(asked, time)
+                    if outcome != QUIET:
+                        self._march(step_run, outcome)
+            except (NoConvergence, KeyboardInterrupt) as error:
+                with self._told:
                     step_run.close(error)
-                    raise
+                raise
             if clock.is_finished:
                 self._close()
         self.asked = time
 
-    def _march(self, step_run: StepRun, stop: float) -> None:
-        if not step_run.has_begun:
-            self._open()
-        elif self.leaps:
-            step_run.rebuild()
-        self.leaps = False
-        while step_run.clock.time < stop:
-            step_run.advance()
+    def _march(self, step_run: StepRun, outcome: int | None) -> None:
+        """A chunk of increments, of which everybody hears. outcome: that of ``repeat``."""
+        self._reach(self.asked, self.target)
+        with self._told:
+            if not step_run.has_begun:
+                self._open()
+            elif self.leaps:
+                step_run.rebuild()
+            self.leaps = False
+            step_run.advance(outcome=outcome)
             self.checkpoints.look(step_run)
 
     def jump(self, name: str, value: float) -> None:
@@ -173,12 +173,8 @@ class Driven(Run):
 
     def _put(self, inputs: Floats) -> None:
         self.table[:] = inputs
-        self._copy()
-
-    def _copy(self) -> None:
         for live in self.live.values():
-            if live.copies:
-                live.copy()
+            live.copy()
 
     # Steps
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from fem.arrays import distinct
 from fem.assembly.cases import Span
-from fem.assembly.environment import first_environment, next_environment, winches_at
-from fem.assembly.system import assemble
+from fem.assembly.environment import next_environment, winches_at
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.linear.choice import SOLVERS
@@ -23,10 +22,9 @@ from fem.runs.record import NO_WISHES, Event, Requests, Sink, StepStart
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.clock import Clock, Progress, clock_of, expected_increments, first_chunk, refuse_endless
+from fem.solve.clock import Clock, clock_of, expected_increments, refuse_endless
 from fem.solve.outcome import acting_of
-from fem.solve.start import first_motion
-from fem.solve.state import RunState, breaks_of
+from fem.solve.state import RunState
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import Newton, StepRun, stage_of
 from fem.solve.step_system import StepSystem, loading_at
@@ -77,18 +75,14 @@ class ErrorsTold:
         self._raised: dict[str, Any] = {kind: "raise" for kind, what in known.items() if what == "warn"}
         self._raised.pop("under", None)
         self._state: np.errstate | None = None
-        self.looks = True
-        """False: nothing outside the compiled loops is going to be computed."""
 
     def __enter__(self) -> None:
-        if self.looks:
-            self._state = np.errstate(**self._raised)
-            self._state.__enter__()
+        self._state = np.errstate(**self._raised)
+        self._state.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if self._state:
-            self._state.__exit__(kind, error, trace)
-            self._state = None
+        assert self._state is not None
+        self._state.__exit__(kind, error, trace)
         if isinstance(error, FloatingPointError | OverflowError):
             what = f"numbers of this model are out of range ({error}): {OUT_OF_RANGE}"
             raise ModelError(placed(self._model, self._step, what)) from error
@@ -110,15 +104,7 @@ class Run(RunState):
 
     def __init__(self, model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints | None = None) -> None:
         self.checkpoints = checkpoints or Checkpoints()
-        self.model = model = self.checkpoints.model_of(model)
-        self.sink, self.requests, self.breaks = sink, requests, breaks_of(model)
-        self.keeps_every = self.checkpoints.every
-        self.system = assemble(model)
-        self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
-        self.environment = first_environment(self.system, self.progress.motion.u)
-        self.linear_bars = None
-        self.gone, self.shed = self.system.gone, self.system.shed
-        self.has_started = False
+        super().__init__(self.checkpoints.model_of(model), sink, requests, self.checkpoints.every)
 
     def run(self) -> None:
         """All steps in order, from the first one or that of the checkpoint."""
@@ -214,7 +200,7 @@ class Run(RunState):
             self.sink.event(Event(number, 0, now, label, "break", lost))
 
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
-        from fem.solve.modes.find import find_modes
+        from fem.solve.modes import find_modes
 
         motion, now = self.progress.motion, self.progress.time
         self._begin(number, step, "FREQUENCY", None)

@@ -95,16 +95,11 @@ def numbers_in(kept: Record) -> int:
     return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
-def is_finite(kept: Record) -> bool:
-    """Of all its numbers, where they lie in one block."""
-    whole = kept.increments.base if kept.increments.base is kept.values.base else None
-    return whole is not None and bool(np.count_nonzero(np.isfinite(whole)) == whole.size)
-
-
 def before_overflow(kept: Record, rows: Ints) -> Ints:
     """Those of ``rows`` before the first one with a number that overflowed, or is none.
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here."""
-    if len(rows) == len(kept.increments) and is_finite(kept):
+    whole = kept.increments.base if kept.increments.base is kept.values.base else None
+    if len(rows) == len(kept.increments) and whole is not None and np.isfinite(whole).all():
         return rows
     is_all = len(rows) == 0 or rows.item(-1) == len(rows) - 1
     for array in (kept.increments, kept.kinematics, kept.values):

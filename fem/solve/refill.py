@@ -2,7 +2,7 @@
 many short ones.
 
 What differs between two chunks of as many increments are times, and what follows amplitudes that the program sets:
-``refill`` writes these, to the last bit as ``step_system.loading`` finds them.
+``refill`` writes these, to the last bit as ``increments`` and ``step_system.loading`` find them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import bound, exact_kernel
 from fem.model.curves import GIVEN, LEVELS, NEAR, START, Constant, Live
+from fem.solve.clock import Grid
 from fem.solve.newton.groups import ROW, Loading, Motion, Record
-from fem.solve.outcome import REACTION, is_finite
+from fem.solve.outcome import REACTION
 from fem.solve.step_system import StepSystem
 
 
@@ -119,13 +120,22 @@ def live_value(table: Floats, i: int, order: int, time: float, after: bool, sinc
 
 
 @exact_kernel
-def refill(of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record) -> bool:
-    """Write factors of loads and the motion of supports, and clear what the march adds to; False where others move
-    than before.
+def refill(
+    asked: float, until: float, now: float, origin: float, first: int, size: int, dt0: float, end: float, rest: float,
+    of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record,
+) -> bool:  # fmt: skip
+    """Write amplitudes that were set at one time for another; ends of increments, factors of loads and the motion of
+    supports in a chunk; and clear what the march adds to. False where it has other increments, or others move.
 
-    u (3n,): displacements at the start
+    asked, until  those times;  now ... rest: the ``Grid``;  u (3n,): displacements at the start
     """
     time, dt, table, late, start = chunk.time, chunk.dt, of.table, of.late, of.start
+    reach(asked, until, table)
+    if size != dt.shape[0]:
+        return False
+    for k in range(size):
+        time[k + 1], dt[k] = origin + (first + k + 1) * dt0, dt0
+    time[0], time[size], dt[size - 1] = now, end, rest
     for place in range(control.shape[0]):
         control[place] = 0
     for k in range(kept.kinematics.shape[0]):
@@ -159,26 +169,30 @@ def refill(of: Sources, u: Floats, control: Ints, chunk: Loading, kept: Record) 
 
 
 class Refill:
-    """Writes further chunks of as many increments as ``chunk`` has into its arrays.
+    """Writes further chunks of as many increments as one has into its arrays.
 
-    kept, control: room for what is kept of the increments, and for where the march is
-    is_quiet       nobody hears of increments in which nothing remarkable happens
+    parts     the chunk, room for what is kept of its increments, and for where the march is
+    count     increments;  is_quiet: nobody hears of those in which nothing remarkable happens
     """
 
     def __init__(
         self, stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints, of: Sources
     ) -> None:
-        self.stage, self.chunk, self.kept, self.control = stage, chunk, kept, control
-        self._flags, self.is_quiet = kept.increments[:, ROW.flags], False
-        self._refill = bound(refill, of, motion.u, control, chunk, kept)
+        self.stage, self.parts, self.count, self.is_quiet = stage, (chunk, kept, control), len(chunk.dt), False
+        self._refill = bound(refill, *(0.0,) * 4, 0, 0, *(0.0,) * 3, of, motion.u, control, chunk, kept)
+        flags, whole = kept.increments[:, ROW.flags], kept.increments.base
+        assert whole is not None and not whole.any()
+        flags[:] = 1.0
+        self._whole, self._is_flag = whole, whole.copy()
+        flags[:] = 0.0
 
-    def fits(self, steps: Floats) -> bool:
-        """Write another chunk, whose times are there already; False where that is not all that differs."""
-        return steps is self.chunk.dt and bool(self._refill())
+    def fits(self, grid: Grid, asked: float = 0.0, until: float = 0.0) -> bool:
+        """Write another chunk, and amplitudes that were set at one time for another; False where more differs."""
+        return bool(self._refill(asked, until, *grid))
 
     def is_good(self) -> bool:
-        """There is nothing to say about any of the increments, all of which are done."""
-        return not np.count_nonzero(self._flags) and is_finite(self.kept)
+        """There is nothing to say about any of the increments, all of which are done: no flag, all numbers finite."""
+        return bool(self._whole.dot(self._is_flag) == 0.0)
 
 
 def refill_of(stage: StepSystem, motion: Motion, chunk: Loading, kept: Record, control: Ints) -> Refill | None:

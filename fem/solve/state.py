@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.environment import Environment, thermal_rows
+from fem.assembly.environment import first_environment, thermal_rows
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System, absent, assemble, linearised
 from fem.compiled import bound, is_compiled
@@ -28,12 +28,13 @@ from fem.model import FAILURES, Dynamic, Model, Step
 from fem.model.quantities import ELEMENTAL
 from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import Schedule
-from fem.solve.clock import Clock, Progress
-from fem.solve.newton.arc import Arc
+from fem.solve.clock import Clock, Progress, first_chunk
+from fem.solve.newton.arc import no_arc
 from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
 from fem.solve.newton.iterate import forcing_of
 from fem.solve.newton.march import march
 from fem.solve.refill import Refill
+from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_system import Patience, StepSystem
 
@@ -129,20 +130,17 @@ class RunState:
     fallen       labels and energies of elements that the step now beginning has removed
     """
 
-    model: Model
-    sink: Sink
-    requests: Requests
-    breaks: Breaks
-    system: System
-    progress: Progress
-    environment: Environment
-    linear_bars: Bars | None
-    gone: Flags
-    shed: Flags
-    has_started: bool
     fallen: list[tuple[int, float]]
-    keeps_every: int
     reached: tuple[Record, int] | None = None
+
+    def __init__(self, model: Model, sink: Sink, requests: Requests, keeps_every: int) -> None:
+        self.model, self.sink, self.requests, self.keeps_every = model, sink, requests, keeps_every
+        self.breaks, self.system = breaks_of(model), assemble(model)
+        self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
+        self.environment = first_environment(self.system, self.progress.motion.u)
+        self.linear_bars: Bars | None = None
+        self.gone, self.shed = self.system.gone, self.system.shed
+        self.has_started = False
 
     def bars_of(self, step: Step) -> Bars:
         """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""
@@ -204,27 +202,27 @@ class StepState:
     go_on            the march through it, made of ``marching``
     """
 
-    whole: RunState
-    number: int
-    step: Step
-    start: StepStart
     stage: StepSystem
     system: System
-    sink: Sink
-    progress: Progress
-    clock: Clock | ArcClock
-    arc: Arc
-    patience: Patience
-    schedule: Schedule
-    nodes: Ints
-    elements: Ints
-    thermal: Floats
-    notices: dict[str, None]
-    has_begun: bool
     is_compiled: bool
     again: Refill | None = None
     marching: tuple[Any, ...] = (None,) * 8
     go_on: Callable[..., int] = march
+
+    def __init__(
+        self, run: RunState, step: Step, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
+    ) -> None:
+        self.whole, self.number, self.step = run, start.step, step
+        self.clock, self.schedule, self.start = clock, schedule, start
+        self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
+        self.sink, self.progress = run.sink, run.progress
+        everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
+        self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
+        if len(run.breaks.watched):
+            self.elements = np.union1d(self.elements, run.breaks.watched)
+        self.thermal = np.zeros(len(run.system.bars.nodes))
+        self.notices: dict[str, None] = {}
+        self.has_begun, self.patience = False, Patience(self.notify)
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -252,16 +250,16 @@ class StepState:
                 self.marching, self.go_on = parts, go_on
         if not self.is_compiled:
             end = min(end, int(control[CONTROL.increment]) + self.progress.few)
-        while True:
-            reason = go_on(end)
-            if reason != NEED_SOLVE:
-                return int(reason)
+        reason = NEED_SOLVE if control[CONTROL.waiting] else go_on(end)
+        while reason == NEED_SOLVE:
             phase = int(control[CONTROL.phase])
             if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, motion.memory)):
                 if phase != FILTER:
                     return SINGULAR
                 stage.work.du[:] = stage.work.momentum  # what cannot be filtered counts in full
             self.patience.note_refusal(stage)
+            reason = go_on(end)
+        return int(reason)
 
 
 class RopeStart(Protocol):

@@ -13,26 +13,27 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import of_modes
 from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
+from fem.linear.choice import BICGSTAB, CG
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
-from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
-from fem.solve.newton.arc import FACTOR, no_arc
+from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, ROW, Loading, Record
-from fem.solve.refill import Refill, refill_of
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
+from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
-from fem.solve.step_system import NO_ROPES, Patience, StepSystem, loading, loading_at, prepare, record
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
 MEASURED = 0.5
 """Part of the time of a chunk from which on that is a measure of what is left: the first increments are not."""
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)
 """Outcomes of a chunk in which Newton's method did not find an equilibrium."""
+QUIET = -2
+"""Outcome of a chunk that went well, and of which there is nothing to say."""
 
 
 class Newton(Marcher):
@@ -147,19 +150,9 @@ class StepRun(StepState):
     def __init__(
         self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
     ) -> None:
-        self.whole, self.number, self.step = run, start.step, step
-        self.clock, self.schedule, self.start = clock, schedule, start
-        self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
+        super().__init__(run, step, clock, schedule, start)
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
-        self.sink, self.progress = run.sink, run.progress
-        everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
-        self.nodes, self.elements = everything if run.requests.record_all else (schedule.nodes, schedule.elements)
-        if len(run.breaks.watched):
-            self.elements = np.union1d(self.elements, run.breaks.watched)
-        self.thermal = np.zeros(len(run.system.bars.nodes))
-        self.notices: dict[str, None] = {}
-        self.has_begun = self.has_jumped = False
-        self.patience, self.spent = Patience(self.notify), work.spent
+        self.has_jumped, self.spent = False, work.spent
         self.watch = EnergyWatch(ready[0], step)
         self.take(*ready)
 
@@ -274,29 +267,27 @@ class StepRun(StepState):
         following = min(self.schedule.next_field(done), checkpoint, self.most)
         return max(1, min(count, following - done))
 
-    def advance(self, most: int = LONGEST_CHUNK) -> None:
-        """A chunk of increments, so many at most; raises where it cannot go on."""
+    def advance(self, most: int = LONGEST_CHUNK, outcome: int | None = None) -> None:
+        """A chunk of increments, so many at most; raises where it cannot go on. outcome: that of ``repeat``."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(advice.out_of_increments(self, self.most))
-        if self.again and self.again.is_quiet and self._repeat(self.again):
-            return
         is_paced = self.clock.is_paced and not self.watch.is_off
         saved = self.state() if is_paced or len(self.whole.breaks.watched) else {}
-        times, steps = self.clock.plan(min(most, self._count()), self.again.chunk if self.again else None)
-        instant = self.schedule.next_instant()
-        if instant <= times[-1]:  # a field is due at its instant
-            last = int(times[1:].searchsorted(instant)) + 1
-            times, steps = times[: last + 1], steps[:last]
-        chunk, kept, control = self._chunk(times, steps)
-        times, steps, due = chunk.time, chunk.dt, self.marcher.due(self, chunk)
-        self.watch.prepare(self.stage.limits, control, self.progress.increment)
-        began = wall.perf_counter()
-        if self.watched:
-            reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+        if outcome is not None and self.again:
+            (chunk, kept, control), reason, due = self.again.parts, outcome, None
+            if outcome == NEED_SOLVE:
+                reason = self.try_out(control, chunk, kept, NO_ROPES)
         else:
-            reason = self.marcher.march(self, control, chunk, kept)
-        spent = wall.perf_counter() - began
-        done = int(control[CONTROL.increment])
+            chunk, kept, control = self._chunk(most)
+            due = self.marcher.due(self, chunk)
+            self.watch.prepare(self.stage.limits, control, self.progress.increment)
+            began = wall.perf_counter()
+            if self.watched:
+                reason = self.watched.march(control, chunk, kept)  # up to where ropes change
+            else:
+                reason = self.marcher.march(self, control, chunk, kept)
+            spent = wall.perf_counter() - began
+        times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
             self.restore(saved)
             self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
@@ -309,28 +300,10 @@ class StepRun(StepState):
                 return
             given = None if due is None else due[:done].nonzero()[0]
             self._accept(kept, given, times[: done + 1], steps[:done], chunk)
-            self._pace(spent, done)
+            if outcome is None:
+                self._pace(spent, done)
             if self.break_off(reached):
                 return
-        self._look_into(reason, chunk, kept, control)
-
-    def _repeat(self, again: Refill) -> bool:
-        """Another chunk like the last one, of which nobody hears; False where the next one is of another kind."""
-        chunk, kept, control, increment = again.chunk, again.kept, again.control, self.progress.increment
-        is_next = again.stage is self.stage and increment + len(chunk.dt) <= self.most
-        if not (is_next and again.fits(self.clock.plan(len(chunk.dt), chunk)[1])):
-            return False
-        self.watch.prepare(self.stage.limits, control, increment)
-        reason, done = self.try_out(control, chunk, kept, NO_ROPES), control.item(CONTROL.increment)
-        if done:
-            self._accept(kept, None, chunk.time[: done + 1], chunk.dt[:done], chunk)
-        if reason != groups.DONE:
-            self._look_into(reason, chunk, kept, control)
-        return True
-
-    def _look_into(self, reason: int, chunk: Loading, kept: Record, control: Ints) -> None:
-        """What is left to do where a chunk has ended."""
-        times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if reason == groups.DRIFT:
             self.notify(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and self.watched:
@@ -338,16 +311,39 @@ class StepRun(StepState):
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
-    def _chunk(self, times: Floats, steps: Floats) -> tuple[Loading, Record, Ints]:
-        """What acts in increments, room for what is kept of them, and for where the march is."""
-        again = self.again
-        if again and again.stage is self.stage and again.fits(steps):
-            return again.chunk, again.kept, again.control
+    def repeat(self, asked: float, until: float) -> int | None:
+        """March through another chunk like the last one, of which nobody hears: QUIET, or what ``advance`` goes on
+        with; None: nothing is done, as it is of another kind. asked, until: as ``Refill.fits`` has them."""
+        again, clock, now = self.again, self.clock, self.progress
+        if not (again and again.is_quiet and again.stage is self.stage and again.parts[0] is self.marching[1]):
+            return None
+        grid = clock.plan(again.count)
+        if not (again.fits(grid, asked, until) and now.increment + again.count <= self.most):
+            return None
+        _, kept, control = again.parts
+        self.watch.prepare(self.stage.limits, control, now.increment)
+        reason: int = self.go_on(again.count)
+        if reason != groups.DONE or grid.end >= clock.end or not again.is_good():
+            return reason
+        clock.advance(grid.end, again.count, int(kept.increments.item(-1, ROW.iterations)))
+        now.time, now.increment, self.whole.reached = grid.end, now.increment + again.count, (kept, again.count - 1)
+        return QUIET
+
+    def _chunk(self, most: int) -> tuple[Loading, Record, Ints]:
+        """What acts in the next increments, room for what is kept of them, and for where the march is."""
+        grid, instant = self.clock.plan(min(most, self._count())), self.schedule.next_instant()
+        if self.again and self.again.stage is self.stage and grid.end < instant and self.again.fits(grid):
+            return self.again.parts
+        times, steps = increments(grid)
+        if instant <= grid.end:  # a field is due at its instant
+            last = int(times[1:].searchsorted(instant)) + 1
+            times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         parts = chunk, record(self.stage, len(steps), self.nodes, self.elements), np.zeros(len(CONTROL), np.int64)
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:
-            whole, is_simple = self.whole, isinstance(self.marcher, Newton) and self.stage.is_dynamic
+            whole, iterates = self.whole, self.stage.choice.solver in (CG, BICGSTAB)  # of which ``patience`` hears
+            is_simple = isinstance(self.marcher, Newton) and self.stage.is_dynamic and not iterates
             is_heard = self.sink.hears_rows or whole.keeps_every or len(whole.breaks.elements) or self.system.bodies
             self.again.is_quiet = is_simple and not (is_heard or self.watched or self.clock.is_paced)
         return parts
@@ -381,15 +377,10 @@ class StepRun(StepState):
 
     def _accept(self, kept: Record, rows: Ints | None, times: Floats, steps: Floats, chunk: Loading) -> None:
         """Increments that end at times[1:] count; rows: those of them that are passed on (None: all)."""
-        done, time = len(steps), times.item(-1)
-        increments = kept.increments[:done]
+        done, time, increments = len(steps), times.item(-1), kept.increments[: len(steps)]
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
-        if self.again and self.again.is_quiet and self.again.is_good() and not self.clock.is_finished:
-            self.progress.increment += done
-            self.whole.reached = kept, done - 1
-            return
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)

@@ -321,9 +321,9 @@ def likely_seconds(model: Model) -> float:
 
 
 def likely_increments(model: Model) -> float:
-    """As many as there are if all are as long as the first one."""
+    """As many as there are if all are as long as the first one; none of a step whose length the solver chooses."""
     procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Perturbation)]
-    return sum(procedure.period / procedure.dt for procedure in procedures)
+    return sum(procedure.period / procedure.dt for procedure in procedures if procedure.dt)
 
 
 def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[tuple[Job, ...]]:

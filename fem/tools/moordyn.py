@@ -5,6 +5,16 @@ point, two by two, are one line of several pieces, unless both bend: MoorDyn's a
 meet, or where others are held together, each has an end of its own there, and equations hold these. Where a line parts
 at a point (MoorDyn-F's section FAILURE), the bar beside the point breaks.
 
+Bodies and rods that move by themselves become free bodies. A body gets the masses of its points and rods: the sum, the
+common centre of mass and the tensor of inertia about it are those of its reference node. Its volume lifts at its own
+centre of gravity and the added mass of its volume acts at its origin, as in MoorDyn (source/Body.cpp). Its CdA acts on
+a member of length 1 and width 1 along z of the body through the origin. Rods are members, chains of bars within the
+body, without mass: theirs is in the body.
+
+    I = sum of I_i + m_i (|r_i|^2 1 - r_i r_i^T),    of a rod m d^2/8 about its axis, m (L^2/12 + d^2/16) across
+
+The area CdEnd of both ends and the volume CaEnd of both half spheres are spread along a rod.
+
 Source: MoorDyn, docs/inputs.rst, Failure: FailureID, Point, Line(s), FailTime, FailTen; what comes first, 0: never.
 """
 
@@ -12,14 +22,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
-from fem.arrays import Say
+import numpy as np
+
+from fem.arrays import Floats, Say
 from fem.files import write_new
-from fem.tools.moordyn_bodies import numbers, written
-from fem.tools.moordyn_files import Line, LineType, Moorings, Point, read
+from fem.tools.moordyn_files import Body, Line, LineType, Moorings, Point, Rod, on_body, read
 from fem.tools.moordyn_water import Bottom, Water, bottom_of, water_of
 
 REST = """\
@@ -47,10 +59,8 @@ MOTION = """\
 
 BEGIN = 2.0
 """Total time at which the motion begins, and MoorDyn's time: the steps before it take 1 each."""
-MEANT = set(
-    "wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt".split()
-)
-MEANT |= set("currents wavekin waterkin dtwave".split())
+MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
+MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
 """Options that have a meaning in the deck."""
 
 
@@ -105,7 +115,7 @@ def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Wa
     both = moorings.option("FrictionCoefficient", default=0.0)
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
     label = max(chain.nodes[-1] for chain in chains) + 2 * max(moorings.points) + 1
-    bodies = written(moorings, nodes_of(chains), label, gravity, density)
+    bodies = bodies_of(moorings, nodes_of(chains), label, gravity, density)
     steps = [*REST.splitlines(), *bodies.weights, *weight_lines(moorings, chains, gravity, density, bodies.forces)]
     water_loads = water_lines(moorings, chains, bodies.water, bool(water.history))
     steps += ["*END STEP", *STREAM.splitlines(), *water_loads, "*END STEP", *MOTION.splitlines()]
@@ -334,6 +344,10 @@ def set_of(moorings: Moorings, name: str) -> str:
     return found
 
 
+def numbers(values: Iterable[float]) -> str:
+    return ", ".join(repr(float(value)) for value in values)
+
+
 def in_rows(labels: list[int]) -> list[str]:
     """Lines of up to 16 labels."""
     return [", ".join(map(str, labels[start : start + 16])) for start in range(0, len(labels), 16)]
@@ -364,6 +378,126 @@ def failure_lines(moorings: Moorings, ends: Mapping[tuple[int, int], int], begin
     return [line for kind, its in found.items() if its for line in (f"*FAILURE, TYPE={kind}", *dict.fromkeys(its))]
 
 
+@dataclass(slots=True)
+class BodyLines:
+    """Lines of a deck: the mesh and its properties, weights with lifts (GRAV, PB), forces, drag and added mass."""
+
+    mesh: list[str] = field(default_factory=list)
+    weights: list[str] = field(default_factory=list)
+    forces: list[str] = field(default_factory=list)
+    water: list[str] = field(default_factory=list)
+
+
+def inertia_of(body: Body, points: list[Point]) -> tuple[float, Floats, Floats]:
+    """Mass, centre (3,) and tensor of inertia about it (3, 3). DeckError: that of no body."""
+    axes = np.array([on_body(axis, (0.0, 0.0, 0.0, *body.pose[3:])) for axis in np.eye(3).tolist()]).T
+    parts = [(body.mass, np.array(on_body(body.centre, body.pose)), axes @ np.diag(body.inertia) @ axes.T)]
+    parts += [(point.mass, np.array(point.place), np.zeros((3, 3))) for point in points]
+    for rod in body.rods:
+        first, last = map(np.array, rod.ends)
+        along, mass = (last - first) / rod.length, rod.mass * rod.length
+        across = mass * (rod.length**2 / 12.0 + rod.diameter**2 / 16.0)
+        own = across * np.eye(3) + (mass * rod.diameter**2 / 8.0 - across) * np.outer(along, along)
+        parts.append((mass, 0.5 * (first + last), own))
+    total = sum(mass for mass, *_ in parts)
+    if not total > 0.0:
+        raise body.row.error("a free body needs a mass, its own or of its rods and points", 8)
+    centre = np.asarray(sum(mass * place for mass, place, _ in parts) / total)
+    tensor = np.zeros((3, 3))
+    for mass, place, own in parts:
+        arm = place - centre
+        tensor += own + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    principal = np.linalg.eigvalsh(tensor)
+    if not principal[1] > 0.0 or principal[2] > (1.0 + 1e-9) * (principal[0] + principal[1]):
+        found = ", ".join(f"{value:.4g}" for value in principal)
+        hint = "each must be at most the sum of the others, and two of them positive"
+        raise body.row.error(f"no free body has the principal moments of inertia {found}", 10, hint)
+    return float(total), centre, tensor
+
+
+def bodies_of(moorings: Moorings, where: dict[int, list[int]], first: int, gravity: float, density: float) -> BodyLines:
+    """All free bodies; where: point -> its nodes;  first: labels from there on are free. DeckError: one cannot be."""
+    found = BodyLines()
+    for body in (each for each in moorings.bodies.values() if each.is_loose):
+        first = write_body(body, moorings, where, first, gravity, density, found)
+    if "*ELSET, ELSET=MEMBERS" in found.mesh:
+        found.mesh += ["*MATERIAL, NAME=MEMBERS", "*ELASTIC", "1."]
+        found.mesh += ["*SOLID SECTION, ELSET=MEMBERS, MATERIAL=MEMBERS", "1."]
+    return found
+
+
+def write_body(
+    body: Body, moorings: Moorings, where: dict[int, list[int]], first: int, gravity: float, density: float,
+    found: BodyLines,
+) -> int:  # fmt: skip
+    """One body; returns the next free label."""
+    own = [point for point in moorings.points.values() if point.body == body.name]
+    mass, centre, tensor = inertia_of(body, own)
+    for point in own:
+        if point.label not in where and (point.volume or point.drag_area or point.added):
+            raise point.row.error("a point on a free body without a line has no volume, CdA or Ca", 6, "use a rod")
+    name, reference = body.name, first
+    tied = [label for point in own for label in where.get(point.label, [])]
+    mesh = ["*NODE", f"{reference}, {numbers(centre)}"]
+
+    def node(place: Floats | tuple[float, ...]) -> int:
+        nonlocal first
+        first += 1
+        tied.append(first)
+        mesh.append(f"{first}, {numbers(place)}")
+        return first
+
+    ends, held = list[tuple[Rod, list[int]]](), node(body.pose[:3]) if body.kind == "pinned" else 0
+    for rod in body.rods:
+        count = max(1, rod.row.count(9, "the number of segments")) if len(rod.row.words) > 9 else 1
+        start, stop = map(np.array, rod.ends)
+        ends.append((rod, [node(start + (stop - start) * at / count) for at in range(count + 1)]))
+    if any(body.drag_area):
+        made = body.drag_area[0], body.drag_area[2]
+        if body.drag_area[0] != body.drag_area[1]:
+            raise body.row.error("CdA of a body must be the same along x and y", 12)
+        stick = tuple(on_body((0.0, 0.0, z), body.pose) for z in (-0.5, 0.5))
+        rod = Rod(body.row, 0, (stick[0], stick[1]), 1.0, 0.0, made[0], 0.0, 2.0 * made[1] / math.pi, 0.0)
+        ends.append((rod, [node(place) for place in stick]))
+    lift, added = density * gravity * body.volume, density * body.volume * body.added[0]
+    if lift:
+        found.forces.append(f"{node(on_body(body.centre, body.pose))}, 3, {lift!r}")
+    if len(set(body.added)) > 1 and body.volume:
+        raise body.row.error("Ca of a body must be the same along all axes", 13)
+    masses = [(name, reference, mass)] + ([(f"ADDED{name}", node(body.pose[:3]), added)] if added else [])
+    for rod, labels in ends:
+        set_name = f"{name}_MEMBER{rod.label}"
+        mesh += [f"*ELEMENT, TYPE=T3D2, ELSET={set_name}"]
+        for one, other in pairwise(labels):
+            first += 1
+            mesh.append(f"{first}, {one}, {other}")
+        mesh += ["*ELSET, ELSET=MEMBERS", set_name]
+        found.water += water_on(rod, set_name)
+        found.weights += [f"{set_name}, PB, 1., {rod.diameter!r}"] if rod.label else []
+    for set_name, at, value in masses:
+        first += 1
+        mesh += [f"*ELEMENT, TYPE=MASS, ELSET={set_name}", f"{first}, {at}", f"*MASS, ELSET={set_name}", repr(value)]
+    first += 1
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
+    mesh += [f"*ELEMENT, TYPE=ROTARYI, ELSET=INERTIA{name}", f"{first}, {reference}"]
+    mesh += [f"*ROTARY INERTIA, ELSET=INERTIA{name}", numbers((ixx, iyy, izz, ixy, ixz, iyz))]
+    mesh += [f"*NSET, NSET=ON_{name}", *map(str, tied), f"*RIGID BODY, REF NODE={reference}, PIN NSET=ON_{name}"]
+    mesh += ["*BOUNDARY", f"{held}, 1, 3"] if held else []
+    found.mesh += [*mesh, "*NSET, NSET=POINTS", str(reference)]
+    found.weights.append(f"{name}, GRAV, {gravity!r}, 0., 0., -1.")
+    return first + 1
+
+
+def water_on(rod: Rod, name: str) -> list[str]:
+    """Drag and added mass of a member; what its ends have is spread along it."""
+    d, slender = rod.diameter, rod.diameter / rod.length
+    along, added_along = 0.5 * rod.end_drag * slender, 2.0 / 3.0 * rod.end_added * slender
+    lines = [f"{name}, FDD, 1., {d!r}, {rod.drag!r}"] if rod.drag else []
+    lines += [f"{name}, FDT, 1., {d!r}, {along!r}"] if along else []
+    inertia = f"{name}, FI, 1., {d!r}, {1.0 + rod.added!r}, {rod.added!r}, , {added_along!r}"
+    return lines + ([inertia] if rod.added or added_along else [])
+
+
 LEFT = {
     "SYROPE IC": "the Syrope model",
     "CONTROL": "control of lines",
@@ -391,11 +525,11 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
 
 def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     """Which node is which point, for the head of the deck."""
-    where = nodes_of(chains)
-    ends = [moorings.points[label] for label in where]
-    return [
-        f"{end.name or f'point {end.label}'} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends
-    ]
+    found = []
+    for label, nodes in nodes_of(chains).items():
+        end = moorings.points[label]
+        found.append(f"{end.name or f'point {label}'} ({end.kind}): node {', '.join(map(str, nodes))}")
+    return found
 
 
 def floating(moorings: Moorings) -> list[str]:
@@ -428,10 +562,8 @@ def left_out(moorings: Moorings) -> list[str]:
                 f"{body.name.lower()}: no rotational drag, no contact with the bottom; its buoyancy (not that of "
                 "rods) acts at any height"
             )
-    failures = [row for row in moorings.failures if len(row.words) > 2]
-    found += [
-        f"failure {row.words[0]}: the bar of line {row.words[2]} beside point {row.words[1]} breaks" for row in failures
-    ]
+    failures = (row.words[:3] for row in moorings.failures if len(row.words) > 2)
+    found += [f"failure {name}: the bar of line {line} beside point {point} breaks" for name, point, line in failures]
     for name in used(moorings):
         made = moorings.types[name]
         if made.bending and not made.bends:

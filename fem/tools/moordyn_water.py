@@ -20,7 +20,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.errors import CommandError
-from fem.tools.moordyn_files import Moorings, Row
+from fem.tools.moordyn_files import Moorings, Row, number_of
 
 
 def file_beside(path: Path, word: str) -> Path:
@@ -46,11 +46,7 @@ def numbers_in(row: Row, what: str) -> list[float]:
 
 
 def is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+    return not math.isnan(number_of(word))
 
 
 STEADY, CHANGING = "current_profile.txt", "current_profile_dynamic.txt"
@@ -124,8 +120,7 @@ def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tupl
 
 def changing(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...]]:
     """A profile that changes in time: rows of time, then vx at all depths, vy, vz."""
-    path = moorings.file.with_name(CHANGING)
-    first, *rows = rows_of(path, "Currents 2 takes the current", CHANGING_HEADS)
+    first, *rows = rows_of(moorings.file.with_name(CHANGING), "Currents 2 takes the current", CHANGING_HEADS)
     depths = numbers_in(first, "a depth")
     if rows and not all(map(is_number, rows[0].words)):
         rows = rows[1:]
@@ -230,9 +225,8 @@ def of_file(moorings: Moorings, asked: Row) -> Water:
             raise named["wavekinmod"].error("WaveKinMod 1 needs WaveKinFile, dtWave and WaveDir")
         file, dt, heading = (row for row in wanted if row)
         angle = math.radians(heading.number(0, "the direction"))
-        waves, notices = recorded(
-            file_beside(path, file.words[0]), "WaveKinFile takes the waves", dt.number(0, "dtWave"), angle
-        )
+        record = file_beside(path, file.words[0])
+        waves, notices = recorded(record, "WaveKinFile takes the waves", dt.number(0, "dtWave"), angle)
     return Water(profile(rows[starts["CURRENT"] :]) if kinds[1] == 1 else (), (), waves, tuple(notices))
 
 
@@ -289,10 +283,8 @@ def bottom_of(moorings: Moorings) -> Bottom:
     for end in moorings.points.values():
         beyond = [axis for axis in (0, 1) if not points[:, axis].min() <= end.place[axis] <= points[:, axis].max()]
         if beyond and math.hypot(rise, across) > FLAT:
-            raise end.row.error(
-                f"point {end.label} lies beyond the grid of {row.words[0]}, where MoorDyn's seabed is level",
-                2 + beyond[0],
-            )
+            what = f"point {end.label} lies beyond the grid of {row.words[0]}, where MoorDyn's seabed is level"
+            raise end.row.error(what, 2 + beyond[0])
     is_level = math.hypot(rise, across) * float(np.ptp(points[:, :2], axis=0).max()) <= FLAT * size
     mean = -float(points[:, 2].mean())
     return Bottom(mean, mean) if is_level else Bottom(-z0, mean, rise, across)

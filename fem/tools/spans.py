@@ -599,11 +599,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "internal damping during the motion, as a fraction of the critical damping of a bar (default: 0.3)"
     command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
-    command.add_argument(
-        "--time", metavar="T", type=positive, help="duration of the motion [s] (default: 10 periods, or the record)"
-    )
-    what = "--dt"
-    command.add_argument(what, metavar="DT", type=positive, help="largest increment [s] (default: period/200, or 0.05)")
+    text = "duration of the motion [s] (default: 10 periods, or the record)"
+    command.add_argument("--time", metavar="T", type=positive, help=text)
+    text = "largest increment [s] (default: period/200, or 0.05)"
+    command.add_argument("--dt", metavar="DT", type=positive, help=text)
     command.add_argument("--output", metavar="FILE.inp", type=Path, help="deck to write (default: line.inp)")
     add_force(command)
     text = "run the deck, too (results in results/<deck name>), and draw the tensions"

@@ -11,8 +11,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.export import CODES, files_for
-from fem.codes.features import FEATURES, forms_of
+from fem.codes.export import CODES, FEATURES, files_for, forms_of
 from fem.deck import parse_deck, read_deck
 from fem.model import PARTS
 from fem.model.mesh import BARS, KINDS, REEVED

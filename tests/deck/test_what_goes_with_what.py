@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 
 import pytest
 
-from fem.deck import KEYWORDS, conditions, parse_deck, sections, steps, surfaces, vessels, waves
+from fem.deck import KEYWORDS, conditions, parse_deck, sections, steps, surfaces, waves
 from fem.deck.materials import LAWS, strangers
 from fem.deck.table import NEEDED, STATEMENTS, Value
 from fem.errors import DeckError
@@ -95,7 +95,7 @@ def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.Monke
         (RigidBody, conditions.RIGID_BODY.values()),
         (Airy, waves.OF_ALL.values()),
         (Jonswap, waves.OF_SEAS.values()),
-        (Rao, [each for name, each in vessels.RAO.items() if name == "OUTSIDE"]),
+        (Rao, [each for name, each in waves.RAO.items() if name == "OUTSIDE"]),
     ],
 )
 def test_defaults_of_rows_are_those_of_the_model(made: type, rows: Iterable[Value]) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 import fem
 from fem.errors import DeckError
-from fem.tools.moordyn import convert
-from fem.tools.moordyn_bodies import inertia_of
+from fem.tools.moordyn import convert, inertia_of
 from fem.tools.moordyn_files import read
 
 TEXT = """Made for these tests: a turned body with a rod and a weight, on two lines; a rod between two others

@@ -201,7 +201,7 @@ def test_chunks_do_not_matter(integrator, material, monkeypatch):
     assert whole.cutbacks.sum() > 0
     for length in (1, 7):
         monkeypatch.setattr(Progress, "pace", lambda self, spent, is_full, n=length: setattr(self, "chunk", n))
-        monkeypatch.setattr("fem.solve.loop.first_chunk", lambda system, n=length: n)
+        monkeypatch.setattr("fem.solve.state.first_chunk", lambda system, n=length: n)
         parts = run_text(text)
         for name in ("time", "u", "v", "a", "energy", "iterations", "cutbacks"):
             assert np.array_equal(getattr(whole, name), getattr(parts, name)), (length, name)

@@ -168,7 +168,7 @@ def test_chunks_do_not_matter(name, monkeypatch):
     whole = fem.run(model)
     assert [event.element for event in whole.events if event.event == "break"] != []
     monkeypatch.setattr(Progress, "pace", lambda self, spent, is_full: setattr(self, "chunk", 1))
-    monkeypatch.setattr("fem.solve.loop.first_chunk", lambda system: 1)
+    monkeypatch.setattr("fem.solve.state.first_chunk", lambda system: 1)
     single = fem.run(model)
     assert [(e.time, e.element, e.energy_loss) for e in whole.events] == [
         (e.time, e.element, e.energy_loss) for e in single.events

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fem.errors import NoConvergence
-from fem.solve.explicit import critical, driver
-from fem.solve.explicit.critical import critical_increment, fastest_square
+from fem.solve.explicit import driver
+from fem.solve.explicit.driver import critical_increment, fastest_square
 from fem.solve.step_system import loading
 from tests.solve.test_explicit import explicit_chain, limit_of
 from tests.solve.test_linear_policies import step_run_of
@@ -55,10 +55,10 @@ def fastest(bars: int, extra: str = "") -> tuple[float, int, float]:
     assert isinstance(explicit, driver.Explicit)
     thermal = loading(stage, motion, np.zeros(2), np.ones(1)).thermal_end[0]
     products: list[int] = []
-    honest = critical.multiply
+    honest = driver.multiply
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(critical, "multiply", lambda *given: products.append(1) or honest(*given))
-        _, node = critical.bound_of(stage, explicit.taut, explicit.moved, motion, thermal, 0.0, critical.FAR)
+        patch.setattr(driver, "multiply", lambda *given: products.append(1) or honest(*given))
+        _, node = driver.bound_of(stage, explicit.taut, explicit.moved, motion, thermal, 0.0, driver.FAR)
         square = fastest_square(stage, explicit.moved, node)
     limit = critical_increment(stage, explicit.taut, explicit.moved, motion, thermal, 0.0).dt
     return square, len(products), limit

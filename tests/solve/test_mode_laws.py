@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem.solve.modes import pencil
+from fem.solve import modes
 from tests.solve.test_modes import CORNERS, EDGES, SKEW, deck, run
 
 SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
@@ -99,10 +99,10 @@ def test_free_taut_chains(bars, rule):
 
 
 @pytest.mark.parametrize("rule", SHARES)
-@pytest.mark.parametrize("dense", [pencil.DENSE, 0])
+@pytest.mark.parametrize("dense", [modes.DENSE, 0])
 def test_free_bodies(rule, dense, monkeypatch):
     """Six motions without stiffness. ONE POINT leaves the corners of a tetrahedron mass, for each has three bars."""
-    monkeypatch.setattr(pencil, "DENSE", dense)
+    monkeypatch.setattr(modes, "DENSE", dense)
     body = Body(CORNERS, EDGES, np.arange(1.0, 7.0), np.zeros(6), rule)
     square = check(body, 12 if dense else 9)
     assert np.count_nonzero(square == 0.0) == 6
@@ -118,7 +118,7 @@ def test_mechanisms(bars, rule):
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(SHARES)), st.sampled_from([pencil.DENSE, 0]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(SHARES)), st.sampled_from([modes.DENSE, 0]))
 def test_random_trusses(seed, rule, dense):
     """Some bars push, so that some modes may be unstable; one node is held or none."""
     generator = np.random.default_rng(seed)
@@ -128,5 +128,5 @@ def test_random_trusses(seed, rule, dense):
     tension = generator.uniform(-0.05, 0.5, len(bars))
     held = (0,) if generator.random() < 0.5 else ()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pencil, "DENSE", dense)
+        patch.setattr(modes, "DENSE", dense)
         check(Body(places, bars, stiffness, tension, rule, held), 6)

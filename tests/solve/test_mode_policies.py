@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, eye_array
 
-from fem.solve.modes import find
-from fem.solve.modes.find import MassRoot, confirm
-from fem.solve.modes.pencil import Factor, Pencil
+from fem.solve import modes
+from fem.solve.modes import Factor, MassRoot, Pencil, confirm
 from tests.solve.test_modes import deck, run, string
 
 
@@ -29,7 +28,7 @@ def none(size: int) -> np.ndarray:
 @pytest.mark.parametrize(("distance", "is_given"), [(0.8e-8, True), (1.2e-8, False)])
 def test_modes_are_given_to_a_hundred_millionth(distance, is_given, monkeypatch):
     """x = e1 + d e2 of omega^2 = 1 and 4: its residual says that an eigenvalue is within 3 d/4 sqrt(1 + 4)."""
-    monkeypatch.setattr(find, "CORRECTIONS", 1)
+    monkeypatch.setattr(modes, "CORRECTIONS", 1)
     shape = np.array([[1.0], [distance / (0.75 * np.sqrt(5.0))]])
     squares, _, left = confirm(Factor(pencil_of([1.0, 4.0]), 0.0), none(2), np.ones(1), shape)
     assert (len(squares), len(left)) == ((1, 0) if is_given else (0, 1))
@@ -106,7 +105,7 @@ def test_the_first_shift_of_a_free_body_is_below_its_modes_and_not_zero():
     """Two stiff pairs joined by a spring 2e-9 as stiff: the first shift lies between 0 and their mode, and both sides
     of it are told apart."""
     pencil = pencil_of([1.0, 1.0, 2e-9], rows=[[-1, 1, 0, 0], [0, 0, -1, 1], [0, -1, 1, 0]], axial=3)
-    factor = find._below_all(pencil)
+    factor = modes._below_all(pencil)
     assert factor.below == 0 and -2e-9 < factor.shift < 0.0
     noise = 2.2e-16 * pencil.scale  # of a sum of springs, a hundred thousand of which must be below the shift
     assert abs(factor.shift) > 1e5 * noise
@@ -122,7 +121,7 @@ def test_a_search_that_confirms_nothing_ends_after_twenty_shifts_and_says_so(see
         calls.append(factor.shift)
         return np.zeros(0), known[:, :0], np.array([10.0 ** len(calls)] if seen else [])
 
-    monkeypatch.setattr(find, "confirm", doubtful)
+    monkeypatch.setattr(modes, "confirm", doubtful)
     history, omega = run(string(3, 1e3, 4))
     assert len(calls) == 20 and len(omega) == 0
     assert any("could not check whether" in notice for notice in history.notices)
@@ -130,14 +129,14 @@ def test_a_search_that_confirms_nothing_ends_after_twenty_shifts_and_says_so(see
 
 def test_where_nothing_more_is_seen_the_next_shift_is_some_thousand_times_farther(monkeypatch):
     """Half of ten thousand times: few strides lead through a spectrum 1e16 wide. One mode is confirmed at first."""
-    shifts, honest = [], find.confirm
+    shifts, honest = [], modes.confirm
 
     def blind(factor, known, squares, shapes):
         shifts.append(factor.shift)
         found = honest(factor, known, squares[:1], shapes[:, :1])
         return found if len(shifts) == 1 else (np.zeros(0), known[:, :0], np.zeros(0))
 
-    monkeypatch.setattr(find, "confirm", blind)
+    monkeypatch.setattr(modes, "confirm", blind)
     run(string(3, 1e3, 4))
     strides = np.diff(np.log10(shifts[1:6]))
     assert np.all((strides > 3.0) & (strides < 4.5))
@@ -146,36 +145,36 @@ def test_where_nothing_more_is_seen_the_next_shift_is_some_thousand_times_farthe
 @pytest.mark.parametrize(("distance", "is_counted"), [(3e-4, True), (0.3e-4, False)])
 def test_modes_are_counted_between_two_that_are_a_ten_thousandth_apart(distance, is_counted, monkeypatch):
     """Of 1, 2, 3, 3 + d and 9 the first is overlooked, and the third is not wanted: the count is taken above it."""
-    asked, honest = [], find.Factor
+    asked, honest = [], modes.Factor
 
     class Noted(honest):
         def __init__(self, pencil, shift):
             asked.append(shift)
             super().__init__(pencil, shift)
 
-    monkeypatch.setattr(find, "Factor", Noted)
+    monkeypatch.setattr(modes, "Factor", Noted)
     third = 3.0 * (1.0 + distance)
-    assert find._missing(pencil_of([1.0, 2.0, 3.0, third]), np.array([2.0, 3.0, third]), 2, 0) == 1
+    assert modes._missing(pencil_of([1.0, 2.0, 3.0, third]), np.array([2.0, 3.0, third]), 2, 0) == 1
     assert (3.0 < asked[0] < third) == is_counted
 
 
 def test_six_modes_beyond_those_wanted_are_sought(monkeypatch):
     """Five equal modes of a regular structure leave a gap behind them in which to count."""
-    asked, honest = [], find.some_near
+    asked, honest = [], modes.some_near
 
     def noted(factor, known, count, turn):
         asked.append(count)
         return honest(factor, known, count, turn)
 
-    monkeypatch.setattr(find, "some_near", noted)
-    monkeypatch.setattr("fem.solve.modes.pencil.DENSE", 0)
-    ladder = find.lowest_modes(pencil_of([1.0] * 2 + [3.0] * 5 + [9.0] * 20), 2)
+    monkeypatch.setattr(modes, "some_near", noted)
+    monkeypatch.setattr("fem.solve.modes.DENSE", 0)
+    ladder = modes.lowest_modes(pencil_of([1.0] * 2 + [3.0] * 5 + [9.0] * 20), 2)
     assert asked == [8] and ladder.missing == 0 and ladder.squares[:2] == pytest.approx([1.0, 1.0])
 
 
 # ------------------------------------------------------------------------------------------ notices
-def ladder(missing: int) -> find.Ladder:
-    return find.Ladder(np.array([1.0, 2.0]), np.zeros((2, 2)), np.zeros(0), -1, missing, 0)
+def ladder(missing: int) -> modes.Ladder:
+    return modes.Ladder(np.array([1.0, 2.0]), np.zeros((2, 2)), np.zeros(0), -1, missing, 0)
 
 
 @pytest.mark.parametrize(("missing", "text"), [
@@ -183,7 +182,7 @@ def ladder(missing: int) -> find.Ladder:
     (-1, "could not check whether a mode is missing among those given"),
 ])  # fmt: skip
 def test_what_the_count_of_modes_says(missing, text):
-    assert " ".join(find._notices(ladder(missing), np.array([1.0, 2.0]), 2)) == (text and f"*FREQUENCY: {text}")
+    assert " ".join(modes._notices(ladder(missing), np.array([1.0, 2.0]), 2)) == (text and f"*FREQUENCY: {text}")
 
 
 @pytest.mark.parametrize(
@@ -200,24 +199,24 @@ def test_what_the_count_of_modes_says(missing, text):
 )
 def test_what_is_said_of_modes(squares, failed, massless, text):
     """Wanted: two of those given, or three with those left out."""
-    found = find.Ladder(np.array(squares), np.zeros((2, 2)), np.array(failed), -1, 0, massless)
+    found = modes.Ladder(np.array(squares), np.zeros((2, 2)), np.array(failed), -1, 0, massless)
     wanted = 3 if failed and failed[0] < 2.0 else 2
-    said = " ".join(find._notices(found, np.array(squares), wanted))
+    said = " ".join(modes._notices(found, np.array(squares), wanted))
     assert said.startswith(text) and bool(said) == bool(text)
 
 
 def test_a_mode_that_is_counted_but_never_found_is_named(monkeypatch):
     """Every look hides the second mode."""
-    honest = find.some_near
+    honest = modes.some_near
 
     def forgetful(*given):
         squares, shapes = honest(*given)
         kept = ~np.isclose(squares, SECOND, rtol=1e-6)
         return squares[kept], shapes[:, kept]
 
-    monkeypatch.setattr(find, "some_near", forgetful)
-    monkeypatch.setattr(find, "ROUNDS", 3)
-    monkeypatch.setattr("fem.solve.modes.pencil.DENSE", 0)
+    monkeypatch.setattr(modes, "some_near", forgetful)
+    monkeypatch.setattr(modes, "ROUNDS", 3)
+    monkeypatch.setattr("fem.solve.modes.DENSE", 0)
     places = [(float(k), 0.0, 0.0) for k in range(41)]
     text = deck(
         places, [(k, k + 1) for k in range(40)], np.ones(40), 3, held=["1,1,3", *(f"{k},2,3" for k in range(2, 42))]

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.solve.modes import find, pencil
+from fem.solve import modes
 
 RULES = {"LUMPED": lambda c: 1.0, "CONSISTENT": lambda c: (2.0 + c) / 3.0, "ONE POINT": lambda c: (1.0 + c) / 2.0}
 SKEW = np.array([1.0, 2.0, -3.0]) / np.sqrt(14.0)
@@ -99,7 +99,7 @@ EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
 @pytest.mark.parametrize("dense", [150, 0])
 def test_free_tetrahedron_of_equal_bars(stiffness, dense, monkeypatch):
     """m = 1.5, k = E A: six motions of the body, then k/m (2), 2 k/m (3), 4 k/m; it is not unstable."""
-    monkeypatch.setattr(pencil, "DENSE", dense)
+    monkeypatch.setattr(modes, "DENSE", dense)
     turn = np.linalg.qr(np.array([[1.0, 2.0, 3.0], [0.3, -1.0, 0.7], [2.0, 0.1, -1.0]]))[0]
     history, omega = run(deck(CORNERS @ turn, EDGES, stiffness, 12 if dense else 5))
     exact = np.sqrt(stiffness / 1.5 * np.array([0.0] * 6 + [1.0, 1.0, 2.0, 2.0, 2.0, 4.0]))
@@ -131,7 +131,7 @@ def test_pushed_bar_is_unstable_however_stiff(stiffness, push):
 
 def test_unstable_modes_below_many_others_are_found(monkeypatch):
     """Nearest to zero are the modes of the string; the pushed bar lies far below them."""
-    monkeypatch.setattr(pencil, "DENSE", 0)
+    monkeypatch.setattr(modes, "DENSE", 0)
     places = np.concatenate([np.arange(31)[:, None] / 30 * SKEW, [(5.0, 0.0, 0.0), (5.0, 1.0, 0.0)]])
     bars, tension = [(k, k + 1) for k in range(30)] + [(31, 32)], [10.0] * 30 + [-5e3]
     ends = "1,1,3", "31,1,3", "32,1,3"
@@ -163,7 +163,7 @@ def test_turning_a_truss_changes_no_mode(drawn):
     found = []
     with pytest.MonkeyPatch.context() as patch:
         for moved, dense in ((places, 150), (places @ turn, 150), (places @ turn, 0)):
-            patch.setattr(pencil, "DENSE", dense)
+            patch.setattr(modes, "DENSE", dense)
             wanted = 15 if dense else 4
             found.append(run(deck(moved, bars, stiffness, wanted, held=["1,1,3"], tension=tension, rule=rule))[1])
     np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-9 * found[0][3])
@@ -172,7 +172,7 @@ def test_turning_a_truss_changes_no_mode(drawn):
 
 def test_mode_that_was_overlooked_is_counted_and_found(monkeypatch):
     """The first search hides the second mode: the count of pivots tells, and another search finds it."""
-    honest, calls = find.some_near, []
+    honest, calls = modes.some_near, []
 
     def forgetful(*given):
         squares, shapes = honest(*given)
@@ -180,7 +180,7 @@ def test_mode_that_was_overlooked_is_counted_and_found(monkeypatch):
         kept = np.arange(len(squares)) != (np.argsort(squares)[1] if len(calls) == 1 else -1)
         return squares[kept], shapes[:, kept]
 
-    monkeypatch.setattr(find, "some_near", forgetful)
+    monkeypatch.setattr(modes, "some_near", forgetful)
     history, omega = run(string(60, 1e6, 6))
     np.testing.assert_allclose(omega, of_string(60, 1e6, "LUMPED")[:6], rtol=1e-12)
     assert len(calls) > 1

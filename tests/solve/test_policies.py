@@ -12,7 +12,7 @@ import pytest
 from fem.linear import factors
 from fem.linear.choice import CG, EXTERNAL
 from fem.model import Controls, Dynamic, Static
-from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk
+from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, increments
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LIMIT, MEMORY, ROW
 from fem.solve.outcome import jumps_of
@@ -28,7 +28,7 @@ NONE = np.zeros(0)
 def test_times_closer_than_a_billionth_of_an_increment_are_the_same(beyond, count):
     procedure = Dynamic(0.25, 2.5 + 0.25 * beyond, direct=True)
     assert expected_increments(procedure) == count
-    times, steps = Clock(procedure, Controls(), 0.0, NONE).plan(50)
+    times, steps = increments(Clock(procedure, Controls(), 0.0, NONE).plan(50))
     assert len(steps) == count and times[-1] == procedure.period
 
 

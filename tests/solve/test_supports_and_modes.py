@@ -155,7 +155,7 @@ def hanging_rods(count: int) -> np.ndarray:
 @pytest.mark.parametrize(("count", "dense"), [(1, 600), (6, 600), (40, 600), (40, 0)])
 def test_modes_of_a_hanging_chain_of_rods_are_exact(count, dense, monkeypatch):
     """In pairs, one in each plane; dense and sparse solver."""
-    monkeypatch.setattr("fem.solve.modes.pencil.DENSE", dense)
+    monkeypatch.setattr("fem.solve.modes.DENSE", dense)
     wanted = min(2 * count, 6)
     text = rods([(0.0, 0.0, -k / count) for k in range(count + 1)], following(count), procedure="*STATIC", dt=1.0,
                 period=1.0)  # fmt: skip

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+import fem
 from fem.deck import parse_deck
 from fem.study import workers
 from fem.study.question import Answer, Job
 from fem.study.row import layout_of
-from tests.sweeping.swings import SWING
+from tests.sweeping.swings import SWING, write_swing
 
 MODEL = parse_deck(SWING)
 LAYOUT = layout_of(MODEL)
@@ -104,3 +105,11 @@ def test_a_guess_at_the_seconds_of_a_run_follows_its_increments_and_bars():
     long = parse_deck(SWING, {"end": 1e4})
     assert workers.likely_seconds(MODEL) == pytest.approx(1e-3 + 20 * 11 * 2e-7)
     assert workers.likely_seconds(long) == pytest.approx(1e-3 + 1e6 * 11 * 2e-7)
+
+
+def test_explicit_increments_that_the_solver_chooses_are_run_to_see_how_long_they_take(tmp_path):
+    """Their number is not known."""
+    deck = write_swing(tmp_path, "*DYNAMIC, DIRECT\n<dt>, <end>", "*DYNAMIC, EXPLICIT\n, <end>")
+    assert workers.likely_seconds(parse_deck(deck.read_text())) == 1e-3
+    found = fem.sweep(deck, {"gravity": [5.0, 9.81]})
+    assert not found.failed.any() and (found["increments_total"] > 20).all()

@@ -1,24 +1,45 @@
 """An explicit step beside the increment loop: what it refuses, when it closes balances, how it calls the march.
 
 The rods of an explicit step made ready: which of them meet, in which order they are eliminated, room to work.
+
+The critical increment: which one would make the motion unstable, and which element sets it. Two figures bracket
+omega_max: a bound from above and Lanczos' iteration from below. An increment within the bound is safe and nothing more
+is computed; beyond it, the sharp figure of Lanczos decides.
+
+An upper bound of the largest eigenvalue of M^-1 K, node by node, in one sweep over the bars:
+
+For a bar with the stiffness block B >= 0 between nodes i and j, (d_i - d_j).B (d_i - d_j) <= 2 d_i.B d_i + 2 d_j.B d_j,
+and it is d_i.B d_i where j is held. So K is at most a matrix of 3 x 3 blocks, one per node; the largest eigenvalue of
+m_i^-1 times these bounds omega^2; for long chains and nets of equal bars it is the exact one. Parts of B that are
+negative (compression) count by their size.
+Source: the element eigenvalue theorem of Irons, with blocks of nodes in place of elements; Belytschko et al. 1985.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.equations import condense, expand
+from fem.assembly.system import SPRING_FAMILY
+from fem.compiled import inner_kernel, kernel
 from fem.errors import ModelError
-from fem.forces.families import massive_ones, trouble_of
+from fem.forces.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, P, Q
+from fem.forces.families import as_stiff_as_they_get, massive_ones, trouble_of
+from fem.forces.springs import spring_slopes
 from fem.linear.choice import BAND_WORK, narrow_order
+from fem.linear.tangent import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
-from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
-from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Record
+from fem.solve.newton.evaluate import evaluate_instant
+from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Nodes, Problem, Record, Scratch
+from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.schemes import Coefficients, equilibrium
 from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
 
@@ -223,3 +244,215 @@ def _refuse_dependent_ends(stage: StepSystem) -> None:
             f"{stage.system.name_dof(int(ends[rod, at]))}, which depends on others through an *EQUATION; EXPLICIT "
             "supports rods between independent dofs: remove EXPLICIT"
         )
+
+
+FAR = 1e200
+"""An increment so long that viscous stiffness 4/dt C vanishes."""
+LANCZOS = 80
+SETTLED = 1e-7
+"""The iteration ends when omega^2 grows by less than this fraction in five steps."""
+ROUNDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Critical:
+    """The critical increment ``dt`` (infinite: nothing limits it) and the node around which the fastest mode is."""
+
+    dt: float
+    node: int
+
+
+def as_stiff_as_can_be(problem: Problem) -> Problem:
+    """What marches, its slack bars taut: what is slack now will not be for long."""
+    constants = problem.bars.constants.copy()
+    constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
+    return problem._replace(bars=problem.bars._replace(constants=constants))
+
+
+def bound_of(
+    stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float, dt: float
+) -> tuple[float, int]:
+    """Upper bound of omega^2 at a time, damping for this dt included, and its node.
+    The tangent is left in ``stage.work``."""
+    if taut.families is not None:
+        taut = taut._replace(families=as_stiff_as_they_get(taut.families, taut.nodes.place, motion.u, dt))
+    square, node = largest_square(stage.coefficients, dt, time, thermal, moved.inverse, taut, motion, stage.work)
+    return float(square), int(node)
+
+
+def critical_increment(
+    stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float
+) -> Critical:
+    """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
+    _, node = bound_of(stage, taut, moved, motion, thermal, time, FAR)
+    stiff = fastest_square(stage, moved, node)
+    dt = 2.0 / np.sqrt(stiff) if stiff > 0.0 else np.inf
+    is_viscous = len(motion.flow) > 0
+    for _ in range(ROUNDS if is_viscous else 0):
+        before = dt
+        _, node = bound_of(stage, taut, moved, motion, thermal, time, min(before, FAR))
+        damped = fastest_square(stage, moved, node)
+        slope = max(damped - stiff, 0.0) * min(before, FAR)
+        if slope + stiff > 0.0:
+            dt = 8.0 / (slope + np.sqrt(slope**2 + 16.0 * stiff))
+        if abs(dt - before) <= 1e-9 * before:
+            break
+    return Critical(float(dt), node)
+
+
+def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
+    """Largest omega^2 of the tangent in ``stage.work``, from below, by Lanczos' iteration on M^-1/2 K M^-1/2.
+    It starts from everything at random and most of all from ``node``."""
+    work, equations = stage.work, stage.equations
+    problem = stage.problem._replace(nodes=stage.nodes._replace(artificial_stiffness=np.zeros((0, 9))))
+    nodal_blocks(equilibrium().coefficients, 1.0, problem, work)
+    scale = np.sqrt(moved.inverse)
+    moving = np.flatnonzero(scale > 0.0)
+    if len(moving) == 0:
+        return 0.0
+    vector = np.random.default_rng(1).standard_normal(len(scale)) * (scale > 0.0)
+    vector[3 * node : 3 * node + 3] *= np.sqrt(len(moving))
+    vector /= np.linalg.norm(vector)
+    previous, size = np.zeros_like(vector), 0.0
+    diagonal: list[float] = []
+    off: list[float] = []
+    squares: list[float] = []
+    everywhere, x, product = np.ones_like(vector), np.empty_like(vector), np.empty_like(vector)
+    tangent = work.tangent._replace(off=np.zeros(0))
+    for _ in range(min(LANCZOS, len(moving))):
+        x[:] = scale * vector
+        expand(equations, x)
+        multiply(tangent, work.block, everywhere, x, product)
+        condense(equations, product)
+        image = scale * product - size * previous
+        diagonal.append(float(vector @ image))
+        image -= diagonal[-1] * vector
+        matrix = np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1)
+        squares.append(float(np.linalg.eigvalsh(matrix)[-1]))
+        size = float(np.linalg.norm(image))
+        if size <= 1e-12 * abs(squares[-1]) or (len(squares) > 5 and squares[-1] - squares[-6] < SETTLED * squares[-1]):
+            break
+        off.append(size)
+        previous, vector = vector, image / size
+    return squares[-1]
+
+
+def stiffest_at(stage: StepSystem, node: int) -> str:
+    """The stiffest bar or spring at a node, with what it is made of; its tangent is in ``stage.work``.
+    Where there is none, or a family is stiffer: what acts on the node."""
+    system, bar_tangent = stage.system, stage.work.tangent.bar_tangent
+    stiffness = np.abs(bar_tangent[ALPHA]) * (bar_tangent[P : P + 3] ** 2).sum(axis=0) + np.abs(bar_tangent[GEOMETRIC])
+    stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
+    springs = np.abs(spring_slopes(stage.work.u, system.springs))
+    springs = np.where((system.springs.dofs // 3 == node).any(axis=1), springs, -1.0)
+    most = max(stiffness.max(initial=-1.0), springs.max(initial=-1.0))
+    mine = system.bar_index == (int(stiffness.argmax()) if len(stiffness) else 0)
+    if most < 0.0 or (not stage.problem.is_passive and np.abs(stage.work.tangent.block[node]).max(initial=0.0) > most):
+        return f"the forces on node {system.labels[node]}"
+    if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):
+        mine = (system.family[:, 0] == SPRING_FAMILY) & (system.family[:, 1] == int(springs.argmax()))
+    element = int(np.flatnonzero(mine)[0])
+    name = f"element {system.element_labels[element]}"
+    for section in reversed(system.model.sections):
+        if np.any(system.model.mesh.element_sets[section.element_set] == element):
+            area = system.bars.constants[AREA, system.bar_index[element]]
+            return f"{name} (material {section.material}, section of {section.element_set}, area {area:.6g})"
+    return name
+
+
+@inner_kernel
+def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: float) -> float:
+    """Of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
+    mean = (a + b + c) / 3.0
+    a, b, c = a - mean, b - mean, c - mean
+    size = math.sqrt((a * a + b * b + c * c + 2.0 * (ab * ab + ac * ac + bc * bc)) / 6.0)
+    if size == 0.0:
+        return mean
+    determinant = a * (b * c - bc * bc) - ab * (ab * c - bc * ac) + ac * (ab * bc - b * ac)
+    angle = math.acos(min(max(0.5 * determinant / size**3, -1.0), 1.0)) / 3.0
+    return mean + 2.0 * size * math.cos(angle)
+
+
+@kernel
+def fraction_of(other: int, nodes: Nodes) -> float:
+    """2 where the other node can move, else 1; ``other`` is its first dof."""
+    for c in range(3):
+        if nodes.dof_kind[other + c] != 0:
+            return 2.0
+    return 1.0
+
+
+@inner_kernel
+def add_rows(nodes: Nodes, work: Scratch) -> None:
+    """Everything but bars: on the diagonal the sum of the magnitudes of its row, as far as dofs can move."""
+    within, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.dof_kind
+    for i in range(within.shape[0]):
+        for a in range(3):
+            for c in range(3):
+                if a == c or free[3 * i + c] != 0:
+                    work.block[i, 4 * a] += 0.5 * abs(within[i, 3 * a + c] + within[i, 3 * c + a])
+    for p in range(pairs.shape[0]):
+        for m in range(2):
+            i, j = pairs[p, m], pairs[p, 1 - m]
+            for a in range(3):
+                for c in range(3):
+                    if free[3 * j + c] != 0:
+                        coupling = cross[p, 9 * m + 3 * a + c] + cross[p, 9 * (1 - m) + 3 * c + a]
+                        work.block[i, 4 * a] += 0.5 * abs(coupling)
+
+
+@inner_kernel
+def gather_blocks(problem: Problem, work: Scratch) -> None:
+    """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
+    block, bar_tangent = work.block, work.tangent.bar_tangent
+    for i in range(block.shape[0]):
+        for k in range(9):
+            block[i, k] = 0.0
+    for e in range(bars.nodes.shape[0]):
+        first, second = bars.nodes[e, 0], bars.nodes[e, 1]
+        across = abs(bar_tangent[GEOMETRIC, e])
+        for end in range(2):
+            i, j = (first, second) if end == 0 else (second, first)
+            fraction = fraction_of(3 * j, nodes)
+            for a in range(3):
+                for c in range(3):
+                    along = 0.5 * (
+                        bar_tangent[P + a, e] * bar_tangent[Q + c, e] + bar_tangent[P + c, e] * bar_tangent[Q + a, e]
+                    )
+                    block[i, 3 * a + c] += fraction * abs(bar_tangent[ALPHA, e]) * along
+                block[i, 4 * a] += fraction * across
+    add_rows(problem.nodes, work)
+    for k in range(equations.slave.shape[0]):
+        i, a = equations.slave[k] // 3, equations.slave[k] % 3
+        row = abs(block[i, 3 * a]) + abs(block[i, 3 * a + 1]) + abs(block[i, 3 * a + 2])
+        for m in range(equations.start[k], equations.start[k + 1]):
+            master = equations.master[m]
+            block[master // 3, 4 * (master % 3)] += equations.factor[m] ** 2 * row
+
+
+@kernel
+def largest_square(
+    scheme: Coefficients, dt: float, time: float, thermal: Floats, inverse: Floats, problem: Problem, motion: Motion,
+    work: Scratch,
+) -> tuple[float, int]:  # fmt: skip
+    """Bound of omega^2 of K + 4/dt C' at ``motion``, and the node that sets it. Overwrites the trial velocity.
+    inverse (3n,)  of the mass that moves with each free dof, 0 at others"""
+    bars = problem.bars
+    for dof in range(work.u.shape[0]):
+        work.u[dof], work.v[dof] = motion.u[dof], 0.0
+    for r in range(bars.rods.shape[0]):
+        work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
+    evaluate_instant(scheme, dt, time, thermal, problem, motion, work)
+    for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
+        work.tangent.bar_tangent[ALPHA, bars.rods[r]] = 0.0
+    gather_blocks(problem, work)
+    block, largest, worst = work.block, 0.0, 0
+    for i in range(block.shape[0]):
+        x, y, z = math.sqrt(inverse[3 * i]), math.sqrt(inverse[3 * i + 1]), math.sqrt(inverse[3 * i + 2])
+        xx, yy, zz = x * x * block[i, 0], y * y * block[i, 4], z * z * block[i, 8]
+        xy, xz, yz = x * y * block[i, 1], x * z * block[i, 2], y * z * block[i, 5]
+        square = largest_eigenvalue(xx, yy, zz, xy, xz, yz)
+        if square > largest or square != square:
+            largest, worst = square, i
+    return largest, worst

@@ -39,7 +39,7 @@ from fem.model import SteadyState, Step
 from fem.model.curves import evaluate
 from fem.runs.record import Response
 from fem.solve.harmonic.small import Small, entries, small_motions
-from fem.solve.modes.find import Found, modes_of
+from fem.solve.modes import Found, modes_of
 from fem.solve.newton.groups import Motion
 from fem.solve.outcome import gather_reactions
 from fem.solve.step_system import StepSystem, loading_at

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats
 from fem.assembly.cases import Case, Span
 from fem.assembly.environment import Environment
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import ArcEnd, Controls, Static
 from fem.model.curves import Constant, Ramp, evaluate
+from fem.solve.clock import Grid
 from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
-from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 
 WANTED_ITERATIONS = 5
@@ -52,9 +52,9 @@ class ArcClock:
         """The end of the path is reached."""
         return bool(self.arc.numbers[ENDING] == REACHED)
 
-    def plan(self, count: int, room: Loading | None = None) -> tuple[Floats, Floats]:
+    def plan(self, count: int) -> Grid:
         self.arc.numbers[RADIUS] = math.sqrt(2.0) * self.dt / self.period
-        return np.array([self.time, self.time + self.dt]), np.array([self.dt])
+        return Grid(self.time, self.time, 0, 1, self.dt, self.time + self.dt, self.dt)
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """An arc went well in so many iterations."""

@@ -77,35 +77,38 @@ class Aligned:
     """Numbers of a motion at the rows of another one; NaN outside.
 
     Where all these rows are its own they are read, else the differences at common instants follow a cubic between them,
-    which is more accurate than values that do; without such instants the values do.
+    which is more accurate than values that do; without such instants the values do, as where the other motion lacks a
+    number there, which it prints less often than it has rows.
 
-    parts  of each step: rows of the other motion, rows of the motion that are read, rows of the other one at the same
-           instants as these (none where they are not needed), and how
+    parts  of each step: rows of the other motion, rows of the motion, and how its values are read; rows of the motion,
+           rows of the other one at the same instants as these, and how differences are (None: they are not needed)
     """
 
     def __init__(self, track: Track, to: Track) -> None:
         self.track, self.to = track, to
-        self.parts: list[tuple[slice, slice | Ints, Ints | None, Reading]] = []
+        self.parts: list[tuple[slice, slice, Reading, tuple[Ints, Ints, Reading] | None]] = []
         for step in np.unique(to.step).tolist():
             rows, its = (slice(*each.step.searchsorted([step, step + 1]).tolist()) for each in (to, track))
             own, wanted = track.time[its], to.time[rows]
             if not len(own):
                 continue
             nearest, is_common = common(own, wanted)
+            apart = None
             if np.count_nonzero(is_common) >= 4 and not common(wanted, own)[1].all():
-                beside = rows.start + nearest[is_common]
-                self.parts.append(
-                    (rows, its.start + np.flatnonzero(is_common), beside, Reading(own[is_common], wanted))
-                )
-            else:
-                self.parts.append((rows, its, None, Reading(own, wanted)))
+                both = its.start + np.flatnonzero(is_common), rows.start + nearest[is_common]
+                apart = *both, Reading(own[is_common], wanted)
+            self.parts.append((rows, its, Reading(own, wanted), apart))
 
     def values(self, columns: slice | list[int]) -> Floats:
         """(k, c) of some columns."""
         own, others = self.track.values[:, columns], self.to.values[:, columns]
         found = np.full(others.shape, np.nan)
-        for rows, its, beside, read in self.parts:
-            found[rows] = read(own[its]) if beside is None else others[rows] + read(own[its] - others[beside])
+        for rows, its, read, apart in self.parts:
+            if apart is not None:
+                at, beside, read_apart = apart
+                found[rows] = others[rows] + read_apart(own[at] - others[beside])
+            if apart is None or (np.isnan(found[rows]) & np.isfinite(others[rows])).any():
+                found[rows] = np.where(np.isnan(found[rows]), read(own[its]), found[rows])
         return found
 
 

@@ -28,8 +28,9 @@ NEAR = 0.35
 SAFE, ROUGH, UNSEEN, ALONE = 0.5, 1.0, 2.0, 3.0
 """Uncertainty over the distance of two extrapolations: of smooth errors, and what rough ones add; over the last
 difference where no order is seen; over the only one where two runs are known."""
-MESH = 1.5
-"""Error of a mesh over its distance from one with twice the bars: 4/3 at second order, 2 at first."""
+MESH = 2.0
+"""Error of a mesh over its distance from one with twice the bars, the largest in some rows around: 4/3 at second order,
+2 at first, as where a load at a node acts at once."""
 RESIDUAL = 2.0
 """Error of a residual over its effect with two or four times the increment, the largest in some rows around."""
 MARGIN = 1.15
@@ -78,6 +79,11 @@ def around(values: Floats, rows: int) -> Floats:
     return most
 
 
+def largest(values: Floats, rows: int) -> Floats:
+    """``around``, where there is a value."""
+    return np.where(np.isnan(values), np.nan, around(values, rows))
+
+
 def orders(first: Floats, second: Floats) -> Floats:
     """Observed orders; NaN where none is seen."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,10 +119,8 @@ def estimate(
         error=error,
         own=own,
         dt=np.abs(error) + own,
-        mesh=none if mesh is None else MESH * np.abs(mesh),
-        residual=none
-        if residual is None
-        else np.where(np.isnan(residual), np.nan, RESIDUAL * around(residual, window)),
+        mesh=none if mesh is None else MESH * largest(mesh, window),
+        residual=none if residual is None else RESIDUAL * largest(residual, window),
         rows=np.zeros_like(run) if rows is None else rows,
         order=order,
         scale=scale,

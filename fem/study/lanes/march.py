@@ -50,12 +50,17 @@ class Start(NamedTuple):
 class Packs(NamedTuple):
     """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
     where all models have the same numbers); room of a march; outcome (blocks, OUTCOME).
+
+    curves (4, k, c, j), shares (blocks, c, j): u, v, a of supports at the ends of increments and v after their starts
+    are sums over j of curves that all lanes follow, each times the share of the lane; none (k = 0) where they are given
     """
 
     blocks: int
     limits: Any
     problem: Any
     loading: Any
+    curves: Floats
+    shares: Any
     start: Any
     room: Any
     record: Any

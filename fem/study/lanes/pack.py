@@ -19,14 +19,14 @@ from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System, assemble, linearised
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
-from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.lanes.arrays import Fixed, Lanes
 from fem.linear.choice import Tree
 from fem.linear.order import Plan
 from fem.model import Dynamic, InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
-from fem.solve.clock import Clock, expected_increments
+from fem.solve.clock import Clock, expected_increments, increments
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch, support_motion, thermal_mean, weighted
 from fem.study.lanes.march import OUTCOME, Packs, Start
@@ -75,7 +75,7 @@ def instants(model: Model) -> tuple[Floats, Floats]:
     assert isinstance(step.procedure, Dynamic)
     count = expected_increments(step.procedure)
     assert count is not None
-    return Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count)
+    return increments(Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count))
 
 
 def is_alike(one: Any, other: Any, names: tuple[str, ...]) -> bool:
@@ -211,9 +211,9 @@ def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: In
     equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
     tree, plan = Tree(*map(fixed, stage.choice.tree)), Plan(*map(fixed, stage.choice.plan))
     problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, plan)
-    limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, start)
-    outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
-    return Packs(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)
+    limits, (loads, curves, shares) = pack([sample.limits for sample in samples]), acting(stage, samples, start)
+    room, outcome = room_of_packs(stage, systems), zeros(blocks, OUTCOME, WIDTH, known=1)
+    return Packs(blocks, limits, problem, loads, curves, shares, start, room, record, outcome)
 
 
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
@@ -232,10 +232,11 @@ def empty(array: Floats) -> Any:
     return zeros(*array.shape, WIDTH, known=array.ndim)
 
 
-def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> Any:
-    """Loads and support motions of all increments; ``start`` gets what supports have at the start.
+def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> tuple[Loading, Floats, Any]:
+    """Loads of all increments, ``curves`` and ``shares`` (``Packs``); ``start`` gets what supports have at the start.
 
-    Where all models follow the same curves through the same instants, only the numbers that multiply them are packed.
+    Where all models follow the same curves through the same instants, only the numbers that multiply them are packed,
+    and the motions of supports are room for one block.
     """
     time, dt = samples[0].time, samples[0].dt
     supports = [sample.supports for sample in samples]
@@ -243,6 +244,7 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> Any:
     held = np.flatnonzero(first.supported)
     starts = (start.v.array, start.a.array)
     support: list[Any]
+    curves, shares = np.zeros((4, 0, 0, 0)), zeros(1, 0, 0, WIDTH, known=2)
     if follow_one_curve(samples):
         numbers = zeros(blocks, stage.system.size, 3, WIDTH, known=2)
         for place, name in enumerate(("base", "rate", "value")):
@@ -253,13 +255,14 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> Any:
         dofs = held[~has_arrived(first, held, numbers.array, start.u.array)]
         is_used = numbers.array[:, dofs].any(axis=(0, 1, 3))
         terms = np.flatnonzero(is_used) if is_used.any() else [0]
-        values = zeros(blocks, len(dofs), len(terms), WIDTH, known=2)
-        values.array[:] = numbers.array[:, dofs][:, :, terms]
+        shares = zeros(blocks, len(dofs), len(terms), WIDTH, known=2)
+        shares.array[:] = numbers.array[:, dofs][:, :, terms]
         parts = [curves_of(first, dofs, time[1:], level, False) for level in range(3)]
         parts.append(curves_of(first, dofs, time[:-1], 1, True))
         if stage.scheme.secant:
             parts[2] = (parts[1] - parts[3]) / dt[:, None, None]
-        support = [Driven(values, part[:, :, terms]) for part in parts]
+        curves = np.array(parts)[:, :, :, terms]
+        support = [zeros(1, len(dt), len(dofs), WIDTH, known=1) for _ in range(4)]
         factors = stage.loads.factors(time)[None]
         late = weighted(stage, factors[0])[None]
     else:
@@ -280,7 +283,8 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> Any:
         time, dt = time[None], dt[None]  # numbers: a tenth faster than packs
     else:
         time, dt = (pack([getattr(one, name) for one in samples], known=0) for name in ("time", "dt"))
-    return Loading(dt, time, vectors, gravity, late, factors, fixed(dofs), u, v, a, after, thermal, mean)
+    loads = Loading(dt, time, vectors, gravity, late, factors, fixed(dofs), u, v, a, after, thermal, mean)
+    return loads, curves, shares
 
 
 def follow_one_curve(samples: Sequence[Sample]) -> bool:

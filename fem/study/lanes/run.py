@@ -314,11 +314,26 @@ def of_block(b: int, problem: Problem) -> Problem:
 
 
 @inner_kernel
-def loading_of(b: int, loading: Loading) -> Loading:
+def follow(curves: Floats, shares: Floats, motion: Floats) -> None:
+    """Motion (k, c) of supports: sum over j of curves (k, c, j), each times its share (c, j)."""
+    for k in range(curves.shape[0]):
+        for c in range(curves.shape[1]):
+            motion[k, c] = curves[k, c, 0] * shares[c, 0]
+            for j in range(1, curves.shape[2]):
+                motion[k, c] += curves[k, c, j] * shares[c, j]
+
+
+@inner_kernel
+def loading_of(b: int, loading: Loading, curves: Floats, shares: Floats) -> Loading:
     curve, clock = min(b, loading.factors.shape[0] - 1), min(b, loading.dt.shape[0] - 1)
     vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
-    dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
-    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time[clock]
+    dofs, factors, time = loading.support_dofs, loading.factors[curve], loading.time[clock]
+    u, v = at(loading.support_u, b), at(loading.support_v, b)
+    a, start = at(loading.support_a, b), at(loading.support_start, b)
+    follow(curves[0], shares, u)
+    follow(curves[1], shares, v)
+    follow(curves[2], shares, a)
+    follow(curves[3], shares, start)
     end, mean = at(loading.thermal_end, b), at(loading.thermal_mean, b)
     return Loading(loading.dt[clock], time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
 
@@ -355,7 +370,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         kept = Record(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
         )
-        problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading)
+        problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])
         march_lanes(options[4] != 0, options[2], stride, through, packs.outcome[b])
