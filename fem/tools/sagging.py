@@ -116,9 +116,7 @@ def celsius(value: float, unit: str) -> float:
 
 def shown(value: Any, kind: str, units: Mapping[str, str]) -> Any:
     """A number in SI (temperatures in C), or an array, in other units."""
-    if units[kind] == "F":
-        return value * 1.8 + FREEZING_F
-    return value / UNITS[kind][units[kind]]
+    return value * 1.8 + FREEZING_F if units[kind] == "F" else value / UNITS[kind][units[kind]]
 
 
 class Heading(NamedTuple):

@@ -20,9 +20,8 @@ from fem.show.page import Grid
 from fem.show.report import accuracy
 from fem.study.certainty import companions
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.error_bars import bars_from, completed, grows_exponentially
+from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
 from fem.study.certainty.numbers import highest
-from fem.study.certainty.richardson import estimate
 from fem.study.question import Answer
 from fem.study.tracks import Track
 
