@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least
+from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least, parts
 from fem.deck import read_model
 from fem.errors import listed
-from fem.model import Boundary, FluidLoad, Jonswap, Model, notices
+from fem.model import FluidLoad, Jonswap, Model, notices
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import added_mass_per_length, distances, growth_of, natural_lengths, of_sections
 from fem.model.gusts import Velocities
 from fem.model.materials import snap_time
 from fem.model.mesh import BARS
-from fem.model.notices import held_nodes
+from fem.model.notices import held_dofs, held_nodes
 from fem.model.steps import Dynamic, Frequency, Perturbation, Static, SteadyState, Step
 from fem.model.surroundings import current_at, wave_numbers
 from fem.model.vessels import MOTIONS, moved_by
@@ -187,8 +187,7 @@ def collect_ropes(model: Model) -> Ropes:
     pulleys, x = mesh.pulley_nodes[elements], mesh.coordinates
     branches = np.linalg.norm(x[mesh.element_nodes[elements]] - x[pulleys][:, None], axis=2)
     length0 = natural_lengths(mesh, model.rest_lengths)[elements]
-    mass = per_length[elements] * length0
-    return Ropes(elements, pulleys, branches, length0, mass, friction[elements])
+    return Ropes(elements, pulleys, branches, length0, per_length[elements] * length0, friction[elements])
 
 
 IN_WIND = ("WDD", "FLD")
@@ -516,37 +515,18 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
 
 def free_bodies(model: Model, bars: Bars) -> list[str]:
     """Parts that no support and no grounded spring holds."""
-    given = supports(model)
-    if not given and not model.bodies and not model.free_bodies:
+    held = np.asarray(held_dofs(model).any(axis=1))
+    if not held.any() and not model.bodies and not model.free_bodies:
         return ["no supports: no *BOUNDARY anywhere"]
     mesh, links = model.mesh, _links(model)
-    part = _parts(len(mesh.node_labels), links)
-    held = [model.pinned, *(mesh.nodes_of(boundary.target) for boundary in given)]
-    held.append(mesh.element_nodes[mesh.is_of("SPRING1"), 0])
-    held += [mesh.nodes_of(body.node) for body in model.free_bodies]
+    part = parts(len(mesh.node_labels), links)
+    held[mesh.element_nodes[mesh.is_of("SPRING1"), 0]] = True
+    for body in model.free_bodies:
+        held[mesh.nodes_of(body.node)] = True
     linked = distinct(np.array(links, np.int64).ravel())
-    free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
-    parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
-    return [f"a free body without supports: nodes {some(labels)}" for labels in parts][:LISTED]
-
-
-def _parts(count: int, links: list[tuple[int, int]]) -> Ints:
-    """(count,) one node of the part that each node belongs to; to import scipy for it takes longer than most checks."""
-    above = list(range(count))
-
-    def top(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    for first, second in links:
-        above[top(first)] = top(second)
-    return np.array([top(node) for node in range(count)], np.int64)
-
-
-def supports(model: Model) -> list[Boundary]:
-    """Those of the model and of all steps."""
-    return [*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)]
+    free = linked[~np.isin(part[linked], part[held])]
+    bodies = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
+    return [f"a free body without supports: nodes {some(labels)}" for labels in bodies][:LISTED]
 
 
 def nothing_acts(model: Model, bars: Bars) -> list[str]:
@@ -559,8 +539,7 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     for step in model.steps:
         moving = [each for each in (*step.boundaries, *step.rotations) if each.value or each.amplitude]
         turning = [winch for winch in step.winches if winch.value or winch.is_tension]
-        loads = step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures
-        if loads or moving or turning:
+        if step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures or moving or turning:
             return []
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, *WINCH, moving support or initial condition"]
 
@@ -686,19 +665,14 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in dynamic):
         return []
     mesh = model.mesh
-    n = len(mesh.node_labels)
-    massless, held = np.zeros(n, bool), np.zeros((n, 3), bool)
-    (legs, owner), ropes = mesh.legs, collect_ropes(model)
+    massless, (legs, owner), ropes = np.zeros(len(mesh.node_labels), bool), mesh.legs, collect_ropes(model)
     massless[legs] = True
     massless[bars.connectivity[bars.mass > 0.0].ravel()] = False
     massless[legs[np.isin(owner, ropes.elements[ropes.mass > 0.0])]] = False
     for point in model.masses:
         if point.mass > 0.0:
             massless[mesh.element_nodes[mesh.element_sets[point.element_set]]] = False
-    for boundary in supports(model):
-        held[mesh.nodes_of(boundary.target), boundary.dof - 1] = True
-    held[model.pinned] = True
-    massless &= ~held.all(axis=1)
+    massless &= ~held_nodes(model)
     if model.equations or not massless.any():
         return []
     return [
@@ -712,10 +686,9 @@ def units(model: Model, bars: Bars) -> list[str]:
     found = []
     unit_area = {section.material for section in model.sections if section.area == 1.0}
     for material in model.materials.values():
-        is_axial = material.name in unit_area  # E A is given as E
-        if material.young is not None and 0 < material.young < LOW_MODULUS and not is_axial:
-            low = f"E = {material.young:g} is low for Pa: given in GPa or MPa by mistake?"
-            found.append(f"material {material.name}: {low}")
+        young, is_axial = material.young or 0.0, material.name in unit_area  # E A is given as E
+        if 0 < young < LOW_MODULUS and not is_axial:
+            found.append(f"material {material.name}: E = {young:g} is low for Pa: given in GPa or MPa by mistake?")
         if material.density > HIGH_DENSITY:
             found.append(f"material {material.name}: density {material.density:g} is above that of any solid in kg/m^3")
     unused = set(model.materials) - {section.material for section in model.sections}
@@ -746,8 +719,7 @@ def ringing(model: Model, bars: Bars) -> list[str]:
     found = []
     for number, step in enumerate(model.steps, start=1):
         own = step.procedure
-        rings = isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator)
-        if rings:
+        if isinstance(own, Dynamic) and {"NEWMARK": True, "GENERALIZED ALPHA": own.rho > CALM}.get(own.integrator):
             found.append(
                 f"step {number}: lines that snap taut or touch down vibrate axially, and nothing damps that: TIME "
                 f"INTEGRATOR=GENERALIZED ALPHA, RHO=0.4 (or BETA of *DAMPING) and dt <= {snap_text(bars, snapping)} "

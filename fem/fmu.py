@@ -28,12 +28,7 @@ from fem.runs.own import check_file
 from fem.show.series import number_of
 
 LIBRARIES = {3: "pythonfmu3", 2: "pythonfmu"}
-READ: dict[str, Callable[[Stepper, int], Any]] = {
-    "U": lambda sim, label: sim.u(label),
-    "V": lambda sim, label: sim.v(label),
-    "A": lambda sim, label: sim.a(label),
-    "RF": lambda sim, label: sim.reaction(label),
-}
+READ = {"U": Stepper.u, "V": Stepper.v, "A": Stepper.a, "RF": Stepper.reaction}
 DESCRIPTION, DECK = "interface.json", "deck"
 SCRIPT = '''"""A deck as a unit for co-simulation, made by fem {version}."""
 

@@ -301,8 +301,7 @@ def frequencies(
     # Without a static step the first one says what is held; how it moves is left out.
     first = (*model.steps, Step(Static(), nlgeom=True))[0]
     boundaries, rotations = ((), ()) if at_rest else (still(first.boundaries), still(first.rotations))
-    nlgeom = (at_rest or [first])[-1].nlgeom
-    asking = Step(Frequency(count), nlgeom=nlgeom, boundaries=boundaries, rotations=rotations)
+    asking = Step(Frequency(count), nlgeom=(at_rest or [first])[-1].nlgeom, boundaries=boundaries, rotations=rotations)
     history = run(replace(model, steps=(*at_rest, asking)), solver=solver)
     for notice in history.notices:
         if notice.startswith(f"step {len(at_rest) + 1}: "):

@@ -67,8 +67,7 @@ def judge(text: str, name: str = "deck.inp", folder: Path | None = None) -> Judg
     except FemError as error:
         return Judged((Finding(str(error), is_error=True),))
     else:
-        told = [Finding(said) for said in (*report.findings, *report.notices)]
-        return Judged(tuple(told), model, report.description)
+        return Judged(tuple(map(Finding, (*report.findings, *report.notices))), model, report.description)
     found = []
     for problem in problems:
         said = problem.message + (f"; {problem.hint}" if problem.hint else "")

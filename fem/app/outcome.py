@@ -263,8 +263,7 @@ class Outcome:
         self._downloads.show(self._folders[0], deck)
         self._tell()
         if self.is_running:  # once the page has it, the picture comes into view
-            script = f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)"
-            self._all.client.run_javascript(script)
+            self._all.client.run_javascript(f"setTimeout(() => getHtmlElement({self._all.id})?.scrollIntoView(), 100)")
 
     def _leave(self) -> None:
         """What is being read is no longer wanted: its reader ends."""

@@ -15,7 +15,7 @@ from nicegui import background_tasks, ui
 
 from fem.app import deck_text
 from fem.app.outcome import COLOURS, NumberField, Outcome, Player, chart, not_negative, positive, read_number, whole
-from fem.app.scene import REST, along, bar_tensions, said_of, sketch_of
+from fem.app.scene import REST, along, bar_tensions, sketch_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.commands.example import shipped
 from fem.errors import CommandError
@@ -204,9 +204,8 @@ class PendulumPlace:
         columns = [tuple(self._numbers(quantity)) for quantity in QUANTITIES]
         time, dt = self._time.value or 0.0, self._dt.value or 0.0
         if time / dt > deck_text.MOST_INCREMENTS:
-            raise CommandError(
-                f"{time / dt:.3g} increments: at most {deck_text.MOST_INCREMENTS:,}; raise dt or shorten the time"
-            )
+            most = f"at most {deck_text.MOST_INCREMENTS:,}; raise dt or shorten the time"
+            raise CommandError(f"{time / dt:.3g} increments: {most}")
         speeds = columns[3] if any(columns[3]) else ()
         return Pendulum(
             columns[0], columns[1], columns[2], speeds, bool(self._absolute.value), str(self._body.value),
@@ -454,9 +453,8 @@ class DeckPlace:
         marked = [finding for finding in judged.findings if finding.line]
         lines = {finding.line: "fem-bad-line" if finding.is_error else "fem-odd-line" for finding in marked}
         count = text.count("\n") + 1
-        self._editor.decorations = [
-            {"kind": "line", "line": line, "class": look} for line, look in sorted(lines.items()) if line <= count
-        ]
+        there = [(line, look) for line, look in sorted(lines.items()) if line <= count]
+        self._editor.decorations = [{"kind": "line", "line": line, "class": look} for line, look in there]
         self._findings.clear()
         with self._findings:
             self._list(judged)
@@ -472,8 +470,7 @@ class DeckPlace:
         heads = f"{errors} error{'s' * (errors != 1)}" if errors else "the deck can be run"
         ui.label(heads + (f", {others} remark{'s' * (others != 1)}" if others else "")).classes("text-weight-medium")
         for finding in judged.findings[:MOST_FINDINGS]:
-            look = "fem-finding fem-failure" if finding.is_error else "fem-finding"
-            label = ui.label(finding.said()).classes(look)
+            label = ui.label(finding.said()).classes("fem-finding fem-failure" if finding.is_error else "fem-finding")
             if finding.line:
                 label.classes("cursor-pointer").on("click", lambda line=finding.line: self._editor.reveal_line(line))
         if len(judged.findings) > MOST_FINDINGS:
@@ -656,7 +653,7 @@ class LinePlace:
         assert judged.model is not None
         tension = bar_tensions(judged.model)
         self._player.show([sketch_of(judged.model, tension)])
-        self._numbers.text = said_of(judged.model)
+        self._numbers.text = "\n".join(notice for notice in judged.model.notices if "natural length" in notice)
         self._chart.clear()
         with self._chart:
             chart(along(judged.model, tension), "m", REST)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.checking import collect_bars, supports
+from fem.checking import collect_bars
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
+from fem.model.notices import held_dofs
 from fem.model.quantities import ELEMENTAL, NODAL
 from fem.runs.frames import says_si, unit_of
 from fem.runs.read import Missing, Results, extremes, open_results
@@ -191,9 +192,8 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
     lines, is_bar = ends[:, 0] != ends[:, 1], mesh.is_of(*BARS, *REEVED)[elements]
     bars, others = np.flatnonzero(lines & is_bar), np.flatnonzero(lines & ~is_bar)
     order = np.concatenate([bars, others])
-    axes, held = model_plane(model), np.zeros((len(mesh.node_labels), 3), bool)
-    for each in supports(model):
-        held[mesh.nodes_of(each.target), each.dof - 1] = True
+    axes, held = model_plane(model), held_dofs(model)
+    held[model.pinned] = False
     fixed = np.flatnonzero(held[:, axes].all(axis=1)).tolist()
     is_si = says_si(model.heading)
     levels = [(model.water.level, "#56B4E9", False)] if model.water else []
@@ -256,11 +256,6 @@ def along(model: Model, tension: Floats) -> Panel:
     length = collect_bars(model).length0
     middle = np.cumsum(length) - 0.5 * length
     return Panel("tension at rest", "N", (("T", np.column_stack([middle, tension])),))
-
-
-def said_of(model: Model) -> str:
-    """Lengths and tensions in words, as the reader of decks tells them; in m and N."""
-    return "\n".join(notice for notice in model.notices if "natural length" in notice)
 
 
 MOST_POINTS = 1_200

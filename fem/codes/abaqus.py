@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fem.codes.export import Writing
+from fem.codes.twin import hht_of
 from fem.deck.kinds import number
 from fem.deck.writer import write_deck
 from fem.model import Dynamic, Model
@@ -85,9 +86,6 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
 
 def dynamic_line(procedure: Dynamic, writing: Writing) -> str:
     """HHT, of which the trapezoidal rule is ALPHA=0."""
-    rho = {"GENERALIZED ALPHA": procedure.rho, "BACKWARD EULER": 0.0}.get(procedure.integrator, 1.0)
-    alpha = procedure.alpha if procedure.integrator == "HHT" else max(-1.0 / 3.0, (rho - 1.0) / (rho + 1.0))
-    if procedure.integrator not in ("NEWMARK", "HHT"):
-        writing.note(f"scheme: {procedure.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
+    alpha = procedure.alpha if procedure.integrator == "HHT" else hht_of(procedure, writing)
     flags = [*(["DIRECT"] if procedure.direct else []), f"ALPHA={number(alpha)}"]
     return ", ".join(["*DYNAMIC", *flags, *([] if procedure.initial_acceleration else ["INITIAL=NO"])])

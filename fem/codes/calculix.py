@@ -13,7 +13,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.codes.export import Writing
-from fem.codes.twin import Series, Stage, Twin, printed, twin_of
+from fem.codes.twin import Series, Stage, Twin, hht_of, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model
 
@@ -100,7 +100,8 @@ def step_lines(twin: Twin, stage: Stage, curves: dict[Series, str], writing: Wri
     """One step: all its loads and supports anew, each along its curve in total time."""
     lines = [f"** {stage.name}", f"*STEP, NLGEOM, INC={2 * stage.increments + 10}", "*CONTROLS, PARAMETERS=FIELD"]
     lines.append(f"{number(max(1e-8, stage.tolerance))}, 0.001")
-    lines.append(f"*DYNAMIC, DIRECT, ALPHA={number(stage.hht(writing))}" if stage.dynamic else "*STATIC, DIRECT")
+    dynamic = stage.dynamic
+    lines.append(f"*DYNAMIC, DIRECT, ALPHA={number(hht_of(dynamic, writing))}" if dynamic else "*STATIC, DIRECT")
     lines.append(f"{number(stage.dt)}, {number(stage.period)}")
     before = twin.stages[max(0, [one.start for one in twin.stages].index(stage.start) - 1)]
     releases = bool(before.held.keys() - stage.held.keys())

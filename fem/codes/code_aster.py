@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fem.codes.export import Writing
-from fem.codes.twin import Member, Series, Stage, Twin, twin_of
-from fem.model import Model
+from fem.codes.twin import Member, Series, Stage, Twin, hht_of, twin_of
+from fem.model import Dynamic, Model
 
 ON_A_LINE = 8
 NAME = 24
@@ -134,7 +134,7 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
         *("  MODELE=MO, CHAM_MATER=CHMAT, CARA_ELEM=CARA,", "  EXCIT=(", *excitation, "  ),"),
         f"  INCREMENT=_F(LIST_INST=LI{number}),",
         *([f"  ETAT_INIT=_F(EVOL_NOLI=RESU{number - 1}),"] if number > 1 else []),
-        *([f"  SCHEMA_TEMPS={scheme(stage, writing)},"] if stage.dynamic else []),
+        *([f"  SCHEMA_TEMPS={scheme(stage.dynamic, writing)},"] if stage.dynamic else []),
         *("  COMPORTEMENT=(", *laws, "  ),"),
         f"  CONVERGENCE=_F(RESI_GLOB_RELA={stage.tolerance!r}, ITER_GLOB_MAXI={most}),",
         "  NEWTON=_F(REAC_ITER=1))",
@@ -142,10 +142,8 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
     ]
 
 
-def scheme(stage: Stage, writing: Writing) -> str:
+def scheme(dynamic: Dynamic, writing: Writing) -> str:
     """SCHEMA_TEMPS of a dynamic step."""
-    assert stage.dynamic is not None
-    if stage.dynamic.integrator == "NEWMARK":
-        numbers = f"BETA={stage.dynamic.beta!r}, GAMMA={stage.dynamic.gamma!r}"
-        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', {numbers})"
-    return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={stage.hht(writing)!r}, MODI_EQUI='OUI')"
+    if dynamic.integrator == "NEWMARK":
+        return f"_F(SCHEMA='NEWMARK', FORMULATION='DEPLACEMENT', BETA={dynamic.beta!r}, GAMMA={dynamic.gamma!r})"
+    return f"_F(SCHEMA='HHT', FORMULATION='DEPLACEMENT', ALPHA={hht_of(dynamic, writing)!r}, MODI_EQUI='OUI')"

@@ -252,8 +252,7 @@ def answer_of(code: str, model: Model, python: str, time_limit: float) -> Answer
             return Answer(code, "done", "", tuple(names), rows, tuple(notes))
         if len(rows) < 3:
             return Answer(code, "failed", words)
-        reached = f"only up to time {rows[-1, 0]:g}: {words}"
-        return Answer(code, "done", "", tuple(names), rows, (*notes, reached))
+        return Answer(code, "done", "", tuple(names), rows, (*notes, f"only up to time {rows[-1, 0]:g}: {words}"))
 
 
 def carried_out(command: list[str], folder: Path, time_limit: float) -> tuple[str, str]:

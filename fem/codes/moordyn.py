@@ -192,8 +192,7 @@ def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
         pull = -down.values[-1] / float(twin.mass[node]) if down else 0.0
         found |= {float(f"{pull:.9g}") if is_weight else math.nan}
     if len(found) > 1 or not all(map(math.isfinite, found)):
-        message = "loads other than one weight along -z: MoorDyn has none"
-        writing.refuse("CLOAD|DLOAD", "", message, "leave them out")
+        writing.refuse("CLOAD|DLOAD", "", "loads other than one weight along -z: MoorDyn has none", "leave them out")
     return max(found, default=0.0)
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.codes.export import Writing, about_of, stem_of
-from fem.codes.twin import Stage, Twin, twin_of
+from fem.codes.twin import Stage, Twin, radius_of, twin_of
 from fem.model import Dashpot, Model, Spring
 
 FAR = 1e3
@@ -79,8 +79,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "TABLE": f"{stem}_opensees.csv",
     }
     writing.close()
-    about = about_of(model)
-    head = HEAD.format(**about, notes="\n".join(writing.notes), table=tables_of["TABLE"])
+    head = HEAD.format(**about_of(model), notes="\n".join(writing.notes), table=tables_of["TABLE"])
     return {"_opensees.py": head + assignments(tables_of, MEANINGS) + body_of("opensees")}, writing.notes
 
 
@@ -150,7 +149,7 @@ def integrator(stage: Stage, writing: Writing) -> Row:
     if dynamic.integrator == "HHT":
         return "HHT", 1.0 + dynamic.alpha
     if dynamic.integrator in ("GENERALIZED ALPHA", "BACKWARD EULER"):
-        rho = stage.rho()
+        rho = radius_of(dynamic)
         if dynamic.integrator == "BACKWARD EULER":
             writing.note("scheme: BACKWARD EULER in the deck, GeneralizedAlpha with rho = 0 here")
         return "GeneralizedAlpha", (2.0 - rho) / (1.0 + rho), 1.0 / (1.0 + rho)

@@ -108,22 +108,23 @@ class Stage(NamedTuple):
     def end(self) -> float:
         return self.start + self.period
 
-    def rho(self) -> float:
-        """Spectral radius of the scheme at high frequencies: 1 undamped, 0 all damped at once."""
-        assert self.dynamic is not None
-        known = {"GENERALIZED ALPHA": self.dynamic.rho, "BACKWARD EULER": 0.0}
-        known["HHT"] = (1.0 + self.dynamic.alpha) / (1.0 - self.dynamic.alpha)
-        return known.get(self.dynamic.integrator, 1.0)
 
-    def hht(self, writing: Writing) -> float:
-        """ALPHA of HHT with that radius, down to -1/3, noted where the deck has another scheme."""
-        assert self.dynamic is not None
-        alpha = max(-1.0 / 3.0, (self.rho() - 1.0) / (self.rho() + 1.0))
-        if self.dynamic.integrator not in ("NEWMARK", "HHT"):
-            writing.note(f"scheme: {self.dynamic.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
-        elif self.dynamic.integrator == "NEWMARK" and (self.dynamic.beta, self.dynamic.gamma) != (0.25, 0.5):
-            writing.note("scheme: the deck's BETA and GAMMA are not those of ALPHA=0, the trapezoidal rule")
-        return alpha
+def radius_of(dynamic: Dynamic) -> float:
+    """Spectral radius of a scheme at high frequencies: 1 undamped, 0 all damped at once."""
+    known = {"GENERALIZED ALPHA": dynamic.rho, "BACKWARD EULER": 0.0}
+    known["HHT"] = (1.0 + dynamic.alpha) / (1.0 - dynamic.alpha)
+    return known.get(dynamic.integrator, 1.0)
+
+
+def hht_of(dynamic: Dynamic, writing: Writing) -> float:
+    """ALPHA of HHT with that radius, down to -1/3, noted where the deck has another scheme."""
+    radius = radius_of(dynamic)
+    alpha = max(-1.0 / 3.0, (radius - 1.0) / (radius + 1.0))
+    if dynamic.integrator not in ("NEWMARK", "HHT"):
+        writing.note(f"scheme: {dynamic.integrator} in the deck, HHT with ALPHA={alpha:.4g} here")
+    elif dynamic.integrator == "NEWMARK" and (dynamic.beta, dynamic.gamma) != (0.25, 0.5):
+        writing.note("scheme: the deck's BETA and GAMMA are not those of ALPHA=0, the trapezoidal rule")
+    return alpha
 
 
 @frozen

@@ -166,8 +166,7 @@ def periodic(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude
     omega, start, mean = fields[1].number("omega", POSITIVE), fields[2].number("t0"), fields[3].number("A0")
     terms = [field.number("A or B") for field in fields[4:]]
     if len(terms) != 2 * count:
-        place = fields[-1].place
-        raise Mistake(place, f"expected {count} pairs A, B after the first line, got {len(terms)} numbers")
+        raise Mistake(fields[-1].place, f"expected {count} pairs A, B after the first line, got {len(terms)} numbers")
     pairs = tuple(zip(terms[::2], terms[1::2], strict=True))
     return Amplitude(name, "PERIODIC", time, omega=omega, start=start, mean=mean, fourier=pairs)
 

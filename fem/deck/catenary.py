@@ -89,8 +89,7 @@ def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
 def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Floats:
     """(n,) weight per natural length from node to node, these at ``places`` (n+1, 3); in water what it has there."""
     given = catenary.weight
-    own = given is None
-    weight = bars.together(weights_in_water(draft, bars, places)) if own else np.full(len(places) - 1, given)
+    weight = bars.together(weights_in_water(draft, bars, places)) if given is None else np.full(len(places) - 1, given)
     if not weight.any():
         hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
         raise catenary.card.mistake("the line has no weight", hint)
@@ -213,13 +212,11 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
     depth = -float(one.depth(start[None], up)[0]) / float(normal @ axes[1])
     bottom = Bottom(depth, math.atan2(-float(normal @ axes[0]), float(normal @ axes[1])))
     if catenary.is_held:
-        card, one = catenary.card, beds[0]
         if any((each.axial, each.slip) != (one.axial, one.slip) for each in beds):
             raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
         if one.axial == 0.0:
             raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
-        is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
-        if is_static and not one.rubs_in_statics:
+        if draft.steps and isinstance(draft.steps[0].procedure, Static) and not one.rubs_in_statics:
             what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
             draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
         bottom, slip = bottom._replace(friction=one.axial), one.slip
@@ -278,7 +275,6 @@ def lay_lines(draft: Draft) -> None:
         draft.card = catenary.card
         with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
             lay_line(draft, catenary)
-    draft.card = None
 
 
 def lay_line(draft: Draft, catenary: Catenary) -> None:

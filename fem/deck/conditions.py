@@ -324,12 +324,8 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
     tied = [term.target for terms in draft.equations for term in terms]
     tied += [each for *pair, _ in draft.links for each in pair]
     loaded = [load.target for step in draft.steps for load in step.nodal_loads]
-    found: dict[int, str] = {}
-    for targets, what in (
-        (loaded, "is loaded, but moves as *BOUNDARY says"),
-        (tied, "belongs to an equation or a link"),
-    ):
-        found |= {node: what for target in targets for node in nodes.members(target).tolist()}
+    blamed = (loaded, "is loaded, but moves as *BOUNDARY says"), (tied, "belongs to an equation or a link")
+    found = {node: what for targets, what in blamed for target in targets for node in nodes.members(target).tolist()}
     found |= dict.fromkeys(mesh.legs[0].ravel().tolist(), "belongs to an element")
     return found
 

@@ -376,8 +376,7 @@ class Draft:
     def spend(self, count: int, place: Place) -> None:
         """Nodes, elements, equations and set members that a deck makes at once must not fill the memory."""
         if (self.generated + count) * BYTES_EACH > machine_memory():
-            what = f"the {self.generated + count:.3g} entries generated"
-            raise Mistake(place, f"not enough memory for {what}")
+            raise Mistake(place, f"not enough memory for the {self.generated + count:.3g} entries generated")
         self.generated += count
 
     def use(self, family: str, name: str | int, place: Place) -> None:

@@ -61,8 +61,7 @@ def aqua(card: Card, draft: Draft) -> None:
     rows = list(draft.rows(card))
     given = AQUA.read(rows[0], draft)
     if given["seabed"] > given["level"]:
-        message = f"the seabed at {given['seabed']:g} is above the still level, {given['level']:g}"
-        raise Mistake(rows[0].place, message)
+        raise Mistake(rows[0].place, f"the seabed at {given['seabed']:g} is above the still level, {given['level']:g}")
     current = []
     for row in rows[1:]:
         if len(row) > 4:
@@ -200,8 +199,7 @@ def added_mass(card: Card, draft: Draft) -> None:
             blame_absent_fluid(row, "FI", draft)
             target = draft.target(row.field(0), "element")
             diameter, added = row.amount(2, "the diameter D", positive=True), row.amount(3, "C_A")
-            load = FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added)
-            draft.open_step.fluid_loads.append((load, row.place))
+            draft.open_step.fluid_loads.append((FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added), row.place))
 
 
 def check_fluids(draft: Draft, mesh: Mesh) -> None:

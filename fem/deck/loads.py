@@ -127,8 +127,7 @@ def cload(card: Card, draft: Draft) -> None:
     late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            given = NODAL_FORCE.read(row, draft)
-            load = model.NodalLoad(**given, amplitude=amplitude, is_imaginary=late)
+            load = model.NodalLoad(**NODAL_FORCE.read(row, draft), amplitude=amplitude, is_imaginary=late)
             if load.dof > 3:
                 draft.open_step.moments.append((load, row.field(1).place))
             else:

@@ -287,8 +287,7 @@ def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
             yield what, f"*{what} with *{law} in material {name}", why
     if law == "INEXTENSIBLE" and "NO COMPRESSION" in cards:
         if entry.numbers["compression_ratio"] != 0.0:
-            hint = "a rope carries no compression: remove RATIO"
-            yield "NO COMPRESSION", f"RATIO with *INEXTENSIBLE in {name}", hint
+            yield "NO COMPRESSION", f"RATIO with *INEXTENSIBLE in {name}", "a rope carries no compression: remove RATIO"
     elif law == "INEXTENSIBLE" and "RESTITUTION" in cards and "NO TENSION" not in cards:
         message = f"RESTITUTION is for ropes and stops: material {name} has no *NO COMPRESSION or *NO TENSION"
         yield "RESTITUTION", message, "a rod has no impacts"
@@ -312,8 +311,7 @@ def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
     wrong = list(table_mistakes(given, numbers.get("compression_ratio") == 0.0)) if isinstance(given, Uniaxial) else []
     yield from wrong
     if isinstance(dynamic, DynamicStiffness) and not wrong:
-        young = numbers.get("young")
-        yield from too_soft(dynamic, given if isinstance(given, Uniaxial) else None, young)
+        yield from too_soft(dynamic, given if isinstance(given, Uniaxial) else None, numbers.get("young"))
 
 
 def table_mistakes(given: Uniaxial, is_rope: bool) -> Iterator[Finding]:

@@ -241,10 +241,7 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
     name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
-    if card.has("INSTANCE"):
-        define_in_instance(card, draft, table, name, family)
-    else:
-        add_members(card, draft, table, name, family)
+    (define_in_instance if card.has("INSTANCE") else add_members)(card, draft, table, name, family)
 
 
 def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
@@ -265,8 +262,7 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
         if chunk.where is not None and missing is not None and not draft.has_failed(*OPENING, "NODE", "ELEMENT"):
             message = f"set {name}: instance {instance} has no {family} {chunk.labels[missing]}"
             draft.report(Mistake(chunk.where(missing), message))
-        added = INSTANCE * (1 + list(draft.instances).index(instance))
-        table.add(name, chunk.labels + added)
+        table.add(name, chunk.labels + INSTANCE * (1 + list(draft.instances).index(instance)))
 
 
 def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
@@ -409,13 +405,11 @@ def add_sets(draft: Draft, mesh: Any, lines: list[int], node_labels: Ints, eleme
     for name, groups in (of_cells | mesh.cell_sets).items():
         for start, at in zip(starts, lines, strict=False):
             if at < len(groups) and groups[at] is not None and len(groups[at]):
-                members = start + np.asarray(groups[at], dtype=np.int64)
-                draft.element_sets.add(set_name(name), element_labels[members])
+                draft.element_sets.add(set_name(name), element_labels[start + np.asarray(groups[at], dtype=np.int64)])
     for name, data in physical.items():
         for block, tag in zip(mesh.cells, tags, strict=True) if data[1] == 0 and name not in mesh.cell_sets else ():
             if block.type == "vertex":
-                points = np.asarray(block.data)[tag == data[0]].ravel()
-                draft.node_sets.add(set_name(name), node_labels[points])
+                draft.node_sets.add(set_name(name), node_labels[np.asarray(block.data)[tag == data[0]].ravel()])
 
 
 def set_name(name: object) -> str:

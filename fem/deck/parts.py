@@ -69,8 +69,7 @@ def instance(card: Card, draft: Draft) -> None:
     draft.parts.instances.append(found := Instance(name, model, card.place, Position(np.zeros(3)), cards))
     draft.parts.used.add(model)
     if model not in draft.parts.cards_of:
-        message = f"there is no part {model}"
-        raise Mistake(card.field("PART").place, message, did_you_mean(model, draft.parts.cards_of))
+        raise Mistake(card.field("PART").place, f"there is no part {model}", did_you_mean(model, draft.parts.cards_of))
     found.position = position_of(card)
 
 

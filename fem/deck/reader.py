@@ -334,12 +334,9 @@ def build_model(draft: Draft, end: Place) -> Model:
     model = Model(mesh, **as_given(draft, EMPTY.keys() - built.keys()), **built)
     axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
     if axes:
-        labels = mesh.node_labels
-        first = min(axes)
-        draft.notice(
-            f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
-            + (", and so on" if len(axes) > 1 else "")
-        )
+        first, other = mesh.node_labels[min(axes)], mesh.node_labels.max() + 1
+        more = ", and so on" if len(axes) > 1 else ""
+        draft.notice(f"*TRANSFORM: U, V, A and RF of node {first} in its axes are those of node {other}{more}")
     try:
         return turn_clamps(conditions.in_axes(model, axes))
     except ValueError as error:

@@ -20,10 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, parts
 from fem.lines.hanging import LineError
 from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Static, Step, Temperature
 from fem.model.facts import carried_by, natural_lengths, of_sections
@@ -110,7 +108,7 @@ def reasons(model: Model) -> NDArray[Any]:
 
 
 def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
-    """(p,) number of the row to which the bars between pairs of nodes (p, 2) belong: bars that are joined at nodes
+    """(p,) one bar of the row to which the bars between pairs of nodes (p, 2) belong: bars that are joined at nodes
     with two neighbours and differ by no more than ``ALIKE`` in their lengths (p,)."""
     joined: list[list[int]] = [[] for _ in range(nodes)]
     for place, pair in enumerate(pairs.tolist()):
@@ -118,8 +116,7 @@ def rows_of(pairs: Ints, size: Floats, nodes: int) -> Ints:
             joined[node].append(place)
     both = np.array([places for places in joined if len(places) == 2], np.int64).reshape(-1, 2)
     both = both[size[both].max(axis=1) <= ALIKE * size[both].min(axis=1)]
-    graph = coo_array((np.ones(len(both)), tuple(both.T)), (len(pairs), len(pairs)))
-    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+    return parts(len(pairs), both.tolist())
 
 
 class Cut:

@@ -329,8 +329,7 @@ class Scanner:
         stray = next((number for number in range(start, stop) if source.lines[number - 1].strip()), None)
         if stray is not None and not self.stray:
             self.stray = True
-            place = Place(source, stray, 1)
-            self.report(Mistake(place, "data before the first keyword", "keyword lines start with *"))
+            self.report(Mistake(Place(source, stray, 1), "data before the first keyword", "keyword lines start with *"))
 
     def close(self) -> None:
         """The open card is complete. Call once after the outermost file."""

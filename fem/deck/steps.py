@@ -103,10 +103,8 @@ def step(card: Card, draft: Draft) -> None:
         draft.step.perturbation = card.parameters["PERTURBATION"].place
     draft.step.name = card.name("NAME")
     draft.step.max_increments = card.integer("INC")
-    if card.has("EXTRAPOLATION"):
-        draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
-    if card.has("AMPLITUDE"):
-        draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "STEP")
+    draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "") or None
+    draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "") or None
 
 
 @keyword("anywhere")
@@ -273,8 +271,7 @@ def visco(card: Card, draft: Draft) -> None:
     if times is None or times.first is None or times.period is None:
         raise card.mistake("*VISCO needs a data line with the first increment and the period, in time")
     check_times(times, times.first, times.period)
-    own = Static(times.first, times.period, times.smallest, times.largest, direct, creeps=True)
-    set_procedure(card, draft, own)
+    set_procedure(card, draft, Static(times.first, times.period, times.smallest, times.largest, direct, creeps=True))
 
 
 def arc_end(row: Row, draft: Draft) -> ArcEnd:
@@ -421,9 +418,7 @@ def blame_short_files(draft: Draft) -> None:
     for step, period in zip(draft.steps, periods, strict=True):
         if isinstance(step.procedure, SteadyState):  # its amplitudes are functions of the frequency
             continue
-        entries: list[Any] = [entry for entry, _ in step.boundaries]
-        entries += [entry for entry, _ in step.winches]
-        entries += [load for load, _ in step.moments]
+        entries: list[Any] = [entry for entry, _ in (*step.boundaries, *step.winches, *step.moments)]
         entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
         for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
             place, last = draft.ends[name]

@@ -233,11 +233,10 @@ def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
 
 
 def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:
-    labels = mesh.element_labels
     nothing = f"is not a bar: only T3D2 and T2D2 can touch a *{card.keyword}"
     for wrong, what in ((~is_bar, nothing), (taken, "has two seabeds")):
         if wrong[elements].any():
-            label = draft.as_written(int(labels[elements[wrong[elements]][0]]))
+            label = draft.as_written(mesh.element_labels[elements[wrong[elements]][0]])
             raise card.mistake(f"element {label} {what}")
 
 

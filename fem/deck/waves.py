@@ -190,8 +190,7 @@ def amounts(table: Columns, columns: Mapping[str, int], what: str, hint: str = "
         raise table.mistake(f"the table has no column with the {what}{table.named()}")
     found = np.array(table.numbers(columns[what], f"the {what}"))
     for at in np.flatnonzero(found < 0.0)[:1].tolist():
-        message = f"the {what} must not be negative, got {found[at]:g}"
-        raise Mistake(table.place(at, columns[what]), message, hint)
+        raise Mistake(table.place(at, columns[what]), f"the {what} must not be negative, got {found[at]:g}", hint)
     return found
 
 

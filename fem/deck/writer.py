@@ -145,8 +145,7 @@ def rope_law_lines(material: Material) -> list[str]:
     lines: list[str] = []
     if (given := material.uniaxial) is not None:
         lines.append(card("UNIAXIAL", **{"LARGEST STRESS": given.largest or None}))
-        extrapolation = "LINEAR" if given.is_extended else None
-        lines.append(card("LOADING DATA", TYPE=given.kind, EXTRAPOLATION=extrapolation))
+        lines.append(card("LOADING DATA", TYPE=given.kind, EXTRAPOLATION="LINEAR" if given.is_extended else None))
         lines += table(given.loading)
         lines += [card("UNLOADING DATA", DEFINITION=given.definition)] if given.definition else []
         lines += table(given.unloading)

@@ -213,11 +213,6 @@ class _Chain:
 MOST_HALVINGS, MOST_DOUBLINGS = 40, 60
 
 
-def end_tension(line: Line, shape: Shape) -> float:
-    """Of the force at the last node."""
-    return shape.pull(line, -1)
-
-
 def horizontal_tension(line: Line, shape: Shape) -> float:
     """Of all bars: nothing but weights acts between the ends."""
     return float(shape.tension[-1] * shape.vectors[-1, 0] / np.hypot(*shape.vectors[-1]))
@@ -229,7 +224,8 @@ def sag(line: Line, shape: Shape) -> float:
     return abs(float(0.5 * z[-1] - np.interp(0.5 * x[-1], x, z)))
 
 
-MEASURES = {"TENSION": end_tension, "HORIZONTAL TENSION": horizontal_tension, "SAG": sag}
+MEASURES: dict[str, Callable[[Line, Shape], float]] = {"TENSION": lambda line, shape: shape.pull(line, -1)}
+MEASURES |= {"HORIZONTAL TENSION": horizontal_tension, "SAG": sag}
 
 
 def natural_length(

@@ -154,10 +154,8 @@ class _Resting:
         """The line for a tension; None where it has too few bars."""
         pull = math.exp(log_t)
         right = self._size(pull, self.last)
-        if right is None:
-            return None
-        left = self._left(pull, right)
-        if left is None:
+        left = None if right is None else self._left(pull, right)
+        if right is None or left is None:
             return None
         vectors, tension = np.zeros((self.count, 2)), np.zeros(self.count)
         bars, other = math.ceil(right), math.ceil(left)

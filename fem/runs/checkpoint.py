@@ -123,8 +123,7 @@ def restored(value: Any, arrays: Mapping[str, np.ndarray], types: Mapping[str, t
         return arrays[value["array"]]
     if "dict" in value:
         return {key: restored(item, arrays, types) for key, item in value["dict"].items()}
-    inside = {name: restored(item, arrays, types) for name, item in value["fields"].items()}
-    return types[value["type"]](**inside)
+    return types[value["type"]](**{name: restored(item, arrays, types) for name, item in value["fields"].items()})
 
 
 SET = "set "

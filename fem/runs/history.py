@@ -95,8 +95,7 @@ class History:
         from fem.runs.frames import history_html
 
         modes = [modes.frequency for modes in self.modes]
-        table = self.table("increments")
-        return history_html(self.model, table, self.energy_error_text, modes, self.notices)
+        return history_html(self.model, self.table("increments"), self.energy_error_text, modes, self.notices)
 
     @property
     def mesh(self) -> Mesh:

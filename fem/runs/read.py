@@ -188,8 +188,7 @@ def open_results(folder: Path) -> Results:
     if not path.is_file():
         raise CommandError(f"{folder} contains no results of a run: there is no {RUN_RECORD} in it")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        results = Results(folder, record)
+        results = Results(folder, json.loads(path.read_text(encoding="utf-8")))
         results.name  # noqa: B018 - a record of another program has none
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CommandError(f"{path} cannot be read as the record of a run: {error}") from None

@@ -126,8 +126,7 @@ class Schedule:
         self, model: Model, step_index: int, start_time: float, expected_increments: int | None, fields: bool = True
     ) -> None:
         requests = outputs_in_force(model.steps, step_index)
-        procedure = model.steps[step_index].procedure
-        period = procedure.period
+        period = model.steps[step_index].procedure.period
         node_sets = printed(model, requests, "NODE PRINT")
         above = [np.unique(model.mesh.element_nodes[model.mesh.bars_in(bed.element_set)]) for bed in model.seabeds]
         self.nodes = model.with_pinned(union([*node_sets, *above]))  # all nodes of lines on a bottom: ``touchdown.csv``

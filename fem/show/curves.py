@@ -183,17 +183,13 @@ def force_figure(
     results: Results, time: Floats, force: Floats, names: list[str], title: str, labels: list[str], pull: Floats | None
 ) -> Figure:
     """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
-    axes = style.moving(force)
-    figure, rows = style.panels(len(axes) + (pull is not None), title)
-    for place, name in enumerate(names):
-        for (panel,), axis in zip(rows, axes, strict=False):
-            style.curve(panel, time, force[:, place, axis], place, name)
-        if pull is not None:
-            style.curve(rows[-1][0], time, pull[:, place], place)
-    for (panel,), axis in zip(rows, axes, strict=False):
-        panel.set_ylabel(style.labelled(results, labels[axis], "force"))
-    if pull is not None:
-        rows[-1][0].set_ylabel(style.labelled(results, "T along the bar", "force"))
+    parts = [(labels[axis], force[:, :, axis]) for axis in style.moving(force)]
+    parts += [] if pull is None else [("T along the bar", pull)]
+    figure, rows = style.panels(len(parts), title)
+    for (panel,), (what, values) in zip(rows, parts, strict=True):
+        for place, name in enumerate(names):
+            style.curve(panel, time, values[:, place], place, name)
+        panel.set_ylabel(style.labelled(results, what, "force"))
     style.finish(results, rows)
     return figure
 
@@ -274,8 +270,7 @@ def read_paths(results: Results) -> list[Path]:
     values = results.nodes.curves((column,), (node,), keys)[node]
     values = values[~np.isnan(values[:, 3])]
     factor = rows[np.searchsorted(keys, instant_keys(values)), 3]
-    steps = np.unique(values[:, 0])
-    each = [(int(step), values[:, 0] == step) for step in steps.tolist()]
+    each = [(int(step), values[:, 0] == step) for step in np.unique(values[:, 0]).tolist()]
     paths = [Path(step, node, column, values[its, 3], factor[its]) for step, its in each if its.sum() >= LEAST_INSTANTS]
     if not paths:
         raise Missing(REQUEST)
@@ -329,9 +324,8 @@ def response(results: Results) -> Figure:
         style.legend_below(right)
         if each.part:
             left.set_title(f"{each.name}{each.part}", fontsize=9)
-    label = f"frequency f [1/{results.unit('time')}]"
     for panel in rows[-1]:
-        panel.set_xlabel(label)
+        panel.set_xlabel(f"frequency f [1/{results.unit('time')}]")
     return figure
 
 

@@ -131,9 +131,7 @@ def shown(value: Any) -> str:
         return f"{value + 0.0:.6g}"  # zero has no sign
     if isinstance(value, Mapping):
         return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if shown(item))
-    if isinstance(value, list | tuple):
-        return ", ".join(filter(None, map(shown, value)))
-    return str(value)
+    return ", ".join(filter(None, map(shown, value))) if isinstance(value, list | tuple) else str(value)
 
 
 def picture(figure: Figure, caption: str = "") -> Picture:

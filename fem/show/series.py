@@ -148,8 +148,7 @@ def number_of(name: str) -> tuple[str, str, int]:
     """Column, kind (``e``, ``n``) and label that ``T_e12`` or ``T_12`` names. CommandError: it names no number."""
     match = NAME.fullmatch(name.strip())
     if not match:
-        form = "write T_e12 (element 12) or U3_n5 (node 5)"
-        raise CommandError(f"{name.strip()!r} does not name a series: {form}")
+        raise CommandError(f"{name.strip()!r} does not name a series: write T_e12 (element 12) or U3_n5 (node 5)")
     column, kind, label = match[1].upper(), match[2].lower(), int(match[3])
     kind = kind or ("e" if column in columns_of("e") else "n")
     check_column(column, kind)

@@ -174,10 +174,8 @@ def maps(results: Results, found: reading.Tensions, parts: list[Any], title: str
     middle, half = 0.5 * (low + high)[across], 0.54 * np.maximum(high - low, 0.15 * (high - low).max())[across]
     scale, _ = reading.tension_scale(np.array([part[1:] for part in parts]))
     is_flat = len(across) == 2
-    figure = Figure(figsize=(10.5, 1.0 + (3.0 if is_flat else 3.6) * len(parts)), layout=margins(is_flat))
-    figure.suptitle(reading.magnified_title(title, 1.0), fontsize=style.TITLE)
-    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
-    axes = figure.subplots(len(parts), 3, squeeze=False, subplot_kw=kind)
+    size = 10.5, 1.0 + (3.0 if is_flat else 3.6) * len(parts)
+    figure, axes = pictures(len(parts), 3, size, reading.magnified_title(title, 1.0), is_flat)
     for row, (when, *values) in zip(axes, parts, strict=True):
         for panel, name, forces in zip(row, ("minimum", "mean", "maximum"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
@@ -247,19 +245,21 @@ def set_stage(
     flat_grid = grids[int(np.argmax(sizes))]
     rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
     height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
-    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins(is_flat))
-    figure.suptitle(style.shortened(title), fontsize=style.TITLE)
-    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
-    grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
-    for panel in grid[count:]:
+    size = WIDTH, float(np.clip(height, 4.5, HEIGHT))
+    figure, grid = pictures(rows, columns, size, style.shortened(title), is_flat)
+    panels = grid.ravel().tolist()
+    for panel in panels[count:]:
         panel.set_axis_off()
-    return figure, grid[:count], 0.5 * (low + high), half
+    return figure, panels[:count], 0.5 * (low + high), half
 
 
-def margins(is_flat: bool) -> ConstrainedLayoutEngine:
-    """Around panels; the layout does not see the names of axes in space."""
-    space = {"w_pad": 0.04} if is_flat else {"w_pad": 0.3, "h_pad": 0.3, "rect": BESIDE}
-    return ConstrainedLayoutEngine(**space)
+def pictures(rows: int, columns: int, size: tuple[float, float], title: str, is_flat: bool) -> tuple[Figure, Any]:
+    """A figure of a size in inches, and (rows, columns) panels; the layout does not see the names of axes in space."""
+    margins = {"w_pad": 0.04} if is_flat else {"w_pad": 0.3, "h_pad": 0.3, "rect": BESIDE}
+    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(**margins))
+    figure.suptitle(title, fontsize=style.TITLE)
+    return figure, figure.subplots(rows, columns, squeeze=False, subplot_kw=kind)
 
 
 def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:

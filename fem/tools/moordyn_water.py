@@ -120,8 +120,7 @@ def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tupl
 
 def changing(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...]]:
     """A profile that changes in time: rows of time, then vx at all depths, vy, vz."""
-    path = moorings.file.with_name(CHANGING)
-    first, *rows = rows_of(path, "Currents 2 takes the current", CHANGING_HEADS)
+    first, *rows = rows_of(moorings.file.with_name(CHANGING), "Currents 2 takes the current", CHANGING_HEADS)
     depths = numbers_in(first, "a depth")
     if rows and not all(map(is_number, rows[0].words)):
         rows = rows[1:]

@@ -317,7 +317,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--integrator", metavar="NAME", help="TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)")
     drag = "drag of the air: a force C m v on every mass m [1/s] (default: 0)"
     command.add_argument("--damping", metavar="C", type=not_negative, help=drag)
-    where = "deck to write (default: pendulum_<N>.inp)"
-    command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
+    command.add_argument("--output", metavar="FILE.inp", type=Path, help="deck to write (default: pendulum_<N>.inp)")
     add_force(command)
     command.add_argument("--run", action="store_true", help="run the deck, too; results in results/<deck name>")

@@ -116,9 +116,7 @@ def celsius(value: float, unit: str) -> float:
 
 def shown(value: Any, kind: str, units: Mapping[str, str]) -> Any:
     """A number in SI (temperatures in C), or an array, in other units."""
-    if units[kind] == "F":
-        return value * 1.8 + FREEZING_F
-    return value / UNITS[kind][units[kind]]
+    return value * 1.8 + FREEZING_F if units[kind] == "F" else value / UNITS[kind][units[kind]]
 
 
 class Heading(NamedTuple):
@@ -590,9 +588,7 @@ def told_lines(line: SagTension) -> list[str]:
     of, told, knee = line.units, line.told, line.knee()
     many = f"ruling span of {len(line.spans)}: " if len(line.spans) > 1 else "span "
     creep = "ten years of creep" if line.is_creep_larger else f"{line.load}, creep is not a factor"
-    above = "load throughout"
-    if knee is not None:
-        above = f"no load above {told(knee, 'temperature'):.3g} {of['temperature']}"
+    above = "load throughout" if knee is None else f"no load above {told(knee, 'temperature'):.3g} {of['temperature']}"
     lines = [
         f"{line.section.name}, {many}{told(line.span, 'length'):.6g} {of['length']}, strung by the {line.governing}",
         f"final is after {creep}; the wires carry {above}",

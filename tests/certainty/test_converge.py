@@ -16,8 +16,7 @@ from fem.deck.refined import refined
 from fem.deck.writer import with_increments
 from fem.model import Model
 from fem.study.certainty.companions import stretched
-from fem.study.certainty.converge import Choice, Share, changed, next_choice
-from fem.study.certainty.switches import damped_model, undamped, variants
+from fem.study.certainty.converge import Choice, Share, changed, damped_model, next_choice, undamped, variants
 
 OSCILLATOR = """*HEADING
 a mass on a spring, let go at 0.1

@@ -20,9 +20,8 @@ from fem.show.page import Grid
 from fem.show.report import accuracy
 from fem.study.certainty import companions
 from fem.study.certainty.companions import Companions
-from fem.study.certainty.error_bars import bars_from, completed, grows_exponentially
+from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
 from fem.study.certainty.numbers import highest
-from fem.study.certainty.richardson import estimate
 from fem.study.question import Answer
 from fem.study.tracks import Track
 
@@ -238,6 +237,54 @@ def test_command(tmp_path, capsys, monkeypatch):
     where = ["--continue", "--output", str(out)]  # complete: bars are made from the text of its tables
     assert cli.main(["run", "inputs/sdnl100.inp", "--error-bars", "--no-vtk", "--quiet", *where]) == 0
     assert (out / "nodes.csv").read_text().splitlines() == [head, *lines]
+
+
+STRING = """*NODE
+1, 0., 0., 0.
+7, 6., 0., 0.
+*NGEN
+1, 7
+*ELEMENT, TYPE=T3D2, ELSET=STRING
+1, 1, 2
+*ELGEN, ELSET=STRING
+1, 6
+*MATERIAL, NAME=M
+*ELASTIC
+1000.
+*DENSITY
+1.
+*SOLID SECTION, ELSET=STRING, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+7, 1, 3
+*INITIAL CONDITIONS, TYPE=STRESS
+STRING, 100.
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 1.2
+*DLOAD
+STRING, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT, FREQUENCY={every}
+U, V
+*END STEP
+"""
+
+
+def test_rows_that_are_printed_less_often_have_bars_of_mesh_and_dt(tmp_path):
+    """Increments of companions are not instants of these rows: bars are about those of a run that prints every one."""
+    tables = []
+    for every in (1, 3, 7):
+        deck, out = tmp_path / f"every{every}.inp", tmp_path / f"{every}"
+        deck.write_text(STRING.format(every=every))
+        assert cli.main(["run", str(deck), "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
+        tables.append(np.genfromtxt(out / "nodes.csv", delimiter=",", names=True))
+    whole, *sparse = tables
+    for table in sparse:
+        rows = [np.flatnonzero((whole["time"] == each["time"]) & (whole["node"] == each["node"]))[0] for each in table]
+        for name in ("U3_err", "V3_err"):
+            ratio = table[name][table["time"] > 0.0] / whole[name][rows][table["time"] > 0.0]
+            assert np.nanmin(ratio) > 0.5 and np.nanmax(ratio) < 2.0, name
 
 
 def test_no_bars_for_a_run_that_continues():

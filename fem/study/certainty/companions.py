@@ -9,7 +9,7 @@ Of short runs one more companion has half of the shortest increment if the other
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +28,15 @@ from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
 from fem.study.tracks import SeriesSink, Track, every_name, places_of
 from fem.study.trajectory import tightened
-from fem.study.workers import Block, likely_increments, likely_seconds, on_this_machine, process_team, spread
+from fem.study.workers import (
+    Block,
+    likely_increments,
+    likely_seconds,
+    on_this_machine,
+    process_team,
+    solve_block,
+    spread,
+)
 
 TIGHT, QUARTER, HALF, DOUBLE, FOURFOLD, FINE = "residual", "dt/4", "dt/2", "2 dt", "4 dt", "mesh"
 RUN = ""
@@ -220,8 +228,8 @@ class Companions:
 
     @contextmanager
     def beginning(self, processes: int | None = None) -> Iterator[Callable[[History | Track], dict[str, Answer]]]:
-        """Companions of a long run begin at once, in processes of their own, while it goes; what this gives waits for
-        their answers. Those of a short run, or of one whose increments are the solver's, follow it.
+        """Companions of a long run begin at once in other processes, while it goes; some may follow it in this one, as
+        do all of a short run, or of one whose increments are the solver's. What this gives waits for their answers.
         """
         count = processes or os.cpu_count() or 1
         left_open = any(isinstance(step.procedure, Dynamic) and not step.procedure.dt for step in self.model.steps)
@@ -231,12 +239,13 @@ class Companions:
         if count < 2 or left_open or not jobs or self.is_short:
             yield lambda plain: self.run(plain, processes)
             return
-        with process_team(min(count, len(jobs))) as team:
-            answers = spread(team, (Block((job,)) for job in jobs.values()))
+        here, *others = shared(self.model, jobs.values(), count)
+        with process_team(len(others)) as team:
+            answers = spread(team, map(Block, others))
             next(answers)  # they begin
 
             def collected(plain: History | Track) -> dict[str, Answer]:
-                return named(jobs, [each for some in answers for each in some])
+                return named(jobs, [*solve_block(here), *(each for some in answers for each in some)])
 
             yield collected
 
@@ -245,6 +254,17 @@ BYTES_EACH = 120.0
 """Of a number at an increment, in all runs and in what is made of them: 57 of them in the process of the run."""
 LONG = 0.05
 """Guess of ``likely_seconds`` (a second or more, in truth) of a run whose companions begin with it."""
+
+
+def shared(model: Model, jobs: Collection[Job], processes: int) -> list[tuple[Job, ...]]:
+    """Jobs for this process, once it has run the model, and for each other one, as even as can be guessed."""
+    shares: list[tuple[Job, ...]] = [()] * min(processes, len(jobs) + 1)
+    seconds = [likely_seconds(model), *[0.0] * (len(shares) - 1)]
+    for its, job in sorted([(likely_seconds(job.model), job) for job in jobs], key=lambda pair: -pair[0]):
+        idle = seconds.index(min(seconds))
+        shares[idle] += (job,)
+        seconds[idle] += its
+    return shares
 
 
 def named(jobs: Mapping[str, Job], answers: list[Answer]) -> dict[str, Answer]:

@@ -3,6 +3,10 @@
 Error bars of a run say what dt and the mesh contribute. With errors a dt^p + b h^q, p observed, and q as soon as there
 are two meshes, the next run is the cheapest one whose predicted bars are within the accuracy; its own bars decide.
 Increments are divided by whole numbers and bars of lines are split in two; a deck is never made coarser.
+
+A front of tension on a line without internal damping leaves behind it oscillations on every mesh, whose peaks have no
+limit (docs/peaks.md): with BETA the front has a width of its own, and a mesh that is finer than that shows it. Of lines
+that can go slack, what decides the peaks is changed one at a time: damping, mass rule, contacts, time scheme.
 Source: Roache, Verification and Validation in Computational Science and Engineering, 1998, ch. 5.
 """
 
@@ -18,18 +22,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Ints, Say
+from fem.arrays import Columns, Ints, Say
 from fem.deck import parse_deck, read_model, write_deck
 from fem.deck.refined import refined
 from fem.deck.writer import with_increments
-from fem.errors import CommandError, DeckError, NoConvergence
+from fem.errors import CommandError, DeckError, NoConvergence, proposal
 from fem.files import write_new
-from fem.model import Model
+from fem.model import Dynamic, Model
+from fem.model.facts import natural_lengths
+from fem.model.notices import damps_waves
+from fem.model.quantities import ENERGIES
 from fem.runner import verdict_of
-from fem.study.certainty.companions import FINE, Companions, stretched
-from fem.study.certainty.error_bars import ErrorBars, wanted_bars
-from fem.study.certainty.switches import damped_model, slack_lines, switches, undamped
-from fem.study.certainty.wanted import checked
+from fem.runs.run_record import COMPLETED
+from fem.show.series import number_of
+from fem.study.certainty.companions import FINE, Companions, Motion, answered, stretched
+from fem.study.certainty.error_bars import ErrorBars, bars_from, wanted_bars
+from fem.study.certainty.numbers import statistic
+from fem.study.question import Job
+from fem.study.tracks import places_of
 from fem.study.trajectory import tightened
 
 MOST_ROUNDS = 6
@@ -43,6 +53,48 @@ FALLS = 0.6
 MESH_ORDER = 0.5, 2.0
 """Observed ones are kept within; the larger one is that of the first guess."""
 LONGEST = 3600.0
+KINDS = ("max", "min", "mean", "std", "damage", "instant", "event")
+"""Of numbers that are asked for, as ``fem.error_bars`` names them."""
+DAMPING = 0.3
+"""BETA over L0/c, as ``fem line`` writes it: the part of critical damping of one bar."""
+
+
+def checked(wanted: str, model: Model) -> tuple[str, str]:
+    """A number as ``ErrorBars`` names it, and the series that it is of, empty for frequencies and events.
+
+    CommandError: the model has no such number; it says which ones there are.
+    """
+    name, rest = wanted.strip(), wanted.strip()
+    head, colon, after = name.partition(":")
+    if colon:
+        if head not in KINDS:
+            raise CommandError(f"{name!r}: there is no {head!r} of a number; {proposal(head, KINDS)}")
+        rest = after
+        if head == "instant":
+            which, _, rest = after.partition(":")
+            if which not in ("max", "min"):
+                raise CommandError(f"{name!r}: write instant:max:T_e12 or instant:min:T_e12")
+        if of_series := statistic(name):
+            rest = of_series[0]
+    if head == "event" or name.startswith("frequency_"):
+        return name, ""
+    inner, at, instant = rest.partition("@")
+    if at and colon:
+        raise CommandError(f"{name!r}: a number at an instant is T_e12@2.5, without {head}:")
+    if at:
+        try:
+            float(instant)
+        except ValueError:
+            raise CommandError(f"{name!r}: {instant!r} is not a time; write T_e12@2.5") from None
+    if inner in ENERGIES:
+        return name, inner
+    column, kind, label = number_of(inner)
+    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
+    if label not in labels:
+        what = "element" if kind == "e" else "node"
+        raise CommandError(f"{name!r}: there is no {what} {label}; {proposal(str(label), map(str, labels.tolist()))}")
+    series = f"{column}_{kind}{label}"
+    return name[: len(name) - len(rest)] + series + at + instant, series
 
 
 class Choice(NamedTuple):
@@ -219,6 +271,95 @@ class Search:
         if not ended:
             return self.rounds[-1].verdict
         return ", ".join(f"{name} = {self.told(ended[-1], name)}" for name in self.names)
+
+
+def undamped(model: Model) -> dict[str, float]:
+    """Materials of elastic lines that can go slack and have no internal damping, and the BETA of 0.3 L0/c for each."""
+    return {name: beta for name, beta in slack_lines(model).items() if not model.materials[name].beta}
+
+
+def slack_lines(model: Model) -> dict[str, float]:
+    """Materials of elastic lines that can go slack in a dynamic step, and the BETA of 0.3 L0/c for each."""
+    if not any(isinstance(step.procedure, Dynamic) for step in model.steps):
+        return {}
+    length = natural_lengths(model.mesh, model.rest_lengths)
+    found: dict[str, float] = {}
+    for section in model.sections:
+        material = model.materials[section.material]
+        its = length[model.mesh.element_sets[section.element_set]]
+        is_elastic = bool(material.young) and not material.is_inextensible and material.density > 0.0
+        if is_elastic and material.compression_ratio < 1.0 and len(its):
+            passing = np.median(its) * math.sqrt(material.density / (material.young or 1.0))
+            found[material.name] = min(found.get(material.name, math.inf), float(f"{DAMPING * float(passing):.3g}"))
+    return found
+
+
+def damped_model(model: Model, betas: Mapping[str, float]) -> Model:
+    """The model with internal damping of these materials."""
+    changed = {name: replace(model.materials[name], beta=beta) for name, beta in betas.items()}
+    return replace(model, materials=dict(model.materials) | changed)
+
+
+def variants(model: Model) -> dict[str, Model]:
+    """What it is called -> the model with that one thing changed."""
+    beta = {name: model.materials[name].beta for name in slack_lines(model)}
+    found: dict[str, Model] = {}
+    for factor in (0.0, 0.5, 2.0):
+        if any(beta.values()):
+            found[f"BETA x {factor:g}"] = damped_model(model, {name: factor * each for name, each in beta.items()})
+    for rule in ("LUMPED", "CONSISTENT"):
+        if any(section.mass_rule != rule for section in model.sections):
+            sections = tuple(replace(section, mass_rule=rule) for section in model.sections)
+            found[f"MASS={rule}"] = replace(model, sections=sections)
+
+    def with_bed(**factors: float) -> Model:
+        beds = (replace(bed, **{k: f * getattr(bed, k) for k, f in factors.items()}) for bed in model.seabeds)
+        return replace(model, seabeds=tuple(beds))
+
+    for text, name, factor in (
+        ("stiffness of the seabed x 0.5", "stiffness", 0.5),
+        ("stiffness of the seabed x 2", "stiffness", 2.0),
+        ("damping of the seabed x 0", "damping", 0.0),
+        ("damping of the seabed x 2", "damping", 2.0),
+    ):
+        if any(getattr(bed, name) for bed in model.seabeds):
+            found[text] = with_bed(**{name: factor})
+    if any(bed.axial or bed.lateral for bed in model.seabeds):
+        found["friction of the seabed x 0"] = with_bed(axial=0.0, lateral=0.0)
+    dynamic = [step.procedure for step in model.steps if isinstance(step.procedure, Dynamic)]
+    if dynamic and all(each.integrator != "CENTRAL DIFFERENCE" for each in dynamic):
+        is_damping = all(map(damps_waves, dynamic))
+        found["ENERGY MOMENTUM" if is_damping else "GENERALIZED ALPHA, RHO=0.4"] = with_scheme(
+            model, *(("ENERGY MOMENTUM", 0.8) if is_damping else ("GENERALIZED ALPHA", 0.4))
+        )
+    return found
+
+
+def with_scheme(model: Model, integrator: str, rho: float) -> Model:
+    steps = (
+        replace(step, procedure=replace(step.procedure, integrator=integrator, rho=rho))
+        if isinstance(step.procedure, Dynamic)
+        else step
+        for step in model.steps
+    )
+    return replace(model, steps=tuple(steps))
+
+
+def switches(model: Model, names: Mapping[str, str], solver: str = "AUTO", processes: int | None = None) -> Columns:
+    """Numbers of the model and of each variant: columns ``switch`` and the numbers; NaN where a variant fails.
+
+    names  numbers by name, with the series that each is of
+    """
+    models = {"as the deck has it": model, **variants(model)}
+    series = tuple(dict.fromkeys(names.values()))
+    motion = Motion(series, places_of(model, series), solver)
+    jobs = {name: Job(place, each, motion, True) for place, (name, each) in enumerate(models.items())}
+    values = np.full((len(models), len(names)), np.nan)
+    for row, answer in enumerate(map(answered(jobs, processes).__getitem__, models)):
+        if answer.verdict == COMPLETED:
+            bars = bars_from(answer.history, Companions(model, names=series), {})
+            values[row] = [bars.value(name) for name in names]
+    return Columns({"switch": np.array(list(models)), **dict(zip(names, values.T, strict=True))})
 
 
 @dataclass(frozen=True, eq=False)

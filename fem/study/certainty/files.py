@@ -5,7 +5,7 @@ the console.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,9 @@ def run_with_bars(
         for table in tables:
             replace_file(table.path, table.with_errors(instants, bars.all_bars))
         path = folder / RUN_RECORD
-        replace_file(path, as_json(json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars)}))
+        limits = bars.limits()
+        record = json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars, limits)}
+        replace_file(path, as_json(record))
     finally:
         lock.release()
     if plot:
@@ -71,7 +73,7 @@ def run_with_bars(
 
         write_plots(folder)
     if not quiet:
-        tell(bars)
+        tell(bars, limits)
 
 
 class Lines:
@@ -150,9 +152,8 @@ def in_three_digits(errors: Floats) -> Floats:
         return np.where(digits >= 0.0, np.rint(errors * scale) / scale, np.rint(errors / scale) * scale)
 
 
-def record_of(bars: ErrorBars) -> dict[str, Any]:
+def record_of(bars: ErrorBars, limits: Columns) -> dict[str, Any]:
     """For ``run.json``: the table of limits as a list of lines, what is missing and why, what was split."""
-    limits = bars.limits()
     lines = [
         dict(zip(limits, map(known, row), strict=True))
         for row in zip(*(c.tolist() for c in limits.values()), strict=True)
@@ -173,21 +174,21 @@ def known(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def tell(bars: ErrorBars, out: Callable[[str], None] = say) -> None:
+def tell(bars: ErrorBars, limits: Columns) -> None:
     """What limits the accuracy, as lines of the console."""
-    out("what limits the accuracy (largest error of each quantity over the run)")
-    for line in lines_of(bars.limits()):
-        out(line)
+    say("what limits the accuracy (largest error of each quantity over the run)")
+    for line in lines_of(limits):
+        say(line)
     for name, why in bars.missing.items():
-        out(as_note(f"no contribution of {name} to the error bars: {why}"))
+        say(as_note(f"no contribution of {name} to the error bars: {why}"))
     if any(isinstance(step.procedure, SteadyState) for step in bars.companions.model.steps):
-        out(as_note("harmonic motions (*STEADY STATE DYNAMICS) have no error bars"))
+        say(as_note("harmonic motions (*STEADY STATE DYNAMICS) have no error bars"))
     if bars.is_chaotic:
-        out(
+        say(
             as_note("the motion is chaotic: error bars of states grow exponentially; those of means and extremes count")
         )
     if np.isfinite(bars.horizon):
-        out(as_note(f"the motion is not converged (30 % or more) from time {bars.horizon:.6g} on"))
+        say(as_note(f"the motion is not converged (30 % or more) from time {bars.horizon:.6g} on"))
 
 
 def lines_of(limits: Columns) -> list[str]:

@@ -43,26 +43,73 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     return np.array([most[its] for its in family])
 
 
-def aligned(track: Track, to: Track, columns: slice | list[int]) -> Floats:
-    """(k, c) values of some columns at the rows of another motion; NaN outside.
+class Reading:
+    """Values at rising times (k,) read at others (w,): those of the same instant, or a cubic; NaN outside.
+
+    nearest  (w,) row of the nearest time;  outside: (o,) those that have none
+    between  (b,) those between rows, from four of these, the ``first`` (b,) and the next, with ``weights`` (4, b)
+    """
+
+    def __init__(self, time: Floats, wanted: Floats) -> None:
+        self.nearest, is_common = common(wanted, time)
+        outside = ~is_common & ((wanted < time[0]) | (wanted > time[-1]) | (len(time) < 4))
+        (self.outside,), (self.between,) = np.nonzero(outside), np.nonzero(~is_common & ~outside)
+        x = wanted[self.between]
+        self.first = np.clip(time.searchsorted(x) - 2, 0, max(0, len(time) - 4))
+        points = [time[self.first + i] for i in range(4)] if len(x) else []
+        self.weights = [
+            np.prod([(x - other) / (its - other) for j, other in enumerate(points) if j != i], axis=0)
+            for i, its in enumerate(points)
+        ]
+
+    def __call__(self, values: Floats) -> Floats:
+        """(w, c) of values (k, c)."""
+        found = values[self.nearest]
+        total = np.zeros((len(self.between), values.shape[1]))
+        for i, weight in enumerate(self.weights):
+            total += weight[:, None] * values[self.first + i]
+        found[self.between] = total
+        found[self.outside] = np.nan
+        return found
+
+
+class Aligned:
+    """Numbers of a motion at the rows of another one; NaN outside.
 
     Where all these rows are its own they are read, else the differences at common instants follow a cubic between them,
-    which is more accurate than values that do; without such instants the values do.
+    which is more accurate than values that do; without such instants the values do, as where the other motion lacks a
+    number there, which it prints less often than it has rows.
+
+    parts  of each step: rows of the other motion, rows of the motion, and how its values are read; rows of the motion,
+           rows of the other one at the same instants as these, and how differences are (None: they are not needed)
     """
-    all_values, others = track.values[:, columns], to.values[:, columns]
-    found = np.full(others.shape, np.nan)
-    for step in np.unique(to.step).tolist():
-        rows, its = np.flatnonzero(to.step == step), np.flatnonzero(track.step == step)
-        if not len(its):
-            continue
-        own, values, wanted = track.time[its], all_values[its], to.time[rows]
-        nearest, is_common = common(own, wanted)
-        if np.count_nonzero(is_common) >= 4 and not common(wanted, own)[1].all():
-            apart = values[is_common] - others[rows[nearest[is_common]]]
-            found[rows] = others[rows] + at_times(own[is_common], apart, wanted)
-        else:
-            found[rows] = at_times(own, values, wanted)
-    return found
+
+    def __init__(self, track: Track, to: Track) -> None:
+        self.track, self.to = track, to
+        self.parts: list[tuple[slice, slice, Reading, tuple[Ints, Ints, Reading] | None]] = []
+        for step in np.unique(to.step).tolist():
+            rows, its = (slice(*each.step.searchsorted([step, step + 1]).tolist()) for each in (to, track))
+            own, wanted = track.time[its], to.time[rows]
+            if not len(own):
+                continue
+            nearest, is_common = common(own, wanted)
+            apart = None
+            if np.count_nonzero(is_common) >= 4 and not common(wanted, own)[1].all():
+                both = its.start + np.flatnonzero(is_common), rows.start + nearest[is_common]
+                apart = *both, Reading(own[is_common], wanted)
+            self.parts.append((rows, its, Reading(own, wanted), apart))
+
+    def values(self, columns: slice | list[int]) -> Floats:
+        """(k, c) of some columns."""
+        own, others = self.track.values[:, columns], self.to.values[:, columns]
+        found = np.full(others.shape, np.nan)
+        for rows, its, read, apart in self.parts:
+            if apart is not None:
+                at, beside, read_apart = apart
+                found[rows] = others[rows] + read_apart(own[at] - others[beside])
+            if apart is None or (np.isnan(found[rows]) & np.isfinite(others[rows])).any():
+                found[rows] = np.where(np.isnan(found[rows]), read(own[its]), found[rows])
+        return found
 
 
 def common(time: Floats, others: Floats) -> tuple[Ints, Flags]:
@@ -72,28 +119,6 @@ def common(time: Floats, others: Floats) -> tuple[Ints, Flags]:
     nearest = np.where(np.abs(others[before] - time) < np.abs(others[after] - time), before, after)
     step = np.where(after > before, others[after] - others[before], 1.0)
     return nearest, np.abs(others[nearest] - time) <= SAME * step
-
-
-def at_times(time: Floats, values: Floats, wanted: Floats) -> Floats:
-    """(w, c) of values (k, c) at rising times (k,): those of the same instant, or a cubic; NaN outside."""
-    nearest, is_common = common(wanted, time)
-    found = values[nearest].astype(float)
-    outside = ~is_common & ((wanted < time[0]) | (wanted > time[-1]))
-    between = ~is_common & ~outside
-    if between.any() and len(time) >= 4:
-        first = np.clip(time.searchsorted(wanted[between]) - 2, 0, len(time) - 4)
-        points = time[first[:, None] + np.arange(4)]
-        x = wanted[between]
-        total = np.zeros((len(x), values.shape[1]))
-        for i in range(4):
-            others = [j for j in range(4) if j != i]
-            weight = np.prod([(x - points[:, j]) / (points[:, i] - points[:, j]) for j in others], axis=0)
-            total += weight[:, None] * values[first + i]
-        found[between] = total
-    elif between.any():
-        outside |= between
-    found[outside] = np.nan
-    return found
 
 
 class Peak(NamedTuple):
