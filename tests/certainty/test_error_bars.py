@@ -287,6 +287,16 @@ def test_rows_that_are_printed_less_often_have_bars_of_mesh_and_dt(tmp_path):
             assert np.nanmin(ratio) > 0.5 and np.nanmax(ratio) < 2.0, name
 
 
+def test_modes_alone(tmp_path):
+    """Tables in which nothing has a bar stay as they are; frequencies have one."""
+    for out, option in (("plain", []), ("bars", ["--error-bars"])):
+        given = ["run", "inputs/chain_modes.inp", "--no-vtk", "--quiet", "--output", str(tmp_path / out)]
+        assert cli.main([*given, *option]) == 0
+    assert (tmp_path / "bars/elements.csv").read_text() == (tmp_path / "plain/elements.csv").read_text()
+    limits = json.loads((tmp_path / "bars/run.json").read_text())["error_bars"]["limits"]
+    assert sum(line["name"].startswith("frequency") and line["bar"] > 0.0 for line in limits) == 4
+
+
 def test_no_bars_for_a_run_that_continues():
     model = replace(fem.read_deck("inputs/sdnl100.inp"), earlier=fem.model.EarlierState())
     with pytest.raises(fem.CommandError, match="continues another"):

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Columns, Floats
+from fem.arrays import Columns, Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, unknown
 from fem.model import Model
@@ -176,8 +176,8 @@ class Estimate:
         total = sum(np.fmax(part, 0.0) for part in (self.dt, self.mesh, self.residual, self.rows))
         return np.asarray(MARGIN * total + ROUND_OFF * self.scale)
 
-    def at(self, *place: int) -> Estimate:
-        """That of one number, or of one row."""
+    def at(self, *place: int | Ints) -> Estimate:
+        """That of one number, or of some of them."""
         found: Any = {each.name: getattr(self, each.name) for each in fields(self)}
         return Estimate(**{name: values[place[-1] if name == "scale" else place] for name, values in found.items()})
 
@@ -338,7 +338,7 @@ class ErrorBars:
     def _aligned(self) -> dict[str, Aligned]:
         return {name: Aligned(its, self._run) for name, its in self.tracks.items() if name != RUN}
 
-    def _estimate(self, columns: slice | list[int]) -> Estimate:
+    def _estimate(self, columns: slice) -> Estimate:
         run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
         values = {name: its.values(columns) for name, its in self._aligned.items()}
         values[RUN] = run.values[:, columns]
@@ -360,7 +360,7 @@ class ErrorBars:
     @cached_property
     def is_chaotic(self) -> bool:
         """What two increments make different grows exponentially, by ``CHAOTIC`` or more."""
-        return grows_exponentially(self._run.time, self._bars_and_growth[1])
+        return grows_exponentially(self._run.time, self._at_all_rows[1])
 
     @cached_property
     def horizon(self) -> float:
@@ -429,22 +429,17 @@ class ErrorBars:
         for name in self._run.names:
             if name in self._printed and np.isfinite(sizes[self._place[name]]):
                 families.setdefault(name if name in ENERGIES else name.partition("_")[0], []).append(self._place[name])
-        names, worst_at = list[str](), dict[str, tuple[int, int]]()
+        names, rows_of_worst, at_worst = list[str](), *self._at_all_rows[2:]
         for places in families.values():
             worst = places[int(np.argmax(sizes[places]))]
             if sizes[worst] <= EXACT * self._scale[worst]:
                 continue
-            row = int(np.nanargmax(self.all_bars[:, worst]))
-            time = self._run.time[row]
-            names.append(f"{self._run.names[worst]}@{time:.12g}")
-            worst_at[names[-1]] = int(self._run.time.searchsorted(time, side="right")) - 1, worst
+            row = rows_of_worst[worst]
+            names.append(f"{self._run.names[worst]}@{self._run.time[row]:.12g}")
+            self._numbers[names[-1]] = float(self._run.values[row, worst]), at_worst.at(worst)
             for kind, sign in (("max", 1.0), ("min", -1.0)):
                 largest = np.fmax.reduce(sign * self._run.values[:, places], axis=0)
                 names.append(f"{kind}:{self._run.names[places[int(np.nanargmax(largest))]]}")
-        if worst_at:
-            together = self._estimate([column for _, column in worst_at.values()])
-            for at, (name, (row, column)) in enumerate(worst_at.items()):
-                self._numbers[name] = float(self._run.values[row, column]), together.at(row, at)
         rows = []
         for name in [*names, *self._frequencies]:
             parts = self.parts(name)
@@ -459,20 +454,26 @@ class ErrorBars:
     @cached_property
     def all_bars(self) -> Floats:
         """(k, c) bars of all numbers at all rows; NaN: nothing is known."""
-        return self._bars_and_growth[0]
+        return self._at_all_rows[0]
 
     @cached_property
-    def _bars_and_growth(self) -> tuple[Floats, Floats]:
-        """``all_bars``; (k,) the largest error of a displacement due to dt, over the largest displacement."""
-        bars = np.empty_like(self._run.values)
-        apart, size = np.zeros(len(bars)), 1e-300
+    def _at_all_rows(self) -> tuple[Floats, Floats, Ints, Estimate]:
+        """``all_bars``; (k,) the largest error of a displacement due to dt, over the largest displacement; (c,) rows of
+        the largest bars, of those at one time the last, and the estimates there."""
+        time, bars = self._run.time, np.empty_like(self._run.values)
+        apart, size, rows, worst = np.zeros(len(bars)), TINY, list[Ints](), list[Estimate]()
         for columns, found in self._estimates():
             unknown = np.isnan(found.dt) & np.isnan(found.mesh) & np.isnan(found.residual)
-            bars[:, columns] = np.where(unknown | np.isnan(self._run.values[:, columns]), np.nan, found.bar)
+            its = np.where(unknown | np.isnan(self._run.values[:, columns]), np.nan, found.bar)
+            bars[:, columns] = its
+            rows.append(time.searchsorted(time[np.fmax(its, -1.0).argmax(axis=0)], side="right") - 1)
+            worst.append(found.at(rows[-1], np.arange(len(rows[-1]))))
             moves = [name.startswith("U") for name in self._run.names[columns]]
             apart = np.fmax(apart, np.fmax.reduce(np.abs(found.error[:, moves]), axis=1, initial=0.0))
             size = max(size, found.scale[moves].max(initial=0.0))
-        return bars, apart / size
+        fields_of = (each.name for each in fields(Estimate))
+        at_worst = {name: np.concatenate([getattr(some, name) for some in worst]) for name in fields_of}
+        return bars, apart / size, np.concatenate(rows), Estimate(**at_worst)
 
     def place(self, name: str) -> int:
         """Column of a number over time in ``all_bars``; -1: there is no such number."""

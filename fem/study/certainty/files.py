@@ -60,7 +60,7 @@ def run_with_bars(
     lock = FolderLock(folder)
     lock.acquire()
     try:
-        for table in tables:
+        for table in (each for each in tables if each.places):
             replace_file(table.path, table.with_errors(instants, bars.all_bars))
         path = folder / RUN_RECORD
         limits = bars.limits()

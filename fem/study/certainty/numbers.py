@@ -99,7 +99,7 @@ class Aligned:
                 apart = *both, Reading(own[is_common], wanted)
             self.parts.append((rows, its, Reading(own, wanted), apart))
 
-    def values(self, columns: slice | list[int]) -> Floats:
+    def values(self, columns: slice) -> Floats:
         """(k, c) of some columns."""
         own, others = self.track.values[:, columns], self.to.values[:, columns]
         found = np.full(others.shape, np.nan)
