@@ -12,7 +12,7 @@ from fem.compiled.interpreted import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
 from fem.linear import chain as linear_chain
-from fem.linear import factors, krylov
+from fem.linear import factors, products
 from fem.linear.choice import BAND
 from fem.solve.explicit import leapfrog
 from fem.solve.newton import gaps, groups, iterate, refine
@@ -266,10 +266,10 @@ def test_bicgstab_gives_up_where_its_directions_have_nothing_in_common(share, pr
         made.append(1)
         product[:] = matrix @ x
 
-    monkeypatch.setattr(krylov, "diagonal_blocks", lambda *_: True)
-    monkeypatch.setattr(krylov, "precondition", lambda inverse, r, z: z.__setitem__(slice(None), r))
-    monkeypatch.setattr(krylov, "multiply", multiply)
+    monkeypatch.setattr(products, "diagonal_blocks", lambda *_: True)
+    monkeypatch.setattr(products, "precondition", lambda inverse, r, z: z.__setitem__(slice(None), r))
+    monkeypatch.setattr(products, "multiply", multiply)
     none, given = np.zeros(0), np.array([1.0, 0.0, 0.0])
     linear = group(tangent=0, block=none, inverse=none, free=np.ones(3), residual=given, du=np.zeros(3))
-    spent = krylov.solve_bicgstab(1e-8, linear, np.zeros((6, 3)))
+    spent = products.solve_bicgstab(1e-8, linear, np.zeros((6, 3)))
     assert spent == -1 and len(made) == products
