@@ -12,7 +12,7 @@ from fem.compiled.interpreted import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
 from fem.linear import chain as linear_chain
-from fem.linear import factors, products
+from fem.linear import factors
 from fem.linear.choice import BAND
 from fem.solve.explicit import leapfrog
 from fem.solve.newton import gaps, groups, iterate, refine
@@ -256,8 +256,8 @@ P, GRAV, 9.81, 0, 0, -1
 """
 
 
-@pytest.mark.parametrize(("share", "products"), [(0.5e-30, 1), (2e-30, 2)])
-def test_bicgstab_gives_up_where_its_directions_have_nothing_in_common(share, products, monkeypatch):
+@pytest.mark.parametrize(("share", "taken"), [(0.5e-30, 1), (2e-30, 2)])
+def test_bicgstab_gives_up_where_its_directions_have_nothing_in_common(share, taken, monkeypatch):
     """A turn by nearly a right angle: r.A r is the share of r.r; another solver does it."""
     matrix, made = np.zeros((3, 3)), []
     matrix[:2, :2] = [[share, 1.0], [-1.0, share]]
@@ -272,4 +272,4 @@ def test_bicgstab_gives_up_where_its_directions_have_nothing_in_common(share, pr
     none, given = np.zeros(0), np.array([1.0, 0.0, 0.0])
     linear = group(tangent=0, block=none, inverse=none, free=np.ones(3), residual=given, du=np.zeros(3))
     spent = products.solve_bicgstab(1e-8, linear, np.zeros((6, 3)))
-    assert spent == -1 and len(made) == products
+    assert spent == -1 and len(made) == taken
