@@ -181,11 +181,6 @@ def next_environment(
     )
 
 
-def of_modes(environment: Environment) -> Environment:
-    """What acts in ``*FREQUENCY``: added mass is that of ``*D ADDED MASS`` alone."""
-    return replace(environment, flows=tuple(flow for flow in environment.flows if flow.load.kind != "FI"))
-
-
 def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:
     """One entry for each amplitude from rows (amplitude, items, value); ``last``: the last of two counts."""
     found: dict[str | None, Entry] = {}

@@ -216,6 +216,15 @@ def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:
     return replace(supports, group=group, base=base, rate=rate, value=value, groups=groups)
 
 
+def dofs_of(system: System, boundary: Boundary) -> Ints:
+    """Those that it prescribes: of nodes, or a rotation of the rigid body with this reference node."""
+    first = 3 * system.nodes_of(boundary.target)
+    if boundary.dof <= 3:
+        return first + boundary.dof - 1
+    (body,) = (each for each in system.bodies if each.driven[0] == first[0])
+    return body.driven[[boundary.dof - 1]]
+
+
 def _apply(
     system: System, supports: Supports, boundaries: tuple[Boundary, ...], span: Span, u: Floats, v: Floats
 ) -> Supports:
@@ -225,11 +234,7 @@ def _apply(
     # A held support looks like the implicit group, but loads on it are fine: they go into its reaction.
     known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}
     for boundary in boundaries:
-        dofs = 3 * system.nodes_of(boundary.target) + boundary.dof - 1
-        if boundary.dof > 3:
-            (body,) = (each for each in system.bodies if each.driven[0] == 3 * system.nodes_of(boundary.target)[0])
-            dofs = body.driven[[boundary.dof - 1]]
-        order = KINDS[boundary.kind]
+        dofs, order = dofs_of(system, boundary), KINDS[boundary.kind]
         curve: Curve
         if boundary.amplitude is not None:
             curve = follow(system.model, boundary.amplitude, span)

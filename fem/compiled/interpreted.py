@@ -102,9 +102,7 @@ def takes(job: Job, asked: Compiler | None) -> bool:
 
 def has_lanes(kinds: Kind) -> bool:
     """Packs of lanes are among arguments of these kinds: all kernels they are handed to are inlined."""
-    return isinstance(kinds, tuple) and (
-        kinds[:1] in (("lanes",), ("fixed",), ("driven",)) or any(map(has_lanes, kinds))
-    )
+    return isinstance(kinds, tuple) and (kinds[:1] in (("lanes",), ("fixed",)) or any(map(has_lanes, kinds)))
 
 
 def is_whole(job: Job) -> bool:

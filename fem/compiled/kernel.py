@@ -120,7 +120,8 @@ class Variant:
         numbers, code, pack, read = [leaves[k] for k in self.numbers], self.code, self.pack, self.read
         packed, last, block = pack(*numbers), (), self.block()
         if self.special:
-            leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
+            arrays = {k: leaves[k].array for k, _ in self.special}
+            leaves = tuple(arrays.get(k, leaf) for k, leaf in enumerate(leaves))
         first, room = id(leaves) + ITEMS, ctypes.addressof(block)
 
         def run(*given: Any) -> tuple[bool, Any]:

@@ -28,7 +28,7 @@ from fem.compiled.handover import ApartType, PlacedType, homeless, member_of, re
 from fem.compiled.interpreted import Kind
 from fem.compiled.kernel import DONE, FAILED, MOST, OTHER_ARRAYS
 from fem.compiled.store import FIND_LATE
-from fem.lanes.packs import CURVES, DrivenType, FixedType, LanesType, ManyType
+from fem.lanes.packs import FixedType, LanesType
 
 PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
 ANNOTATED = {**PLAIN, "None": types.none}
@@ -50,10 +50,8 @@ def type_of(kind: Kind, apart: Callable[[Any], Any] = ApartType) -> Any:
         return apart(its) if group is tuple and any(isinstance(one, types.NamedTuple) for one in its) else its
     if what == "lanes":
         return LanesType(*rest)
-    if what == "fixed":
-        return FixedType(from_dtype(np.dtype(rest[0])), *rest[1:])
-    assert what == "driven"
-    return DrivenType(type_of(rest[0], apart))
+    assert what == "fixed"
+    return FixedType(from_dtype(np.dtype(rest[0])), *rest[1:])
 
 
 def members(its: Any) -> tuple[Any, ...]:
@@ -103,14 +101,14 @@ BYTE, WORD, HALF = ir.IntType(8), ir.IntType(64), ir.IntType(32)
 
 
 class Reader:
-    """Reads the objects and numbers of a call, in the order of the arguments; arrays of lanes come after all others.
+    """Reads the objects and numbers of a call, in the order of the arguments.
 
     rooms  places for tuples of groups that are handed over by their places, in the same order
     """
 
-    def __init__(self, context: Any, builder: Any, words: Any, count: int, rooms: Sequence[Any] = ()) -> None:
+    def __init__(self, context: Any, builder: Any, words: Any, rooms: Sequence[Any] = ()) -> None:
         self.context, self.builder, (self.objects, self.numbers), self.rooms = context, builder, words, iter(rooms)
-        self.plain, self.extra, self.number = 0, count, 0
+        self.plain, self.number = 0, 0
         self.fits = cgutils.true_bit
 
     def _word(self, words: Any, place: int) -> Any:
@@ -125,11 +123,6 @@ class Reader:
         """The next argument or member, a number."""
         self.plain, self.number = self.plain + 1, self.number + 1
         return self._word(self.numbers, self.number - 1)
-
-    def next_extra(self) -> Any:
-        """The next array of lanes."""
-        self.extra += 1
-        return self._word(self.objects, self.extra - 1)
 
     def field(self, address: Any, offset: int, kind: Any) -> Any:
         place = self.builder.add(address, WORD(offset))
@@ -172,12 +165,8 @@ def apart_types(arguments: Any) -> Iterator[Any]:
 def check_arrays(reader: Reader, arguments: Any) -> None:
     """Look at all arrays before anything of them is read."""
     for its in leaf_types(arguments):
-        word = reader.next()
-        if isinstance(its, ManyType):
-            arrays = [(each, reader.next_extra()) for each in its.arrays]
-        else:
-            arrays = [(its, word)] if isinstance(its, types.Array) else []
-        for array, address in arrays:
+        address, array = reader.next(), its.array if isinstance(its, LanesType) else its
+        if isinstance(array, types.Array):
             reader.check(address, as_dtype(array.dtype).char, array.ndim)
 
 
@@ -198,7 +187,7 @@ def value_of(reader: Reader, its: Any) -> Any:
     address = reader.next()
     if isinstance(its, types.Array):
         return array_of(reader, its, address)
-    return lanes_of(reader, its) if isinstance(its, ManyType) else context.get_dummy_value()
+    return lanes_of(reader, its, address) if isinstance(its, LanesType) else context.get_dummy_value()
 
 
 def array_of(reader: Reader, its: Any, address: Any) -> Any:
@@ -209,17 +198,10 @@ def array_of(reader: Reader, its: Any, address: Any) -> Any:
     return make_array(context, builder, its, data, reader.sides(address, its.ndim))
 
 
-def lanes_of(reader: Reader, its: Any) -> Any:
-    """What a kernel sees of an argument with lanes."""
+def lanes_of(reader: Reader, its: Any, address: Any) -> Any:
+    """An array of packs from the address of the array that has its lanes."""
     context, builder = reader.context, reader.builder
-    if isinstance(its, FixedType):
-        return context.get_dummy_value()
     proxy = cgutils.create_struct_proxy(its)(context, builder)
-    if isinstance(its, DrivenType):
-        proxy.values = lanes_of(reader, its.values)
-        proxy.curves = array_of(reader, CURVES, reader.next_extra())
-        return proxy._getvalue()
-    address = reader.next_extra()
     proxy.data = builder.inttoptr(reader.field(address, DATA, WORD), proxy.data.type)
     sides = reader.sides(address, its.ndim)
     proxy.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
@@ -263,14 +245,14 @@ def entry_module(context: Any, library: Any, description: Any, symbol: str, defa
     block = builder.bitcast(function.args[2], whole.as_pointer())
     places = [member_of(builder, block, k) for k in range(1, len(kinds))]
     with builder.if_then(cgutils.is_not_null(builder, function.args[0])):
-        reader = Reader(context, builder, function.args[:2], count)
+        reader = Reader(context, builder, function.args[:2])
         check_arrays(reader, given)
         with builder.if_then(builder.not_(reader.fits), likely=False):
             builder.ret(HALF(OTHER_ARRAYS))
-        reader = Reader(context, builder, function.args[:2], count, places[len(given) :])
+        reader = Reader(context, builder, function.args[:2], places[len(given) :])
         for its, place in zip(given, places, strict=False):
             builder.store(value_of(reader, its), place)
-    reader, values = Reader(context, builder, function.args[:2], count), list[Any]()
+    reader, values = Reader(context, builder, function.args[:2]), list[Any]()
     for its, handed, place in zip(given, description.argtypes, places, strict=False):
         if its in LETTERS:
             values.append(value_of(reader, its))

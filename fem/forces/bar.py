@@ -56,7 +56,7 @@ from fem.forces.laws import (
     releases,
 )
 from fem.forces.protocol import Trial
-from fem.lanes.choose import common, some, where
+from fem.lanes import common, some, where
 
 MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) fraction of the bar's mass."""

@@ -35,7 +35,7 @@ from fem.forces.reeving import REEVING
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
-from fem.lanes.choose import where
+from fem.lanes import where
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""

@@ -4,9 +4,9 @@ A pack is one LLVM vector: an operation on it is a few vector instructions whate
 around it. An array of packs is a C-contiguous float64 array whose last axis is the lane; its items are packs.
 A number meets a pack as the same number in every lane.
 
-Below the types: arithmetic, comparisons and logic of packs and masks; items and shapes of arrays of packs, of arrays
-known at compilation and of values that follow shared curves; the words of ``choose``, for numbers and for packs; and
-how plain numba takes Python's arrays of packs apart (our own machine code reads them by itself).
+Below the types: arithmetic, comparisons and logic of packs and masks; items and shapes of arrays of packs and of
+arrays known at compilation; the words of ``fem.lanes``, for numbers and for packs; and how plain numba takes Python's
+arrays of packs apart (our own machine code reads them by itself).
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import NativeValue, lower_builtin, lower_cast, models, register_model, typeof_impl, unbox
 from numba.np.numpy_support import from_dtype
 
-from fem.lanes.arrays import ALIGNMENT, Driven, Fixed, Lanes
-from fem.lanes.choose import common, every, local, some, where
+from fem.lanes import ALIGNMENT, Fixed, Lanes, common, every, local, some, where
 
 
 class WideType(types.Type):
@@ -60,29 +59,21 @@ class MaskType(WideType):
     one, item = types.boolean, ir.IntType(1)
 
 
-CURVES = types.Array(types.float64, 3, "C")
-
-
-class ManyType(types.Type):
-    """What lanes give kernels. ``arrays``: types of those that machine code reads of it."""
-
-    arrays: tuple[Any, ...] = ()
-
-
-class LanesType(ManyType):
+class LanesType(types.Type):
     """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
     With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
+    ``array``: type of that which machine code reads.
     """
 
     def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
         self.sides, self.width, self.ndim = sides, width, len(sides)
         self.alignment = min(ALIGNMENT, 8 * width)
-        self.arrays = (types.Array(types.float64, self.ndim + 1, "C"),)
+        self.array = types.Array(types.float64, self.ndim + 1, "C")
         super().__init__(name=f"Lanes({sides}, {width})")
 
 
-class FixedType(ManyType):
+class FixedType(types.Type):
     """An array of numbers that are part of the type."""
 
     def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
@@ -124,23 +115,6 @@ def spread(builder: Any, value: Any, width: int) -> Any:
 @lower_cast(types.Boolean, MaskType)
 def _spread_out(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
     return spread(builder, context.cast(builder, value, source, target.one), target.width)
-
-
-class DrivenType(ManyType):
-    """Values in the lanes times curves they share."""
-
-    def __init__(self, values: LanesType) -> None:
-        self.values, self.ndim, self.width = values, values.ndim, values.width
-        self.arrays = (*values.arrays, CURVES)
-        super().__init__(name=f"Driven({values.name})")
-
-
-@register_model(DrivenType)
-class DrivenModel(models.StructModel):
-    """Values and curves, both arrays."""
-
-    def __init__(self, manager: Any, kind: DrivenType) -> None:
-        super().__init__(manager, kind, [("values", kind.values), ("curves", CURVES)])
 
 
 OPCODES = {
@@ -239,17 +213,12 @@ class GetItem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         array, index = args
         count = len(_indices(index))
-        if not isinstance(array, LanesType | DrivenType | FixedType) or not 0 < count <= array.ndim:
+        if not isinstance(array, LanesType | FixedType) or not 0 < count <= array.ndim:
             return None
         if isinstance(array, FixedType):
             return signature(array.item, array, index) if count == array.ndim else None
-        if isinstance(array, LanesType):
-            below = LanesType(array.sides[count:], array.width)
-            return signature(below if count < array.ndim else PackType(array.width), array, index)
-        if array.ndim == 2:  # an instant and a column
-            return signature(PackType(array.width), array, index) if count == 2 else None
-        below = LanesType(array.values.sides[1:], array.width)
-        return signature(DrivenType(below), array, index) if count == 1 else None
+        below = LanesType(array.sides[count:], array.width)
+        return signature(below if count < array.ndim else PackType(array.width), array, index)
 
 
 @infer_global(operator.setitem)
@@ -341,39 +310,6 @@ for _index in (types.Integer, types.BaseTuple):
     lower_builtin(operator.getitem, FixedType, _index)(_get_fixed)
 
 
-@lower_builtin(operator.getitem, DrivenType, types.Integer)
-def _driven_below(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    kind, result = sig.args[0], sig.return_type
-    driven = cgutils.create_struct_proxy(kind)(context, builder, args[0])
-    below = cgutils.create_struct_proxy(result)(context, builder)
-    below.values = _getitem(
-        context, builder, signature(result.values, kind.values, sig.args[1]), [driven.values, args[1]]
-    )
-    below.curves = driven.curves
-    return below._getvalue()
-
-
-@lower_builtin(operator.getitem, DrivenType, types.BaseTuple)
-def _driven_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    kind, index_kind = sig.args
-    driven = cgutils.create_struct_proxy(kind)(context, builder, args[0])
-    given = cgutils.unpack_tuple(builder, args[1])
-    instant, column = (
-        context.cast(builder, one, its, types.intp) for one, its in zip(given, _indices(index_kind), strict=True)
-    )
-    pack, pair, triple = sig.return_type, types.UniTuple(types.intp, 2), types.UniTuple(types.intp, 3)
-    curve = context.get_function(operator.getitem, signature(types.float64, CURVES, triple))
-    total = None
-    for term in range(kind.values.sides[-1]):
-        place = context.get_constant(types.intp, term)
-        index = context.make_tuple(builder, pair, (column, place))
-        value = _getitem(context, builder, signature(pack, kind.values, pair), [driven.values, index])
-        index = context.make_tuple(builder, triple, (instant, column, place))
-        product = builder.fmul(value, spread(builder, curve(builder, [driven.curves, index]), pack.width))
-        total = product if total is None else builder.fadd(total, product)
-    return total
-
-
 @infer_global(where)
 class _Where(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
@@ -460,23 +396,11 @@ def _type_of_fixed(value: Fixed, context: Any) -> FixedType:
     return FixedType(from_dtype(value.array.dtype), *value.kind[2:])
 
 
-@typeof_impl.register(Driven)
-def _type_of_driven(value: Driven, context: Any) -> DrivenType:
-    return DrivenType(_type_of_lanes(value.values, context))
-
-
-def _array(its: Any, holder: Any, name: str, c: Any) -> Any:
-    """The array that is an attribute of an object."""
-    found = c.pyapi.object_getattr_string(holder, name)
-    array = c.unbox(its, found).value
-    c.pyapi.decref(found)  # the object holds it
-    return array
-
-
 @unbox(LanesType)
 def _unbox_lanes(its: LanesType, value: Any, c: Any) -> NativeValue:
-    (array_type,) = its.arrays
-    array = c.context.make_array(array_type)(c.context, c.builder, _array(array_type, value, "array", c))
+    found = c.pyapi.object_getattr_string(value, "array")
+    array = c.context.make_array(its.array)(c.context, c.builder, c.unbox(its.array, found).value)
+    c.pyapi.decref(found)  # the object holds it
     lanes = cgutils.create_struct_proxy(its)(c.context, c.builder)
     lanes.data = c.builder.bitcast(array.data, lanes.data.type)
     lanes.shape = cgutils.pack_array(c.builder, cgutils.unpack_tuple(c.builder, array.shape)[: its.ndim])
@@ -486,11 +410,3 @@ def _unbox_lanes(its: LanesType, value: Any, c: Any) -> NativeValue:
 @unbox(FixedType)
 def _unbox_fixed(its: FixedType, value: Any, c: Any) -> NativeValue:
     return NativeValue(c.context.get_dummy_value())
-
-
-@unbox(DrivenType)
-def _unbox_driven(its: DrivenType, value: Any, c: Any) -> NativeValue:
-    driven = cgutils.create_struct_proxy(its)(c.context, c.builder)
-    driven.values = _array(its.values, value, "values", c)
-    driven.curves = _array(CURVES, value, "curves", c)
-    return NativeValue(driven._getvalue())

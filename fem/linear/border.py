@@ -1,6 +1,6 @@
 """Lines with a border: nodes are eliminated block by block, those of equations and rods left to a matrix that pivots.
 
-With X_i the inverse of the running block of node i, for every two neighbours j, k that are left (``order.py``)
+With X_i the inverse of the running block of node i, for every two neighbours j, k that are left (``choice.py``)
 
     K_jk -= K_ji X_i K_ik,    r_j -= K_ji X_i r_i,    and back: u_i = X_i (r_i - sum of K_ij u_j)
 
@@ -22,7 +22,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.chain import LinearSystem, invert, times
-from fem.linear.order import Plan
+from fem.linear.choice import Plan
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this fraction of the largest entry of the matrix is taken as singular."""

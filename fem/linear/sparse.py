@@ -30,7 +30,7 @@ from fem.compiled import kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, rod_gradients
 from fem.forces.protocol import Tangent
 from fem.linear.factors import Factors, factors_of, minimum_degree, solve_pivoting
-from fem.linear.tangent import multiply
+from fem.linear.products import multiply
 
 
 class Linearised(Protocol):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.environment import of_modes
 from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.linear.choice import BICGSTAB, CG
@@ -123,7 +122,9 @@ def stage_of(run: RunState, step: Step) -> Ready:
     if isinstance(procedure, Perturbation):
         bars = rope_states.as_they_are(bars, ropes, motion.u)
         system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u))
-    acting = of_modes(run.environment) if isinstance(procedure, Frequency) else run.environment
+    acting = run.environment
+    if isinstance(procedure, Frequency):  # whose added mass is that of *D ADDED MASS alone
+        acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))
     stage = prepare(system, acting, bars, scheme, step.controls, run.requests.solver)
     marcher: Marcher = Newton()
     if steps_over and isinstance(procedure, Dynamic):

@@ -21,7 +21,7 @@ KERNELS = """
 import numpy as np
 from typing import NamedTuple
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, number_kernel
-from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.lanes import Fixed, Lanes
 
 class Pair(NamedTuple):
     first: np.ndarray
@@ -47,9 +47,9 @@ def several(x, pair, number, factor, sign, shift=0.5):
     return (doubled(total) if sign else larger(-total, total / 0.0)), x.shape[0], total > 0.0
 
 @kernel
-def lanes(store, curved, known, k):
+def lanes(store, values, curve, known):
     for node in range(known.shape[0]):
-        store[known[node]] = store[known[node]] + curved[k, node]
+        store[known[node]] = store[known[node]] + curve[node] * values[node, 1]
 """
 CALLS = """
 x, first = np.array([1.0, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -67,8 +67,7 @@ for outside in (lambda: doubled(1.0), lambda: several(first[:, 1], Pair(first, N
     raise SystemExit("a call that is an error for our own machine code")
 store, values = Lanes(3, 8), Lanes(2, 2, 8, known=2)
 values.array[:] = np.arange(32.0).reshape(2, 2, 8)
-curves = np.array([[[1.0, 0.5], [2.0, -1.0]]])
-given = store, Driven(values, curves), Fixed(np.array([2, 0])), 0
+given = store, values, np.array([1.0, 0.5]), Fixed(np.array([2, 0]))
 """
 SHIMS = {
     "a function is gone": "import numba.core.typing.templates as changed; del changed.fold_arguments",

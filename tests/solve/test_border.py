@@ -16,7 +16,7 @@ from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.border import solve_with_border
 from fem.linear.chain import LinearSystem
-from fem.linear.order import Plan, plan_of
+from fem.linear.choice import Plan, plan_of
 from tests.solve.test_joined_chains import bars_of
 
 

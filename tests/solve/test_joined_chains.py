@@ -22,10 +22,8 @@ from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.border import solve_with_border
 from fem.linear.chain import JOINED, PINNED, Diagonal, LinearSystem, solve_unsymmetric_chain
-from fem.linear.choice import find_tree, narrow_order, number_band
-from fem.linear.krylov import solve_bicgstab
-from fem.linear.order import plan_of
-from fem.linear.tangent import multiply
+from fem.linear.choice import find_tree, narrow_order, number_band, plan_of
+from fem.linear.products import multiply, solve_bicgstab
 
 NOBODY = Diagonal(np.zeros(3), np.zeros(0), 0.0, 0.0)
 

@@ -31,7 +31,7 @@ from fem.forces.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, P, Q
 from fem.forces.families import as_stiff_as_they_get, massive_ones, trouble_of
 from fem.forces.springs import spring_slopes
 from fem.linear.choice import BAND_WORK, narrow_order
-from fem.linear.tangent import multiply
+from fem.linear.products import multiply
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES

@@ -28,6 +28,7 @@ from fem.arrays import Complexes, Floats, Ints, Say, Sparse
 from fem.assembly.cases import Span, follow
 from fem.assembly.environment import Environment, LoadSet, load_set, next_environment
 from fem.assembly.equations import expand
+from fem.assembly.supports import dofs_of
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, senses
@@ -159,15 +160,11 @@ class Acting:
         supports, system = self.environment.supports, self.system
         found = np.zeros(len(supports.group), complex)
         for entry in (*self.step.boundaries, *self.step.rotations):
-            dofs = 3 * system.nodes_of(entry.target) + entry.dof - 1
-            if entry.dof > 3:
-                (body,) = (each for each in system.bodies if each.driven[0] == 3 * system.nodes_of(entry.target)[0])
-                dofs = body.driven[[entry.dof - 1]]
             value = complex(entry.value)
             if entry.amplitude is not None:
                 value *= evaluate(follow(system.model, entry.amplitude, ALWAYS), np.array([frequency]))[0]
             part = found.imag if entry.is_imaginary else found.real
-            part[dofs] = value.real
+            part[dofs_of(system, entry)] = value.real
         place, _ = supports.with_rotations(self.u, np.zeros_like(self.u), self.time)
         for body in system.bodies:
             ways = np.zeros((3, 2, 6))
@@ -260,7 +257,7 @@ class Bars:
         self.tension = self.area * self.stress * self.lever
         self.sense = np.ones(count)
         self.sense[bars.rods] = senses(bars, bars.rods)
-        self.way = self.sense[:, None] * small.stiffness.p
+        self.way = self.sense[:, None] * small.stiffness.bar_tangent[P : P + 3].T
         self.length = np.sqrt((self.way**2).sum(axis=1))
         self.measure, self.conjugate = bars.kinds[:, 0], bars.constants[CONJUGATE]
 

@@ -22,7 +22,7 @@ import numpy as np
 from fem.arrays import Complexes, Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, reduction
 from fem.compiled import inner_kernel, shared_kernel
-from fem.forces.bar import ALPHA, GEOMETRIC, PULL, VISCOUS, P, Q
+from fem.forces.bar import ALPHA, GEOMETRIC, PULL, VISCOUS, P, Q, bar_blocks
 from fem.forces.protocol import Tangent
 from fem.forces.springs import DAMPING
 from fem.solve.newton.evaluate import at_end, evaluate_apart
@@ -35,36 +35,11 @@ SLOW, FAST = 1e-12, 1e6
 """dv/du over w: of tangents that are stiffness, and of those that are damping, to round-off."""
 
 
-class Numbers(NamedTuple):
-    """A tangent that stays: bars (t, alpha, p, q; alpha 0 of rods), nodes (n, 3, 3), pairs (p, 2, 3, 3)."""
-
-    geometric: Floats
-    alpha: Floats
-    p: Floats
-    q: Floats
-    block: Floats
-    cross: Floats
-
-    @property
-    def bars(self) -> Floats:
-        """(m, 3, 3) blocks of the bars."""
-        across = self.geometric[:, None, None] * np.eye(3)
-        return np.asarray(self.alpha[:, None, None] * self.p[:, :, None] * self.q[:, None, :] + across)
-
-
-def numbers_of(bar_tangent: Floats, block: Floats, cross: Floats) -> Numbers:
-    """A copy of these parts of a tangent."""
-    alpha = np.where(np.isinf(bar_tangent[ALPHA]), 0.0, bar_tangent[ALPHA])
-    p, q = (bar_tangent[row : row + 3].T.copy() for row in (P, Q))
-    blocks = block.reshape(-1, 3, 3).copy(), cross.reshape(-1, 2, 3, 3).copy()
-    return Numbers(bar_tangent[GEOMETRIC].copy(), alpha, p, q, *blocks)
-
-
 @dataclass(frozen=True, slots=True)
 class Small:
     """Small motions of n nodes, m bars, r rods.
 
-    stiffness   K
+    stiffness   K, with alpha 0 of rods
     mass, slowing  M and C = ALPHA M, sparse (3n, 3n)
     transform   (3n, u) all dofs from the independent ones;  rods (r, 3n): lengths stay where rods @ u = 0
     shapes      (3n, k) all dofs from the unknowns, which are these, or amounts of modes
@@ -78,7 +53,7 @@ class Small:
     stage: StepSystem
     motion: Motion
     instant: Loading
-    stiffness: Numbers
+    stiffness: Tangent
     mass: Sparse
     slowing: Sparse
     transform: Sparse
@@ -99,9 +74,9 @@ class Small:
 
     def bar_forces(self, u: Complexes) -> Complexes:
         """(m, 3) forces of bars on their second nodes at displacements (3n,), rods apart."""
-        way, own = self.incidence @ u.reshape(-1, 3), self.stiffness
-        along = own.alpha * (own.q * way).sum(axis=1)
-        return np.asarray(along[:, None] * own.p + own.geometric[:, None] * way)
+        way, bars = self.incidence @ u.reshape(-1, 3), self.stiffness.bar_tangent
+        along = bars[ALPHA] * (bars[Q : Q + 3].T * way).sum(axis=1)
+        return np.asarray(along[:, None] * bars[P : P + 3].T + bars[GEOMETRIC, :, None] * way)
 
     def elastic(self, u: Complexes) -> Complexes:
         """K u (3n,)."""
@@ -122,7 +97,7 @@ class Small:
         cycle = self.cycle
         if not self.follows or omega == 0.0:
             return np.zeros(len(self.places[0]))
-        mean = numbers_of(cycle.bars, cycle.block, cycle.cross)
+        mean = self.stiffness._replace(bar_tangent=cycle.bars, block=cycle.block, cross=cycle.cross)
         return (entries(mean) - entries(self.stiffness)) / (FAST * omega)
 
     def matrix(self, values: Floats | Complexes) -> Sparse:
@@ -133,9 +108,9 @@ class Small:
         return coo_array((values, self.places), shape=(size, size)).tocsr()
 
 
-def entries(own: Numbers) -> Floats:
+def entries(own: Tangent) -> Floats:
     """All entries of a tangent: bars at jj, ii, ij, ji, nodes, pairs ij and ji."""
-    bars = own.bars
+    bars = bar_blocks(own.bar_tangent)
     return np.concatenate([each.ravel() for each in (bars, bars, -bars, -bars, own.block, own.cross)])
 
 
@@ -161,7 +136,9 @@ def small_motions(stage: StepSystem, motion: Motion, instant: Loading, omega: fl
     stage.coefficients = coefficients._replace(viscous=1.0, vu=SLOW * omega)
     evaluate_start(stage, still, instant)
     tangent, ends = work.tangent, stage.bars.nodes
-    stiffness = numbers_of(tangent.bar_tangent, tangent.block, tangent.cross)
+    numbers = tangent.bar_tangent.copy()
+    numbers[ALPHA, np.isinf(numbers[ALPHA])] = 0.0
+    stiffness = tangent._replace(bar_tangent=numbers, block=tangent.block.copy(), cross=tangent.cross.copy())
     bars = np.repeat(np.arange(len(ends)), 2), ends.ravel()
     incidence = coo_array((np.tile([-1.0, 1.0], len(ends)), bars), shape=(len(ends), count)).tocsr()
     places, size = places_of(tangent, count), stage.system.size

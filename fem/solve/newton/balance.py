@@ -30,7 +30,7 @@ from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bar import INV_LENGTH, Bars, energy_of_bars, secant_thermal_work, thermal_work
 from fem.forces.families import element_values, write_masses
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
-from fem.lanes.choose import every, some, where
+from fem.lanes import every, some, where
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.project import projected_work

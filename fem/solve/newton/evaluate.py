@@ -7,7 +7,7 @@ from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bar import energy_of_bars, evaluate_bars, multiply_mass
 from fem.forces.families import evaluate_others, write_masses
 from fem.forces.protocol import SPENT, Trial
-from fem.lanes.choose import some
+from fem.lanes import some
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.schemes import Coefficients
 
@@ -115,13 +115,6 @@ def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Load
         u[dof] = motion.u[dof] + ahead * (motion.v[dof] + 0.5 * ahead * motion.a[dof])
     nodes = problem.nodes
     write_masses(problem.families, loading.time[k] + ahead, nodes.place, u, motion.state, nodes.directed_mass)
-
-
-@inner_kernel
-def settle_masses(k: int, problem: Problem, loading: Loading, work: Scratch) -> None:
-    """The mass that families add at the end of increment k."""
-    nodes = problem.nodes
-    write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, work.state, nodes.directed_mass)
 
 
 @inner_kernel

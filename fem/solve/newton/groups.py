@@ -12,8 +12,7 @@ from fem.assembly.equations import Equations
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.linear.choice import Tree
-from fem.linear.order import Plan
+from fem.linear.choice import Plan, Tree
 from fem.solve.schemes import Coefficients
 
 # Why march returned
@@ -250,7 +249,7 @@ class Scratch(NamedTuple):
     block (n, 9): the matrix within nodes, inertia included, the bars apart.
 
     pinned: for rods alone (``linear/chain.py``); kept, whole, pulls: for answers that are checked
-    (``newton/refine.py``); blocks: for bands and borders (``linear/order.py``).
+    (``newton/refine.py``); blocks: for bands and borders (``linear/choice.py``).
 
     mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
     """

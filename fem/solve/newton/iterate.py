@@ -13,7 +13,7 @@ from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.forces.bar import GAP, INV_LENGTH, Bars
-from fem.lanes.choose import common, where
+from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import (
     combine,

@@ -37,12 +37,13 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars, bar_point
+from fem.forces.families import write_masses
 from fem.forces.laws import RIGID, TABLE
 from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BICGSTAB, BORDER, CG, CHAIN, CHAINS, UNSYMMETRIC_CHAIN
 from fem.linear.factors import ROUND_OFF
-from fem.linear.krylov import solve_bicgstab, solve_cg
+from fem.linear.products import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
 from fem.solve.newton.arc import (
     FACTOR,
@@ -59,7 +60,7 @@ from fem.solve.newton.arc import (
 )
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
+from fem.solve.newton.evaluate import evaluate, in_increment
 from fem.solve.newton.gaps import changes
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Scratch
 from fem.solve.newton.iterate import (
@@ -188,7 +189,8 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                     memory[MEMORY.closing_strain], memory[MEMORY.closing_norm] = strain, norm
                     memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
-                        settle_masses(k, problem, loading, work)
+                        time, families = loading.time[k + 1], problem.families
+                        write_masses(families, time, nodes.place, work.u, work.state, nodes.directed_mass)
                     phase = closing_phase(scheme, problem)
                     if phase == groups.CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)

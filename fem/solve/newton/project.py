@@ -32,7 +32,7 @@ from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense
 from fem.forces.laws import LINEAR
-from fem.lanes.choose import common, where
+from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch

@@ -6,7 +6,7 @@ from fem.assembly.equations import condense
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bar import GAP, Q
 from fem.linear.chain import Diagonal, LinearSystem, isotropic
-from fem.linear.tangent import add_product
+from fem.linear.products import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Nodes, Passage, Problem, Scratch
 from fem.solve.newton.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps

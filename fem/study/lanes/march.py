@@ -14,7 +14,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
-from fem.lanes.choose import common, some, where
+from fem.lanes import common, some, where
 from fem.linear.chain import Diagonal, LinearSystem, solve_chain
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups

@@ -19,9 +19,8 @@ from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System, assemble, linearised
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
-from fem.lanes.arrays import Fixed, Lanes
-from fem.linear.choice import Tree
-from fem.linear.order import Plan
+from fem.lanes import Fixed, Lanes
+from fem.linear.choice import Plan, Tree
 from fem.model import Dynamic, InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED

@@ -25,8 +25,7 @@ from fem.forces.bar import INV_LENGTH, VISCOUS, Bars
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.lanes.arrays import Fixed, Lanes
-from fem.lanes.choose import local
+from fem.lanes import Fixed, Lanes, local
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
 from fem.runs.record import Rows

@@ -41,7 +41,7 @@ from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
 from fem.linear.chain import Diagonal
 from fem.linear.factors import ROUND_OFF
-from fem.linear.tangent import add_product
+from fem.linear.products import add_product
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
 from fem.solve.newton.groups import CONTROL, DONE, NEED_SOLVE, Motion, Passage, Problem, Scratch, room

@@ -55,7 +55,7 @@ from fem.errors import CommandError
 from fem.forces.bar import Bars, senses
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
-from fem.linear.tangent import add_product
+from fem.linear.products import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_masses
 from fem.solve.newton.groups import Motion, Problem, Scratch
 from fem.solve.rods import consistent_accelerations, keep_rates, multiply, relative, solve_saddle
