@@ -25,7 +25,6 @@ from fem.compiled.choice import is_plain
 from fem.compiled.workers import Compilation
 from fem.errors import MachineError, Stopped
 from fem.files import PART, ROOM, GrowingFile, Room, replace_file
-from fem.runs import write as run_files
 from fem.runs.fields import read_field, read_list
 from fem.runs.write import InterruptGuard
 from fem.solve.step_run import StepRun
@@ -144,7 +143,7 @@ def test_exit_codes_of_signals() -> None:
 
 
 def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_files, "RECORD_EVERY", 0.0)
+    monkeypatch.setattr("fem.runs.run_record.NOTE_EVERY", 0.0)
     iterate, seen = StepRun.iterate, []
 
     def watched(*arguments: Any) -> int:

@@ -133,7 +133,10 @@ class SeriesSink(SilentSink):
 
     def track(self) -> Track:
         empty = [(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, len(self.names))))]
-        step, time, dt, values = map(np.concatenate, zip(*(self.parts or empty), strict=True))
+        *rows, parts = zip(*(self.parts or empty), strict=True)
+        values = np.empty((sum(map(len, parts)), len(self.names)), order="F")  # it is read column by column
+        np.concatenate(parts, out=values)
+        step, time, dt = map(np.concatenate, rows)
         return Track(self.model, self.names, step, time, dt, values, tuple(self.modes_found), tuple(self.events))
 
 

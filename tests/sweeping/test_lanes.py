@@ -58,7 +58,7 @@ def test_a_shape_that_is_not_worth_its_compilation_marches_only_where_that_is_sh
     model = parse_deck(SWING)
     jobs = [Job(point, model, layout_of(model)) for point in range(3)]
     assert len(march_block(jobs, may_compile=False)) == 3
-    monkeypatch.setattr("fem.study.lanes.single.first_chunk", lambda system: 19)  # of 20 increments
+    monkeypatch.setattr("fem.study.lanes.run.first_chunk", lambda system: 19)  # of 20 increments
     assert march_block(jobs, may_compile=False) == {}
 
 

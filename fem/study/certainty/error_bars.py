@@ -64,7 +64,7 @@ EXACT = 1e-9
 """Bar over the size of a number that is round-off."""
 HIDDEN = 0.02
 """Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
-AT_ONCE = 1 << 19
+AT_ONCE = 1 << 17
 """Numbers of the run whose errors are estimated together: bounds the memory."""
 PARTS = ("dt", "mesh", "residual", "rows")
 IMPACT = "impact"
@@ -474,10 +474,6 @@ class ErrorBars:
         fields_of = (each.name for each in fields(Estimate))
         at_worst = {name: np.concatenate([getattr(some, name) for some in worst]) for name in fields_of}
         return bars, apart / size, np.concatenate(rows), Estimate(**at_worst)
-
-    def place(self, name: str) -> int:
-        """Column of a number over time in ``all_bars``; -1: there is no such number."""
-        return self._place.get(name, -1)
 
     def _column(self, name: str) -> int:
         if name not in self._place:

@@ -135,7 +135,7 @@ def track_of(tables: Sequence[Lines], names: tuple[str, ...], model: Model, resu
     heads = np.concatenate([t.numbers[np.flatnonzero(np.diff(t.instants, prepend=-1.0)), : len(KEY)] for t in tables])
     instants, first = np.unique(instant_keys(heads), return_index=True)
     step, _, time = heads[first].T
-    values, dt = np.full((len(instants), len(names)), np.nan), np.full(len(instants), np.nan)
+    values, dt = np.full((len(instants), len(names)), np.nan, order="F"), np.full(len(instants), np.nan)
     for table in tables:
         table.fill(values, instants)
         if "dt" in table.columns:
