@@ -12,7 +12,7 @@ from fem.compiled.interpreted import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
 from fem.linear import chain as linear_chain
-from fem.linear import factors
+from fem.linear import factors, products
 from fem.linear.choice import BAND
 from fem.solve.explicit import leapfrog
 from fem.solve.newton import gaps, groups, iterate, refine
