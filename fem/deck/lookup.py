@@ -75,7 +75,7 @@ def build_blocks(draft: Draft, nodes: Lookup, coordinates: Floats) -> tuple[Elem
             places = coordinates[connectivity]
             coincident = (places[:, 1:] == places[:, :-1]).all(axis=2) & (chunk.numbers[:, 1:] != chunk.numbers[:, :-1])
             with np.errstate(over="ignore"):
-                is_far = ~np.isfinite((np.diff(places, axis=1) ** 2).sum(axis=2))
+                is_far = np.isinf((np.diff(places, axis=1) ** 2).sum(axis=2))
             for row, leg in np.argwhere(coincident | is_far)[:MAX_PER_CARD].tolist():
                 label, *ends = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
                 what = f"element {label}" if chunk.kind in AXIAL else f"a branch of element {label}"
