@@ -15,7 +15,7 @@ import numpy as np
 
 from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least, parts
 from fem.deck import read_model
-from fem.errors import listed
+from fem.errors import ModelError, listed
 from fem.model import FluidLoad, Jonswap, Model, notices
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import added_mass_per_length, distances, growth_of, natural_lengths, of_sections
@@ -849,6 +849,10 @@ def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = 
     step 1: dt = 0.04186 is 133 periods of bar 1; the t
     """
     model = read_model(deck, parameters)
+    is_endless = np.isinf(distances(model.mesh))
+    if is_endless.any():
+        label = model.mesh.element_names[int(is_endless.argmax())]
+        raise ModelError(f"{model.source or 'model'}: element {label} has no finite length")
     bars = collect_bars(model)
     title = f": {model.heading[0].strip()}" if model.heading else ""
     lines = [f"{model.source or 'model'}{title}", *describe(model, bars), "", "steps"]

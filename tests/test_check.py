@@ -27,6 +27,7 @@ from fem.model import (
     Step,
     Winch,
 )
+from tests.decks import chain
 
 INPUTS = Path(__file__).resolve().parents[1] / "inputs"
 
@@ -391,3 +392,11 @@ def test_increments_of_ten_periods_leave_vibrations_unresolved(periods, is_told)
 def test_numbers_of_real_materials_in_si_are_not_blamed(material, is_told):
     text = wrong(model(material=material))
     assert any(word in text for word in ("is low for Pa", "is above that of any solid", "would stretch")) == is_told
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_length_that_no_number_holds_is_refused(tmp_path):
+    deck = tmp_path / "far.inp"
+    deck.write_text(chain(1).replace("2, 0.1, 0, 0", "2, 1E200, 0, 0"))
+    with pytest.raises(fem.ModelError, match="element 1 has no finite length"):
+        check(deck)

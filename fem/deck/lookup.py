@@ -74,13 +74,10 @@ def build_blocks(draft: Draft, nodes: Lookup, coordinates: Floats) -> tuple[Elem
         elif chunk.kind in (*AXIAL, *REEVED):
             places = coordinates[connectivity]
             coincident = (places[:, 1:] == places[:, :-1]).all(axis=2) & (chunk.numbers[:, 1:] != chunk.numbers[:, :-1])
-            with np.errstate(over="ignore"):
-                is_far = np.isinf((np.diff(places, axis=1) ** 2).sum(axis=2))
-            for row, leg in np.argwhere(coincident | is_far)[:MAX_PER_CARD].tolist():
+            for row, leg in np.argwhere(coincident)[:MAX_PER_CARD].tolist():
                 label, *ends = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
                 what = f"element {label}" if chunk.kind in AXIAL else f"a branch of element {label}"
-                how, where = ("finite ", "too far apart") if is_far[row, leg] else ("", "at the same point")
-                message = f"{what} has no {how}length: nodes {ends[leg]} and {ends[leg + 1]} are {where}"
+                message = f"{what} has no length: nodes {ends[leg]} and {ends[leg + 1]} are at the same point"
                 draft.report(Mistake(chunk.where(row), message))
             off_plane = np.argwhere(places[:, :, 2] != 0.0) if chunk.kind == "T2D2" else ()
             for row, column in off_plane[:MAX_PER_CARD]:

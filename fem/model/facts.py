@@ -22,7 +22,7 @@ Members: TypeAlias = Callable[[str], Ints | Flags]
 def distances(mesh: Mesh) -> Floats:
     """(k,) between the nodes of an element, 0 where it has one; of a rope over a pulley along both branches."""
     legs, owner = mesh.legs
-    with np.errstate(over="ignore"):  # infinite: the reader refuses it
+    with np.errstate(over="ignore"):  # infinite: no model has such a bar
         apart = np.linalg.norm(np.diff(mesh.coordinates[legs], axis=1)[:, 0], axis=1)
     return np.asarray(np.bincount(owner, apart, len(mesh.element_nodes)), float)
 
