@@ -192,7 +192,7 @@ def around(values: Floats, rows: int) -> Floats:
     return most
 
 
-def largest(values: Floats, rows: int) -> Floats:
+def known_around(values: Floats, rows: int) -> Floats:
     """``around``, where there is a value."""
     return np.where(np.isnan(values), np.nan, around(values, rows))
 
@@ -232,8 +232,8 @@ def estimate(
         error=error,
         own=own,
         dt=np.abs(error) + own,
-        mesh=none if mesh is None else MESH * largest(mesh, window),
-        residual=none if residual is None else RESIDUAL * largest(residual, window),
+        mesh=none if mesh is None else MESH * known_around(mesh, window),
+        residual=none if residual is None else RESIDUAL * known_around(residual, window),
         rows=np.zeros_like(run) if rows is None else rows,
         order=order,
         scale=scale,
