@@ -79,13 +79,14 @@ def read_source(
         hint = proposal(unused[0], scanner.spellings.values())
         raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
     names = {squeezed(card.keyword) for card in scanner.cards}
-    if earlier and "RESTART" in names:
-        before = model_cards(earlier, files, draft, keywords)
-        if not MESH & names:  # steps alone, as Abaqus and CalculiX have it
-            scanner.cards[:0] = before
+    asked = earlier if "RESTART" in names else ()
+    before, opening = earlier_cards(asked, files, draft, keywords)
+    if not MESH & names:  # steps alone, as Abaqus and CalculiX have it
+        scanner.cards[:0] = before
     named = sorted_cards(spelt(scanner), draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
+    read_opening([replace(card, instances=instances) for card in opening], draft, keywords)
     if draft.step is not None:
         draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
         close_step(draft)
@@ -105,11 +106,13 @@ def read_source(
     )
 
 
-def model_cards(earlier: EarlierDecks, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
-    """What stands before the first step of the last earlier deck that has a mesh, and of those after it; nothing where
-    none is to be found. Lines are laid under the loads of the first one. The files of all are files of the new deck,
-    too: they count in its hash, and nothing is written over them."""
-    found: list[Card] = []
+def earlier_cards(
+    earlier: EarlierDecks, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]
+) -> tuple[list[Card], list[Card]]:
+    """What stands before the first step of the last earlier deck that has a mesh, and of those after it, nothing where
+    none is to be found; and the first step of the first one. The files of all are files of the new deck, too: they
+    count in its hash, and nothing is written over them."""
+    found, opening = list[Card](), list[Card]()
     has_mesh = False
     for path, parameters in earlier:
         scanner = Scanner(files, draft.report, parameters, Course(), names_of(keywords))
@@ -121,14 +124,20 @@ def model_cards(earlier: EarlierDecks, files: DeckFiles, draft: Draft, keywords:
         cards = spelt(scanner)
         names = [card.keyword for card in cards]
         start = names.index("STEP") if "STEP" in names else len(names)
-        apart = Draft()
-        read_cards(cards[start : names.index("END STEP") + 1 if "END STEP" in names else None], apart, keywords)
-        draft.first_step = next(iter(apart.steps), None)
+        opening = cards[start : names.index("END STEP") + 1 if "END STEP" in names else None]
         if not has_mesh:
             sets = [card for card in cards[start:] if card.keyword in ("NSET", "ELSET")]
             found[:0] = [card for card in cards[:start] if card.keyword not in ("HEADING", "RESTART")] + sets
         has_mesh = has_mesh or not MESH.isdisjoint(names)
-    return found
+    return found, opening
+
+
+def read_opening(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
+    """The first step of the first of earlier decks, which has been run, into ``draft.first_step``."""
+    apart = Draft()
+    apart.water, apart.wind, apart.drag_laws = draft.water, draft.wind, draft.drag_laws
+    read_cards(cards, apart, keywords)
+    draft.first_step = next(iter(apart.steps), None)
 
 
 def spelt(scanner: Scanner) -> list[Card]:

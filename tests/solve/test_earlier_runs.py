@@ -316,8 +316,9 @@ def test_lines_are_laid_as_in_the_first_deck(alone: bool) -> None:
         "1, 1, 2\n*ELGEN, ELSET=LINE\n1, 8\n*MATERIAL, NAME=M\n*ELASTIC\n1e6\n*DENSITY\n1.\n*NO COMPRESSION\n"
         "*SOLID SECTION, ELSET=LINE, MATERIAL=M\n1.\n*BOUNDARY\nENDS, 1, 3\n"
         "*NONSTRUCTURAL MASS, ELSET=LINE, UNITS=MASS PER LENGTH, NAME=ICE\n0.5\n"
+        "*AQUA\n-50., 5., 9.81, 1000.\n"
     )
-    first = step("*STATIC", "*CLOAD\n5, 3, -3.\n").replace("*STEP", "*STEP, AMPLITUDE=STEP", 1)
+    first = step("*STATIC", "*DLOAD\nLINE, PB, 1., 0.01\n*CLOAD\n5, 3, -3.\n").replace("*STEP", "*STEP, AMPLITUDE=STEP", 1)
     thaw = "*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, REMOVE\nICE\n*CONTROLS, ENERGY DRIFT=OFF\n"
     run("first", model + WRITE + first)
     for name, before, cards in (("second", "first", thaw), ("third", "second", "")):
