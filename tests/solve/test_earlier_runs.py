@@ -318,7 +318,9 @@ def test_lines_are_laid_as_in_the_first_deck(alone: bool) -> None:
         "*NONSTRUCTURAL MASS, ELSET=LINE, UNITS=MASS PER LENGTH, NAME=ICE\n0.5\n"
         "*AQUA\n-50., 5., 9.81, 1000.\n"
     )
-    first = step("*STATIC", "*DLOAD\nLINE, PB, 1., 0.01\n*CLOAD\n5, 3, -3.\n").replace("*STEP", "*STEP, AMPLITUDE=STEP", 1)
+    first = step("*STATIC", "*DLOAD\nLINE, PB, 1., 0.01\n*CLOAD\n5, 3, -3.\n").replace(
+        "*STEP", "*STEP, AMPLITUDE=STEP", 1
+    )
     thaw = "*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, REMOVE\nICE\n*CONTROLS, ENERGY DRIFT=OFF\n"
     run("first", model + WRITE + first)
     for name, before, cards in (("second", "first", thaw), ("third", "second", "")):
