@@ -33,11 +33,48 @@ def test_a_folder_without_the_data_is_an_error(monkeypatch, tmp_path):
         deform.run(tmp_path)
 
 
+def table(turn=0.6):
+    """(7, 3): an arc that turns by an angle from end to end, as long as the line that sags."""
+    angles = np.concatenate([[0.0], turn * (np.arange(6) + 0.5) / 6])
+    return np.cumsum(0.16 * np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles]), axis=0)
+
+
 def test_only_numbers_are_read(tmp_path):
     path = tmp_path / "1.pkl"
     path.write_bytes(pickle.dumps(OrderedDict(a=1.0)))
     with pytest.raises(pickle.UnpicklingError, match=r"collections\.OrderedDict"):
-        deform.motion(path)
+        deform.motion(path, table())
+
+
+def test_shapes_at_rest_are_the_first_of_each_rope(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(
+        "rest_vert = (tensor(((0.0, 1.0, 2.0), (3.0, 4.0, 4.0), (-6, 7.0, 6.0)))).repeat(1, 1)\n"
+        "rest_vert = cat((rest_vert[:, :, 0], rest_vert[:, :, 2]), dim=-1)\n"
+        "rest_vert = (tensor(((5.0, 1.0, 2.0), (3.0, 4.0, 2.0), (6.0, 7.0, 2.0)))).repeat(1, 1)\n"
+    )
+    assert deform.on_table(program, 1).tolist() == [[0.0, 1.0, 4.0], [3.0, 4.0, 4.0], [-6.0, 7.0, 4.0]]
+    assert deform.on_table(program, 2)[0].tolist() == [5.0, 1.0, 2.0]
+    with pytest.raises(ValueError, match="has 2 shapes of ropes at rest"):
+        deform.on_table(program, 3)
+
+
+def test_velocities_of_a_start_turn_its_sections_with_the_line():
+    """No section is stretched, and the line is not either."""
+    start = deform.beginning(sagging(21), table())
+    places, speeds, held = deform.corners(start, {"FIRST": 0.3, "LAST": -0.4})
+    axes, rates = places[:, 1:] - places[:, :1], speeds[:, 1:] - speeds[:, :1]
+    assert np.abs((axes * rates).sum(axis=-1)).max() < 1e-4 * np.abs(speeds).max() * start.radius
+    assert held[0, 0] == pytest.approx(places[0])
+    assert held[0, 1] == pytest.approx(places[-1])
+
+
+def test_hands_hold_at_constant_angles():
+    """An angle more turns all corners of a hand about its direction, at every instant."""
+    start = deform.beginning(sagging(21), table())
+    first, second = (deform.corners(start, {"FIRST": angle, "LAST": 0.0})[2] for angle in (0.0, 2.0 * np.pi / 3.0))
+    assert second[:, 0, [3, 1, 2]] == pytest.approx(first[:, 0, [1, 2, 3]], abs=1e-9)
+    assert second[:, 1] == pytest.approx(first[:, 1])
 
 
 def test_initial_velocities_stretch_no_bar():
@@ -50,15 +87,27 @@ def test_initial_velocities_stretch_no_bar():
     assert (found[held] == kept).all()
 
 
-def test_the_numbers_of_a_computed_motion_are_found_again(tmp_path):
-    """Markers that the model itself moved, read as a recording: no error is left, and its numbers return."""
-    truth = {"EI": 0.08, "BETA": 0.03}
-    markers = sagging(41)
-    text, nodes = deform.deck_of(markers)
-    markers[2:, 2:-2] = deform.Motion("made", markers, text, nodes).run(truth)[:, nodes[2:-2]]
+TRUTH = {"EI": 0.06, "BETA": 0.06, "FIRST": 0.4, "LAST": 0.9}
+
+
+def made(tmp_path):
+    """A motion that the model itself has moved, read as a recording."""
+    motion = deform.Motion("made", sagging(41), table())
+    motion.markers[2:, 2:-2] = motion.run(TRUTH)[:, deform.line_of(7)[2:-2]]
     path = tmp_path / "1.pkl"
-    path.write_bytes(pickle.dumps(markers.transpose(0, 2, 1).tolist()))
-    recorded = deform.motion(path)
-    assert deform.distance(recorded.away(recorded.run(truth))) < 1e-9
+    path.write_bytes(pickle.dumps(motion.markers.transpose(0, 2, 1).tolist()))
+    return deform.motion(path, table())
+
+
+def test_the_numbers_of_a_computed_motion_are_found_again(tmp_path):
+    """No error is left, and its numbers return from a beginning nearby."""
+    recorded = made(tmp_path)
+    assert deform.distance(recorded.away(recorded.run(TRUTH))) < 1e-9
     assert deform.distance(recorded.away(recorded.run(deform.START))) > 1.0
-    assert deform.fit([recorded]) == pytest.approx(truth, rel=1e-2)
+    found = deform.nearest([recorded], np.array([np.log(0.07), np.log(0.07), 0.3, 1.0]), 10)
+    assert deform.named(found.x) == pytest.approx(TRUTH, rel=2e-2)
+
+
+@pytest.mark.long
+def test_they_are_found_from_nothing(tmp_path):
+    assert deform.fit([made(tmp_path)]) == pytest.approx(TRUTH, rel=2e-2)
