@@ -293,6 +293,7 @@ class Draft:
         self.catenaries: list[Catenary] = []
         self.laid: list[Any] = []
         self.earlier_loads: list[Card] = []
+        self.earlier_writes = True
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.material: MaterialDraft | None = None

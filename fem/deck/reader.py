@@ -118,6 +118,7 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
     model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
     first = slice(len(model), names.index("ENDSTEP") if "ENDSTEP" in names else None)
     draft.earlier_loads = [card for card in scanner.cards[first] if squeezed(card.keyword) == "DLOAD"]
+    draft.earlier_writes = any(card.has("WRITE") for card in scanner.cards if squeezed(card.keyword) == "RESTART")
     return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
 
 
