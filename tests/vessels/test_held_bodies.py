@@ -200,7 +200,7 @@ def test_a_body_far_from_no_rotation_is_not_turned_back():
 
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_what_holds_a_body_is_far_from_singular(seed, two, is_slender):
-    """The turns that its components feel are independent: of vectors of length 1 the least singular value exceeds 0.3."""
+    """The turns that its components feel are independent: of vectors of length 1 least singular value > 0.3."""
     rng = np.random.default_rng(seed)
     corners = corners_of(np.diag([1.0, 0.0, 0.0] if is_slender else [1.0, 2.0, 3.0]), 1.0)
     vectors = gradients(corners).T @ corners @ rotation_of(rng.uniform(0, 3) * rng.normal(size=3)).T
