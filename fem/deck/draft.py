@@ -292,6 +292,7 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.laid: list[Any] = []
+        self.earlier_writes = True
         self.first_step: StepDraft | None = None
         self.node_sets = SetTable()
         self.element_sets = SetTable()

@@ -127,6 +127,7 @@ def earlier_cards(
         opening = cards[start : names.index("END STEP") + 1 if "END STEP" in names else None]
         if not has_mesh:
             sets = [card for card in cards[start:] if card.keyword in ("NSET", "ELSET")]
+            draft.earlier_writes = any(card.keyword == "RESTART" and card.has("WRITE") for card in cards)
             found[:0] = [card for card in cards[:start] if card.keyword not in ("HEADING", "RESTART")] + sets
         has_mesh = has_mesh or not MESH.isdisjoint(names)
     return found, opening
