@@ -228,10 +228,10 @@ class StepRun(StepState):
             if self.at_start:
                 self.at_start.hold(motion, now)
             self.notify(start.start_supports(stage, motion, now, is_first, len(rope_states.ropes_of(self.system)) > 0))
-            if self.events:
-                stage = self.events.start(motion, now)
             may_jump = not (is_first or self.at_start)
             jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
+            if self.events:
+                stage = self.events.start(motion, now)
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
