@@ -19,7 +19,7 @@ from fem.errors import CommandError, NoConvergence, unknown
 from fem.model import Model
 from fem.model.curves import GIVEN, Live, live_ones
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
-from fem.runner import earlier_deck, earlier_state, listeners, verdict_of
+from fem.runner import earlier_decks, earlier_state, listeners, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
@@ -424,7 +424,7 @@ def stepper(
     (2.138, 1.5, 151)
     """
     timing = Timing()
-    model = read_model(deck, parameters, earlier_deck(earlier))
+    model = read_model(deck, parameters, earlier_decks(earlier))
     timing.mark("read")
     requests = Requests(solver, True, output is not None, earlier_state(model, earlier), is_driven=True)
     return Stepper(model, requests, step, output, force, goes_on, history, timing)

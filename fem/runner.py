@@ -66,7 +66,7 @@ def run(
     [9, 5, 6]
     """
     timing = Timing()
-    model = read_model(deck, parameters, earlier_deck(earlier))
+    model = read_model(deck, parameters, earlier_decks(earlier))
     timing.mark("read")
     collected = HistorySink(model, output_every)
     requests = Requests(solver, True, output is not None, earlier_state(model, earlier))
@@ -148,7 +148,7 @@ def run_to_files(
     timing = Timing()
     guard = InterruptGuard()
     with guard.watching():
-        model = read_model(deck, parameters, earlier_deck(earlier))
+        model = read_model(deck, parameters, earlier_decks(earlier))
         timing.mark("read")
         requests = Requests(solver, fields=vtk, earlier=earlier_state(model, earlier))
         files = RunFiles(output, model, requests, plot, force, TYPES if goes_on else None, kept)
@@ -242,19 +242,27 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
             f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP skips the rest of "
             "that step; fem run with --continue finishes the earlier run first"
         )
-    return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number})
+    return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number}, Path(folder))
 
 
-def earlier_deck(folder: str | Path | None) -> tuple[Path, dict[str, float]] | None:
-    """The deck of the run in a folder, and its parameters; None where its record does not say."""
-    if folder is None:
-        return None
-    try:
-        record = read_record(Path(folder) / run_record.RUN_RECORD) or {}
-        place = Path(folder) / record["deck_folder"] / record["deck"]["file"]
-        return place, {name: float(value) for name, value in record["deck"]["parameters"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
+MOST_EARLIER = 1000
+"""Runs in a row that are looked through for the model of the last one."""
+
+
+def earlier_decks(folder: str | Path | None) -> list[tuple[Path, dict[str, float]]]:
+    """The decks of the run in a folder and of the runs before it, and their parameters, as far as records say."""
+    found: list[tuple[Path, dict[str, float]]] = []
+    place = None if folder is None else Path(folder)
+    while place is not None and len(found) < MOST_EARLIER:
+        try:
+            record = read_record(place / run_record.RUN_RECORD) or {}
+            deck, before = record["deck"], record.get("earlier")
+            parameters = {name: float(value) for name, value in deck["parameters"].items()}
+            found.append((place / record["deck_folder"] / deck["file"], parameters))
+            place = place / before["folder"] if before else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            break
+    return found
 
 
 def verdict_of(error: BaseException) -> str:

@@ -118,6 +118,16 @@ def test_an_event_begins_at_rest(tmp_path, monkeypatch):
     assert np.arctan2(swing[begin], 4) > 0.1 and np.ptp(swing[begin:]) > 0.05
 
 
+def test_gusts_blow_on_ice_too(tmp_path):
+    """Drake is 1.108 in thick, and 25.4 mm more in ice; ice that falls off leaves the wire alone in the air at rest."""
+    table = fem.sag_tension(CASES, section="drake", spans=[200, 260, 230])
+    iced = {"gust": 0.0281432 + 0.0254, "ice": 0.0281432}
+    for event, width in iced.items():
+        deck = fem.line_section(table, "ice", bars=10, event=event, height=20, output=tmp_path / f"{event}.inp")
+        widths = [float(line.split(",")[3]) for line in deck.read_text().splitlines() if "WDD" in line]
+        assert widths and widths == pytest.approx([width] * len(widths), rel=1e-3)
+
+
 def test_the_command_and_what_it_refuses(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("cases.csv").write_text("name, temperature [C], ice [mm], tension limit [kN]\ncold, -20, , 30\nice, 0, 10,\n")

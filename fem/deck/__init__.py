@@ -99,13 +99,13 @@ KEYWORDS: dict[str, Handler] = {
 def read_deck(
     path: str | Path,
     parameters: Mapping[str, float] | None = None,
-    earlier: tuple[Path, Mapping[str, float]] | None = None,
+    earlier: reader.EarlierDecks = (),
 ) -> Model:
     """Read an input deck.
 
     parameters  values that replace those of ``*PARAMETER`` lines, by name (``--set``)
-    earlier     the deck of an earlier run and its parameters: a deck that contains only further steps uses its model
-                (``*RESTART, READ``)
+    earlier     decks of earlier runs, the last one first, and their parameters: a deck that contains only further steps
+                uses their model (``*RESTART, READ``)
 
     Raises
     ------
@@ -115,14 +115,14 @@ def read_deck(
     >>> len(fem.read_deck("inputs/chain_modes.inp", {"links": 20}).mesh.node_labels)
     21
     """
-    known = earlier and (earlier[0], checked_overrides(earlier[1]))
+    known = [(each, checked_overrides(values)) for each, values in earlier]
     return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
 
 
 def read_model(
     deck: str | Path | Model,
     parameters: Mapping[str, float] | None = None,
-    earlier: tuple[Path, Mapping[str, float]] | None = None,
+    earlier: reader.EarlierDecks = (),
 ) -> Model:
     """As ``read_deck``, unless it is a ``Model``. CommandError: no such file; parameters of what is read already."""
     if isinstance(deck, Model):

@@ -17,7 +17,6 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
 from fem.deck.draft import Catenary, Draft, Piece
-from fem.deck.loads import load_of
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
@@ -50,13 +49,9 @@ class Bars(NamedTuple):
 
 
 def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
-    """Of the first step; of a deck that continues with the model of another one, those of that one."""
-    if not draft.earlier_loads:
-        step = draft.steps[0] if draft.steps else None
-        return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
-    loads = [load_of(row, None, False, draft) for card in draft.earlier_loads for row in draft.rows(card)]
-    dead = [each for each in loads if isinstance(each, DistributedLoad)]
-    return dead, [each for each in loads if isinstance(each, FluidLoad)]
+    """Of the first step; of a deck that continues another one, those of that one."""
+    step = draft.opening
+    return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
 
 
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
@@ -103,7 +98,7 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
     named = partial(members, draft, bars)
     layer, mass = grown_at((growth for growth, _ in draft.growths), named, 0.5 * (first + second))
     there = []
-    gone = {name for step in draft.steps[:1] for name, _ in step.shed}
+    gone = {name for name, _ in draft.opening.shed} if draft.opening else set()
     for each, place in draft.nonstructural:
         if each.is_total and members(draft, bars, each.element_set).any():
             hint = "its distribution depends on the lengths, and these on the weight: give MASS PER LENGTH"
@@ -138,7 +133,7 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
                     if load.target is None or label in draft.element_sets.named(load.target):
                         down = -load.value * float(np.array(load.direction) @ up)
                         weight[at[numbers[0]]] += mass_of[label] * down
-    for nodal in draft.steps[0].nodal_loads if draft.steps and not draft.earlier_loads else ():
+    for nodal in draft.opening.nodal_loads if draft.opening else ():
         for label in draft.node_sets.named(nodal.target).tolist():
             if label in at and nodal.dof <= 3 and not nodal.is_imaginary:
                 weight[at[label]] -= nodal.value * up[nodal.dof - 1]
@@ -479,6 +474,6 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
             "not unique, so it is laid without friction; *SEABED, FRICTION=ALL holds it in later static steps"
         )
     step = draft.steps[0] if draft.steps else None
-    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:
+    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.first_step:
         what = "lines are laid under their full weight, which step 1 applies as a ramp"
         draft.notice(f"{what}: use *STEP, AMPLITUDE=STEP")

@@ -9,7 +9,7 @@ stand; any other is read in full, as is any that has mistakes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -38,19 +38,20 @@ from fem.deck.waves import check_vessels
 from fem.errors import CommandError, DeckError, proposal
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
 
-EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
-"""The deck of an earlier run, and its parameters by name in upper case."""
+EarlierDecks: TypeAlias = Sequence[tuple[Path, Mapping[str, float]]]
+"""The decks of earlier runs, the last one first, and their parameters by name in upper case."""
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
 PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "STEADY STATE DYNAMICS")
+MESH = {"NODE", "ELEMENT"}
 MAX_GUESSES = 50
 SURE = 0.75
 
 
 def read_file(
     path: str | Path, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
-    stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDeck | None = None,
+    stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDecks = (),
 ) -> Model:  # fmt: skip
     """A deck from a file; ``stored`` keeps the text of the files for the next time.
     ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``."""
@@ -64,7 +65,7 @@ def read_file(
 
 def read_source(
     files: DeckFiles, source: Source, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
-    course: Course | None = None, earlier: EarlierDeck | None = None,
+    course: Course | None = None, earlier: EarlierDecks = (),
 ) -> Model:  # fmt: skip
     draft = Draft()
     scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
@@ -78,14 +79,14 @@ def read_source(
         hint = proposal(unused[0], scanner.spellings.values())
         raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
     names = {squeezed(card.keyword) for card in scanner.cards}
-    has_steps_alone = "RESTART" in names and not {"NODE", "ELEMENT"} & names  # as Abaqus and CalculiX have it
-    if earlier and has_steps_alone:
-        scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
-    spelt = ((card, scanner.keywords.get(squeezed(card.keyword), card.keyword)) for card in scanner.cards)
-    named = [card if name == card.keyword else replace(card, keyword=name) for card, name in spelt]
-    named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
+    asked = earlier if "RESTART" in names else ()
+    before, opening = earlier_cards(asked, files, draft, keywords)
+    if not MESH & names:  # steps alone, as Abaqus and CalculiX have it
+        scanner.cards[:0] = before
+    named = sorted_cards(spelt(scanner), draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
+    read_opening([replace(card, instances=instances) for card in opening], draft, keywords)
     if draft.step is not None:
         draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
         close_step(draft)
@@ -105,20 +106,45 @@ def read_source(
     )
 
 
-def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
-    """What stands before the first step of the deck of an earlier run; nothing where that is not to be found.
-    Its files are files of the new deck, too: they count in its hash, and nothing is written over them."""
-    scanner = Scanner(files, draft.report, earlier[1], Course(), names_of(keywords))
-    try:
-        scanner.scan(files.open_deck(earlier[0]))
-    except Mistake:
-        return []
-    scanner.close()
-    names = [squeezed(card.keyword) for card in scanner.cards]
-    model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
-    first = slice(len(model), names.index("ENDSTEP") if "ENDSTEP" in names else None)
-    draft.earlier_loads = [card for card in scanner.cards[first] if squeezed(card.keyword) == "DLOAD"]
-    return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
+def earlier_cards(
+    earlier: EarlierDecks, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]
+) -> tuple[list[Card], list[Card]]:
+    """What stands before the first step of the last earlier deck that has a mesh, and of those after it, nothing where
+    none is to be found; and the first step of the first one. The files of all are files of the new deck, too: they
+    count in its hash, and nothing is written over them."""
+    found, opening = list[Card](), list[Card]()
+    has_mesh = False
+    for path, parameters in earlier:
+        scanner = Scanner(files, draft.report, parameters, Course(), names_of(keywords))
+        try:
+            scanner.scan(files.open_deck(path))
+        except Mistake:
+            break
+        scanner.close()
+        cards = spelt(scanner)
+        names = [card.keyword for card in cards]
+        start = names.index("STEP") if "STEP" in names else len(names)
+        opening = cards[start : names.index("END STEP") + 1 if "END STEP" in names else None]
+        if not has_mesh:
+            sets = [card for card in cards[start:] if card.keyword in ("NSET", "ELSET")]
+            draft.earlier_writes = any(card.keyword == "RESTART" and card.has("WRITE") for card in cards)
+            found[:0] = [card for card in cards[:start] if card.keyword not in ("HEADING", "RESTART")] + sets
+        has_mesh = has_mesh or not MESH.isdisjoint(names)
+    return found, opening
+
+
+def read_opening(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
+    """The first step of the first of earlier decks, which has been run, into ``draft.first_step``."""
+    apart = Draft()
+    apart.water, apart.wind, apart.drag_laws = draft.water, draft.wind, draft.drag_laws
+    read_cards(cards, apart, keywords)
+    draft.first_step = next(iter(apart.steps), None)
+
+
+def spelt(scanner: Scanner) -> list[Card]:
+    """Cards with the names of keywords as ``KEYWORDS`` has them."""
+    named = ((card, scanner.keywords.get(squeezed(card.keyword), card.keyword)) for card in scanner.cards)
+    return [card if name == card.keyword else replace(card, keyword=name) for card, name in named]
 
 
 def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:

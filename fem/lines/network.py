@@ -121,7 +121,8 @@ def relax(net: Network) -> Rest:
             break
         if max(off, loose) < BALANCED and left < near:
             return _finished(net, state, scale, solves)
-        state = _step(net, state, gaps)
+        with np.errstate(all="ignore"):  # numbers that are none end the search above
+            state = _step(net, state, gaps)
     raise LineError("no equilibrium was found: its members cannot carry the loads to the supports")
 
 

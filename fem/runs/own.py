@@ -74,11 +74,7 @@ class Origin:
 
     def seen_from(self, folder: Path) -> str:
         """Where the deck lies, from the folder of its results: both may move together."""
-        try:
-            place = os.path.relpath(os.path.realpath(self.path.parent), os.path.realpath(folder))
-        except ValueError:  # another drive of Windows
-            place = os.path.realpath(self.path.parent)
-        return Path(place).as_posix()
+        return seen_from(self.path.parent, folder)
 
     def is_of(self, record: Mapping[str, Any], folder: Path) -> bool:
         """The record is of this deck file, with this text or another."""
@@ -91,6 +87,15 @@ class Origin:
         """Those that are files the deck was read from, or links that lead to one, by the identity of the file."""
         inputs = {identity for path in self.inputs if (identity := identity_of(path))}
         return [path for path in paths if identity_of(path) in inputs]
+
+
+def seen_from(place: Path, folder: Path) -> str:
+    """A folder, by its way from another one."""
+    whole = os.path.realpath(place)
+    try:
+        return Path(os.path.relpath(whole, os.path.realpath(folder))).as_posix()
+    except ValueError:  # another drive of Windows
+        return Path(whole).as_posix()
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -300,10 +301,11 @@ def full(rows: list[str], count: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRun:
-    """What the first step begins with, and where that comes from, for the record."""
+    """What the first step begins with, where that comes from, for the record, and the folder of that run."""
 
     state: dict[str, Any]
     named: dict[str, Any]
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from fem.model import Frequency, Model
 from fem.runs import run_record
 from fem.runs.checkpoint import ANEW, NAME, changes, deck_of, digests_of, read_checkpoint, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
-from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record
+from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record, seen_from
 from fem.runs.record import Requests, SilentSink, Sink
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
@@ -147,7 +147,8 @@ class RunFiles:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
         solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
-        record |= {"earlier": earlier.named} if earlier else {}
+        if earlier:
+            record["earlier"] = {**earlier.named, "folder": seen_from(earlier.folder, self.folder)}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:

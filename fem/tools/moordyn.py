@@ -572,6 +572,8 @@ def left_out(moorings: Moorings) -> list[str]:
         if made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
             found.append(beside)
+    if any(moorings.types[name].parts(4)[0] for name in used(moorings)):
+        found.append("BA damps slack segments in MoorDyn, too; cables of the deck are damped while they pull")
     found += floating(moorings)
     for end in moorings.points.values():
         if end.is_loose and end.drag_area:

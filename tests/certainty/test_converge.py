@@ -197,6 +197,8 @@ def test_lines_that_can_go_slack_are_told_the_damping_that_they_lack():
     damped = damped_model(model, undamped(model))
     assert undamped(damped) == {}
     assert undamped(fem.read_deck("inputs/sdnl100.inp")) == {}
+    massless = replace(model.materials["CHAIN"], density=0.0)
+    assert undamped(replace(model, materials={**model.materials, "CHAIN": massless})) == {}
     found = variants(damped)
     assert list(found) == ["BETA x 0", "BETA x 0.5", "BETA x 2", "MASS=CONSISTENT", "ENERGY MOMENTUM"]
     assert all(isinstance(each, Model) and each != damped for each in found.values())

@@ -21,7 +21,7 @@ from fem.show.report import accuracy
 from fem.study.certainty import companions
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
-from fem.study.certainty.numbers import highest
+from fem.study.certainty.numbers import AT_REST, highest, scales
 from fem.study.question import Answer
 from fem.study.tracks import Track
 
@@ -91,6 +91,14 @@ def test_parabolas_have_their_peak(steps, part):
         assert peak == pytest.approx(2.0) and peak_instant == pytest.approx(at, abs=1e-6)
     elif at < -1e-6 or at > time[-1] + 1e-6:
         assert peak == row and peak_instant == instant
+
+
+def test_sizes_are_those_of_a_quantity_over_all_nodes_axes_and_rows():
+    mesh = fem.read_deck("inputs/sdnl100.inp").mesh
+    names = ("U1_n1", "U3_n2", "V1_n2", "T_e1", "kinetic", "strain")
+    values = np.array([[0.0, 0.0, 2.0, 5.0, 0.5, 1.0], [0.0, -0.3, -4.0, 3.0, 0.25, 8.0]])
+    assert scales(values, names, mesh).tolist() == [0.3, 0.3, 4.0, 5.0, 8.0, 8.0]
+    assert scales(0.0 * values, names, mesh)[0] == AT_REST * np.ptp(mesh.coordinates, axis=0).max()
 
 
 def test_labels_do_not_matter():

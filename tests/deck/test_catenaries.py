@@ -202,7 +202,7 @@ def test_a_deck_of_further_steps_lays_the_line_under_its_first_weight(tmp_path):
     first, later = tmp_path / "first.inp", tmp_path / "later.inp"
     first.write_text(deck().replace("*STEP", "*RESTART, WRITE\n*STEP", 1))
     later.write_text("*RESTART, READ\n*STEP, NLGEOM\n*DYNAMIC\n0.01, 0.02\n*END STEP\n")
-    model = read_deck(later, earlier=(first, {}))
+    model = read_deck(later, earlier=[(first, {})])
     assert np.array_equal(model.mesh.coordinates, read_deck(first).mesh.coordinates)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem.lines.hanging import Line
+from fem.lines.hanging import Line, LineError
 from fem.lines.network import Network, Rubs, free_nodes, relax
 
 STIFFNESS, WEIGHT, LIMIT, SLIP = 1e4, 10.0, 4.0, 0.002
@@ -34,3 +34,16 @@ def test_friction_takes_its_limit_of_what_slides_and_a_spring_holds_what_sticks(
     assert rest.places[1, 0] - 1.0 == pytest.approx(moved, rel=1e-6, abs=1e-8)
     assert rest.tension[0] == pytest.approx(max(STIFFNESS * moved, 0.0), rel=1e-6, abs=1e-4)
     assert rest.push[0] == pytest.approx(WEIGHT, rel=1e-6)
+
+
+def test_a_search_that_does_not_succeed_says_so():
+    """A bar stretched between supports to five times its length, under loads of 1e-4 of its tension: no overflow."""
+    places = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    load = np.array([[0.0, 0.0, -WEIGHT]] * 3)
+    bars = Line(np.full(2, 0.2), np.full(2, 1.5e5), np.zeros(0), IS_NOT, IS_NOT)
+    free, none = free_nodes(np.array([True, False, True])), np.zeros(0)
+    net = Network(
+        places, load, np.array([[0, 1], [1, 2]]), bars, np.zeros(0, np.int64), np.zeros((0, 3)), none, none, free
+    )
+    with np.errstate(over="raise"), pytest.raises(LineError):
+        relax(net)

@@ -61,6 +61,14 @@ def test_stats_are_those_of_the_table(swing: Path, capsys: pytest.CaptureFixture
     assert late["mean"] == pytest.approx(values[10:].mean(), rel=1e-12)
 
 
+def test_sums_are_of_numbers_over_their_divisors(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    total = values_of(swing, 12) / 4.0 + values_of(swing, 13)
+    found = asked(capsys, "stats", swing, "--what", "T_e12/4+T_e13")
+    assert [found["mean"], found["max"]] == pytest.approx([total.mean(), total.max()], rel=1e-12)
+    assert main(["post", "stats", str(swing), "--what", "T_e12/0+T_e13"]) == 2
+    assert "must be divided by something positive" in capsys.readouterr().err
+
+
 def test_rainflow_table_gives_the_damage(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = asked(capsys, "rainflow", swing, "--what", "T_e13,U3_n4", "--slope", "3", "--constant", "1e6")
     rows = rows_of(swing / "rainflow_U3_n4.csv")

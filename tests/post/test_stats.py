@@ -12,6 +12,7 @@ from fem.errors import CommandError
 from fem.show.series import (
     EULER,
     Series,
+    added,
     block_maxima,
     crossing_period,
     gumbel,
@@ -68,6 +69,25 @@ def test_extreme_of_a_narrow_band() -> None:
     """Largest of N waves, by exceedance exp(-x^2/2) = 1/N of each."""
     found = rayleigh_extreme(0.0, 1.0, 10.0, 10_000.0)
     assert math.exp(-0.5 * found**2) == pytest.approx(1e-3, rel=1e-12)
+
+
+def test_what_is_to_be_expected_in_a_longer_time() -> None:
+    """Without a time nothing is; a time must be longer than one wave."""
+    time = np.arange(1000) * 0.02
+    found = series(time, 7.0 + 3.0 * np.sin(math.pi * time - 0.3))
+    assert not any("expected" in line for line in value_lines(found, None, 5))
+    lines = [line for line in value_lines(found, 1000.0, 5) if "expected" in line]
+    expected = [rayleigh_extreme(7.0, 3.0 / math.sqrt(2.0), 2.0, 1000.0), 10.0]  # all blocks have one peak
+    assert [float(line.split()[-1]) for line in lines] == pytest.approx(expected, rel=1e-3)
+    with pytest.raises(CommandError, match="a duration longer than Tz is needed, got 1 and 2"):
+        value_lines(found, 1.0, None)
+
+
+def test_sums_need_the_same_times() -> None:
+    one, other = series(np.arange(3.0), np.ones(3)), series(np.arange(3.0) + 0.5, np.ones(3))
+    assert added([one, one], [1.0, 4.0]).values.tolist() == [1.25, 1.25, 1.25]
+    with pytest.raises(CommandError, match="not printed at the same times"):
+        added([one, other], [1.0, 1.0])
 
 
 def test_peaks_of_a_run_with_snaps_are_marked(tmp_path) -> None:

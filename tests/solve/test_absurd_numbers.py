@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,16 @@ def test_absurd_decks_end_in_words(old, new):
     assert old in text
     with pytest.raises(fem.FemError):
         run_text(text.replace(old, new))
+
+
+def test_an_endless_stiffness_of_nodes_ends_in_words():
+    """Lift and drag over the angle of attack, whose tangent overflows: NumPy has no eigenvalues of it."""
+    text = (Path(__file__).parents[2] / "inputs" / "galloping.inp").read_text()
+    for old, new in (("-8., 1.6, 0.6144", "-8., 1E308, 0.6144"), (", 0., -1.", ", 0., -1.\nWIRE, FLD, 1., 1., ICE")):
+        assert old in text
+        text = text.replace(old, new, 1)
+    with pytest.raises(fem.ModelError, match="stiffness at node"):
+        run_text(text)
 
 
 @pytest.mark.parametrize("number", ["1E99", "-1E99", "1E-99", "0.", "1D36"])

@@ -262,10 +262,10 @@ def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
     Path("model.inp").write_text(model)
     run("first", f"*INCLUDE, INPUT=model.inp\n{WRITE}{steps[0]}")
     Path("second.inp").write_text(f"{READ}\n{steps[1]}")
-    read = fem.deck.read_deck("second.inp", earlier=(Path("first.inp"), {}))
+    read = fem.deck.read_deck("second.inp", earlier=[(Path("first.inp"), {})])
     assert [Path(name).name for name in read.files] == ["second.inp", "first.inp", "model.inp"]
     Path("model.inp").write_text(model + "** a remark\n")
-    assert fem.deck.read_deck("second.inp", earlier=(Path("first.inp"), {})).digest != read.digest
+    assert fem.deck.read_deck("second.inp", earlier=[(Path("first.inp"), {})]).digest != read.digest
 
 
 FAIRLEADS = read_deck(Path(__file__).parents[2] / "inputs" / "driven_fairleads.inp")
@@ -292,3 +292,52 @@ def test_a_restart_looks_at_every_field_of_a_model():
 def test_another_rigid_body_is_seen():
     moved = dataclasses.replace(FAIRLEADS, bodies=FAIRLEADS.bodies[:-1])
     assert changed_parts(digests_of(FAIRLEADS), digests_of(moved)) == ["*RIGID BODY"]
+
+
+def test_decks_of_further_steps_follow_each_other() -> None:
+    """Three decks, of which the first alone has a mesh, and the second a set that the third asks for."""
+    model, steps = parts(several(8))
+    last = steps[1].replace("*END STEP", "*NODE PRINT, NSET=MORE\nU\n*END STEP")
+    run("whole", f"{model}*NSET, NSET=MORE\n2\n{steps[0]}{steps[1]}{last}")
+    run("first", model + WRITE + steps[0])
+    run("second", f"*NSET, NSET=MORE\n2\n{READ}\n{WRITE}{steps[1]}", "first")
+    run("third", f"{READ}\n{last}", "second")
+    for table in ("increments.csv", "nodes.csv", "elements.csv"):
+        assert rows("third", table) == rows("whole", table, 3)
+    assert json.loads(Path("third", "run.json").read_text())["earlier"]["folder"] == "../second"
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_lines_are_laid_as_in_the_first_deck(alone: bool) -> None:
+    """Under the loads of its first step, with what falls off later, however many runs lie between."""
+    model = (
+        "*NODE, NSET=ENDS\n1, 0, 0, 0\n9, 10, 0, 0\n*NSET, NSET=NALL\nENDS\n*NGEN, LINE=CATENARY\n1, 9, 1, 11.\n"
+        "*ELEMENT, TYPE=T3D2, ELSET=LINE\n"
+        "1, 1, 2\n*ELGEN, ELSET=LINE\n1, 8\n*MATERIAL, NAME=M\n*ELASTIC\n1e6\n*DENSITY\n1.\n*NO COMPRESSION\n"
+        "*SOLID SECTION, ELSET=LINE, MATERIAL=M\n1.\n*BOUNDARY\nENDS, 1, 3\n"
+        "*NONSTRUCTURAL MASS, ELSET=LINE, UNITS=MASS PER LENGTH, NAME=ICE\n0.5\n"
+        "*AQUA\n-50., 5., 9.81, 1000.\n"
+    )
+    first = step("*STATIC", "*DLOAD\nLINE, PB, 1., 0.01\n*CLOAD\n5, 3, -3.\n").replace(
+        "*STEP", "*STEP, AMPLITUDE=STEP", 1
+    )
+    thaw = "*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, REMOVE\nICE\n*CONTROLS, ENERGY DRIFT=OFF\n"
+    run("first", model + WRITE + first)
+    for name, before, cards in (("second", "first", thaw), ("third", "second", "")):
+        further = step(dynamic("HHT", 0.01, 3), cards).replace("*DLOAD\nLINE, GRAV, 9.81, 0., 0., -1.\n", "")
+        run(name, f"{'' if alone else model}{READ}\n{WRITE}{further}", before)
+    assert rows("third", "increments.csv")[-1].startswith("1,3,")
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_ends_clamped_in_the_first_step_stay_so(alone: bool) -> None:
+    """The directions that the first deck holds from its first step on are held in the next one."""
+    bent = (Path(__file__).parents[2] / "inputs" / "cantilever.inp").read_text().replace("0.01, 1.", "0.01, 0.05")
+    clamp = "*BOUNDARY\n1, ENCASTRE\n"
+    model, (first, second) = parts(bent.replace(clamp, "", 1))
+    first = first.replace("*CLOAD", f"{clamp}*CLOAD")
+    second = second.replace("*END STEP", "*NODE PRINT, NSET=ROD\nU, SK, SM\n*END STEP")
+    run("whole", model + first + second)
+    run("first", model + WRITE + first)
+    run("second", f"{'' if alone else model}{READ}\n{second}", "first")
+    assert rows("second", "nodes.csv") == rows("whole", "nodes.csv", 2)

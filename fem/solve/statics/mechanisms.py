@@ -130,6 +130,9 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
     blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])
+    if len(endless := np.flatnonzero(~np.isfinite(blocks).all(axis=(1, 2)))):
+        where = stage.system.labels[endless[0]]
+        raise ModelError(f"the stiffness at node {where} is not finite: look for a load or a coefficient out of range")
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
     loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)

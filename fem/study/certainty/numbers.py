@@ -35,8 +35,7 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     largest = np.zeros(len(names))
     for row in (np.fmax.reduce(values), -np.fmin.reduce(values)) if len(values) else ():
         largest = np.fmax(largest, row)
-    family = [name.partition("_")[0].rstrip("123") if "_n" in name or "_e" in name else "" for name in names]
-    family = ["" if name in ENERGIES else its for name, its in zip(names, family, strict=True)]
+    family = ["" if name in ENERGIES else name.partition("_")[0].rstrip("123") for name in names]
     most: dict[str, float] = {"U": AT_REST * extent}
     for its, size in zip(family, largest.tolist(), strict=True):
         most[its] = max(most.get(its, 0.0), size)
