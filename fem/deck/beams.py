@@ -41,6 +41,7 @@ SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
 """Of shapes of sections."""
 ALIKE = 1e-6
 """Over I11: by so much I22 may differ."""
+ONE_WAY = {"NO COMPRESSION", "NO TENSION"}
 WITHOUT_EFFECT = ("POISSON", "ROTARY INERTIA", "LUMPED", "ZERO", "BEAM SECTION OFFSET")
 NUMBERS = Line(
     "A, I11, I12, I22, J",
@@ -167,16 +168,25 @@ def written_beam(section: BarSection) -> list[str]:
 
 def check_beams(draft: Draft, mesh: Mesh) -> None:
     """Materials, joints and shapes of lines that bend."""
+    for entry in draft.properties:
+        section = entry.value
+        if not isinstance(section, BarSection) or section.material not in draft.materials:
+            continue
+        cards, name = draft.materials[section.material].cards, section.material
+        if not section.inertia and {"ELASTIC", "INEXTENSIBLE"} <= cards.keys():
+            what = f"*ELASTIC with *INEXTENSIBLE in material {name}"
+            hint = "a bar is either elastic or inextensible; E is for lines that bend, B31"
+            draft.report(Mistake(cards["ELASTIC"], what, hint))
+        for law in (law for law in ROPE_LAWS if section.inertia and law in cards):
+            draft.report(entry.card.mistake(f"material {name} has *{law}: lines that bend are made of *ELASTIC"))
+        if section.inertia and "INEXTENSIBLE" in cards and ("ELASTIC" not in cards or cards.keys() & ONE_WAY):
+            what = (
+                f"material {name} has *INEXTENSIBLE: lines that bend need *ELASTIC beside it, whose E resists bending"
+            )
+            draft.report(entry.card.mistake(what, "they are rods, without *NO COMPRESSION or *NO TENSION"))
     beams = {} if draft.mistakes else beams_at(mesh)  # of a mesh that is not whole nothing is known
     if not beams:
         return
-    for entry in draft.properties:
-        section = entry.value
-        if isinstance(section, BarSection) and section.inertia and section.material in draft.materials:
-            cards = draft.materials[section.material].cards
-            for name in (name for name in ("INEXTENSIBLE", *ROPE_LAWS) if name in cards):
-                what = f"material {section.material} has *{name}: lines that bend are made of *ELASTIC"
-                draft.report(entry.card.mistake(what))
     clamped = {int(mesh.nodes_of(each.target)[0]) for each in draft.rotations if each.target in draft.clamps}
     labels = mesh.node_labels
     for node, found in beams.items():
