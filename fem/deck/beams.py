@@ -239,7 +239,7 @@ class Clamps:
         if nodes and entry.value != 0.0:
             self.draft.report(Mistake(place, "rotations of lines are held at zero only"))
             return
-        is_late = part is not self.draft and part is not self.draft.opening
+        is_late = part is not self.draft and part is not self.draft.first_step
         for node in nodes:
             if is_late and entry.dof not in self.given.get(node, {}):
                 name = self.draft.as_written(self.mesh.node_labels[node])
@@ -250,7 +250,7 @@ class Clamps:
 
     def replaced(self, part: StepDraft, named: set[int]) -> None:
         """OP=NEW in a step that names these nodes with their rotations."""
-        if part is self.draft.opening and not self.given:
+        if part is self.draft.first_step and not self.given:
             return
         for node in sorted(self.given.keys() - named)[:1]:
             name = self.draft.as_written(self.mesh.node_labels[node])

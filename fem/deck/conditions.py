@@ -298,7 +298,8 @@ def build_bodies(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[RigidBody, ..
         if card.has("TIE NSET"):
             clamps.tied |= clamps.beams.keys() & set(nodes.members(each.pinned).tolist())
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
-    parts: list[Draft | StepDraft] = [draft, *([draft.first_step] if draft.first_step else []), *draft.steps]
+    before = [step for step in (draft.first_step,) if step and step not in draft.steps]  # of an earlier run
+    parts: list[Draft | StepDraft] = [draft, *before, *draft.steps]
     for part in parts:
         split_supports(draft, part, mesh, nodes, given, owner, clamps)
     clamps.finish()

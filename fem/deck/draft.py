@@ -309,11 +309,6 @@ class Draft:
         self.nlgeom = False
         self.controls = Controls(residual_relative=None)
 
-    @property
-    def opening(self) -> StepDraft | None:
-        """The first step of the first run, of this deck or an earlier one: lines are laid under its loads."""
-        return self.first_step or next(iter(self.steps), None)
-
     def report(self, *mistakes: Mistake) -> None:
         """Keep mistakes, and remember which kind of card failed, so that nothing is blamed on its consequences.
         DeckError at ``MAX_COLLECTED`` of them."""
