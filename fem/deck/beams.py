@@ -208,8 +208,8 @@ def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
     open_ones = (nodes[:, 0] >= 0) & ~straightens[bars].any(axis=1) & ~is_laid[nodes[:, 1]]
     before, node, after = nodes[open_ones].T
     first, second = (mesh.coordinates[j] - mesh.coordinates[i] for i, j in ((before, node), (node, after)))
-    across = np.linalg.norm(np.cross(first, second), axis=1)
-    phi = np.arctan2(across, (first * second).sum(axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):  # of lengths that are not finite, which are refused later
+        phi = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1))
     for at in np.flatnonzero(phi > BENT)[:1].tolist():
         what = f"the line is bent at node {draft.as_written(mesh.node_labels[node[at]])}, by "
         what += f"{math.degrees(phi[at]):.4g} degrees: lines are straight at rest"
