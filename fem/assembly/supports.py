@@ -235,12 +235,14 @@ def hold_axes(system: System, axes: str, node: int, entries: list[Boundary], u: 
     node  its reference node;  u (3n,).  ModelError where the body is far from having no rotation"""
     nodes, place = system.nodes_of(axes), system.coordinates
     vectors, moved = place[nodes] - place[system.nodes_of(node)], u[: system.size].reshape(-1, 3)[nodes]
+    rotations = [each.dof - 4 for each in entries]
+    free = [axis for axis in range(3) if axis not in rotations]  # about which it may have turned as far as it likes
     if entries[0].kind == "FIXED":
         vectors = vectors + moved
-    elif np.abs(moved).max() > MOST_TURNED * np.abs(vectors).max():
+    elif np.abs(moved[:, free or [0, 1, 2]]).max() > MOST_TURNED * np.abs(vectors).max():
         what = f"the rigid body of node {node} has turned by more than 40 degrees, which no step takes back: "
         raise ModelError(what + "*BOUNDARY, FIXED holds its rotations as they are")
-    for k, axis in components_that_hold(vectors, [each.dof - 4 for each in entries]):
+    for k, axis in components_that_hold(vectors, rotations):
         yield replace(entries[0], target=int(system.model.mesh.node_labels[nodes[k]]), dof=axis + 1)
 
 

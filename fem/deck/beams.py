@@ -174,15 +174,12 @@ def check_beams(draft: Draft, mesh: Mesh) -> None:
             continue
         cards, name = draft.materials[section.material].cards, section.material
         if not section.inertia and {"ELASTIC", "INEXTENSIBLE"} <= cards.keys():
-            what = f"*ELASTIC with *INEXTENSIBLE in material {name}"
             hint = "a bar is either elastic or inextensible; E is for lines that bend, B31"
-            draft.report(Mistake(cards["ELASTIC"], what, hint))
+            draft.report(Mistake(cards["ELASTIC"], f"*ELASTIC with *INEXTENSIBLE in material {name}", hint))
         for law in (law for law in ROPE_LAWS if section.inertia and law in cards):
             draft.report(entry.card.mistake(f"material {name} has *{law}: lines that bend are made of *ELASTIC"))
         if section.inertia and "INEXTENSIBLE" in cards and ("ELASTIC" not in cards or cards.keys() & ONE_WAY):
-            what = (
-                f"material {name} has *INEXTENSIBLE: lines that bend need *ELASTIC beside it, whose E resists bending"
-            )
+            what = f"material {name} has *INEXTENSIBLE: lines that bend need *ELASTIC beside it, for E in EI"
             draft.report(entry.card.mistake(what, "they are rods, without *NO COMPRESSION or *NO TENSION"))
     beams = {} if draft.mistakes else beams_at(mesh)  # of a mesh that is not whole nothing is known
     if not beams:

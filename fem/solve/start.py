@@ -105,7 +105,7 @@ def start_dependents(stage: StepSystem, field: Floats, what: str, period: float 
     equations = stage.equations
     if len(equations.slave) == 0:
         return False
-    before, given = field.copy(), field[equations.slave].copy()
+    given = field[equations.slave].copy()
     largest = float(np.abs(field).max(initial=0.0))
     owner = np.repeat(np.arange(len(equations.slave)), np.diff(equations.start))
     terms = np.abs(given)
@@ -115,7 +115,7 @@ def start_dependents(stage: StepSystem, field: Floats, what: str, period: float 
     wrong = np.abs(given - field[equations.slave]) > np.maximum(1e-9 * terms, least)
     wrong &= given != 0.0
     if may_jump and np.any(wrong):
-        field[:] = before
+        field[equations.slave] = given
         return True
     if np.any(wrong):
         dof = int(stage.equations.slave[np.flatnonzero(wrong)[0]])

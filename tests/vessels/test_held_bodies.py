@@ -198,6 +198,13 @@ def test_a_body_far_from_no_rotation_is_not_turned_back():
         run(step(time=0.6), step("*BOUNDARY\n1, 4, 6\n"), more=SPINS)
 
 
+def test_two_rotations_are_named_again_however_far_the_body_has_turned():
+    more = "*INITIAL CONDITIONS, TYPE=VELOCITY\n1, 5, 4\n"
+    history = run(step("*BOUNDARY\n1, 4\n1, 6\n", 0.4), step(OPEN + "1, 4\n1, 6\n", 0.4), more=more)
+    assert history.of_node(1, "VR")[rows(history, 2)[1:]] == pytest.approx(np.tile([0.0, 4.0, 0.0], (20, 1)), abs=0.02)
+    assert not any("jump" in notice for notice in history.notices)
+
+
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_what_holds_a_body_is_far_from_singular(seed, two, is_slender):
     """The turns that its components feel are independent: of vectors of length 1 least singular value > 0.3."""
