@@ -112,3 +112,13 @@ def test_a_rope_at_a_node_that_follows_others_feels_their_velocity(impact):
     history = run_text(CARRIED.format(impact=impact))
     assert [(event.event, event.increment, event.energy_loss) for event in history.events] == [("impact", 0, 2.0)]
     assert np.abs(history.v[0][3:] - [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]).max() < 1e-12
+
+
+def test_the_work_of_moments_on_bodies_is_in_the_balance_of_moreau():
+    """It was lost where the links of a body had their lengths corrected."""
+    turning = CARRIED.replace("2, 3\n*MASS", "2, 3\n*ELEMENT, TYPE=ROTARYI, ELSET=J\n3, 3\n*MASS")
+    start, end = turning.index("*EQUATION"), turning.index("*BOUNDARY")
+    body = "*ROTARY INERTIA, ELSET=J\n1., 1.2, 1.5\n*NSET, NSET=TIED\n2\n*RIGID BODY, REF NODE=3, TIE NSET=TIED\n"
+    turning = turning[:start] + body + turning[end:].replace("*END STEP", "*CLOAD\n3, 6, 9.\n3, 4, 5.\n*END STEP")
+    history = run_text(turning.format(impact="MOREAU"))
+    assert np.ptp(history.energy[:, 3]) > 0.01 and np.abs(history.energy_error).max() < 1e-11
