@@ -19,10 +19,10 @@ from fem.errors import CommandError, NoConvergence, unknown
 from fem.model import Model
 from fem.model.curves import GIVEN, Live, live_ones
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
-from fem.runner import earlier_decks, earlier_state, listeners, verdict_of
+from fem.runner import earlier_state, listeners, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Requests
-from fem.runs.run_record import COMPLETED, Timing
+from fem.runs.run_record import COMPLETED, Timing, earlier_decks
 from fem.runs.write import InterruptGuard, Relay, RunFiles
 from fem.solve.checkpoint import TYPES
 from fem.solve.clock import SHARP

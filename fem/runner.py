@@ -21,9 +21,8 @@ from fem.runs import run_record
 from fem.runs.checkpoint import NAME, changed_parts, digests_of, read_checkpoint
 from fem.runs.console import ConsoleSink, say
 from fem.runs.history import History, HistorySink
-from fem.runs.own import read_record
 from fem.runs.record import EarlierRun, Modes, Requests, Sink
-from fem.runs.run_record import Timing
+from fem.runs.run_record import Timing, earlier_decks
 from fem.runs.write import FanOut, InterruptGuard, RunFiles
 from fem.solve.checkpoint import TYPES, Checkpoints, handed_on
 from fem.solve.loop import solve
@@ -243,26 +242,6 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
             "that step; fem run with --continue finishes the earlier run first"
         )
     return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number}, Path(folder))
-
-
-MOST_EARLIER = 1000
-"""Runs in a row that are looked through for the model of the last one."""
-
-
-def earlier_decks(folder: str | Path | None) -> list[tuple[Path, dict[str, float]]]:
-    """The decks of the run in a folder and of the runs before it, and their parameters, as far as records say."""
-    found: list[tuple[Path, dict[str, float]]] = []
-    place = None if folder is None else Path(folder)
-    while place is not None and len(found) < MOST_EARLIER:
-        try:
-            record = read_record(place / run_record.RUN_RECORD) or {}
-            deck, before = record["deck"], record.get("earlier")
-            parameters = {name: float(value) for name, value in deck["parameters"].items()}
-            found.append((place / record["deck_folder"] / deck["file"], parameters))
-            place = place / before["folder"] if before else None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            break
-    return found
 
 
 def verdict_of(error: BaseException) -> str:

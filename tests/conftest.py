@@ -37,12 +37,14 @@ settings.load_profile("any machine")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Only the process that hands out the tests compiles; the others find its work in the cache."""
+    """Only the process that hands out the tests compiles; the others find its work in the cache. Plain numba takes so
+    long that it compiles only what is called."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        from fem.compiled.choice import is_plain
         from fem.compiled.folder import is_first_start
         from tests.kernels import compile_kernels
 
-        if is_first_start():
+        if is_first_start() and not is_plain():
             compile_kernels()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from fem.compiled.choice import is_plain
 from fem.compiled.interpreted import Job, rehearsal
 from fem.deck import parse_deck
 from fem.runs.record import SilentSink
@@ -25,4 +24,4 @@ def wet_units() -> Collection[Job]:
 
 def compile_kernels() -> None:
     """On all processors; others that begin at the same time wait."""
-    compile_all(tuple if is_plain() else wet_units)
+    compile_all(wet_units)

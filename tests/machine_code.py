@@ -6,8 +6,15 @@ from typing import Any
 
 from numba.core.compiler_lock import global_compiler_lock
 
+from fem.compiled.interpreted import Kind
 from fem.compiled.kernel import kinds_of
+from fem.compiled.native import kind_of_type, type_of
 from fem.compiled.translate import argument_types, contexts, optimised, translated
+
+
+def come_back(kinds: Kind) -> bool:
+    """The kind of each argument is that of the type made for it."""
+    return [kind_of_type(type_of(kind)) for kind in kinds] == list(kinds)
 
 
 def assembly(kernel: Any, *arguments: Any) -> str:

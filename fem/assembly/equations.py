@@ -47,7 +47,7 @@ NOTHING = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np
 
 
 def eliminate(system: System, supported: Flags) -> Equations:
-    """Choose a dependent dof for every equation: its first term's, or the next one that no support holds.
+    """Choose a dependent dof for every equation: its first term's, or the one of the largest factor among the others.
     ModelError where an equation has no unsupported dof left, or repeats what the others say."""
     if not system.equations:
         return NOTHING
@@ -59,15 +59,15 @@ def eliminate(system: System, supported: Flags) -> Equations:
                 row[master] = row.get(master, 0.0) + factor * part
         largest = max(abs(factor) for _, factor in terms)
         row = {dof: factor for dof, factor in row.items() if abs(factor) > 1e-12 * largest}
-        candidates = [dof for dof, _ in terms if dof in row and not supported[dof]]
-        candidates += [dof for dof in row if not supported[dof] and dof not in candidates]
+        candidates = [dof for dof in row if not supported[dof]]
         if not candidates:
             names = ", ".join(system.name_dof(dof) for dof, _ in terms)
             raise ModelError(
                 f"*EQUATION number {number} ({names}) cannot be satisfied: supports or other equations already "
                 "determine all of its dofs; remove it or one of them"
             )
-        slave = candidates[0]
+        first = terms[0][0]
+        slave = first if first in candidates else max(candidates, key=lambda dof: abs(row[dof]))
         pivot = row.pop(slave)
         expression = {dof: -factor / pivot for dof, factor in row.items()}
         for other in expressed.values():

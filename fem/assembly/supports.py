@@ -6,11 +6,12 @@ Every supported dof belongs to a group with one curve c(t); with its own base, r
     ACCELERATION  u = base + rate (t - t0) + value iint c,  v = rate + value int c,  a = value c
 and the derivatives of these. Rules from step to step as for loads (``assembly/cases.py``). Nodes that are pinned to a
 rigid body follow its six dofs (``assembly/bodies.py``), of which the three rotations lie behind the dofs of all nodes.
+Rotations of a free body are held by components of its axes, three nodes that turn with it (``model/free_bodies.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,13 +20,17 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body
 from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
+from fem.errors import ModelError
 from fem.model import Boundary, Dynamic, Model, Step
 from fem.model.curves import Constant, Curve, Ramp, derivatives, evaluate
+from fem.model.free_bodies import components_that_hold
 
 FREE, IMPLICIT, PINNED = -1, 0, 1
 """Groups of dofs that nothing prescribes, of those that are held because no element moves them, and, in models with
 rigid bodies, of those that follow one."""
 KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2, "FIXED": 0}
+MOST_TURNED = 0.75
+"""Way of the end of a vector of a body, over its length (44 degrees), from which its components lead back to 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +203,7 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     """Supports given before the first step; all zero-valued, so no time enters."""
     nothing = no_supports(system)
     u, v = nothing.with_rotations(u, np.zeros_like(u), 0.0)
-    references = {body.node for body in model.bodies}
+    references = {*(body.node for body in model.bodies), *(body.axes for body in model.free_bodies)}
     turned = (each for each in model.rotations if each.target in references)  # others clamp lines
     boundaries = (*model.boundaries, *turned)
     return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
@@ -225,10 +230,32 @@ def dofs_of(system: System, boundary: Boundary) -> Ints:
     return body.driven[[boundary.dof - 1]]
 
 
+def hold_axes(system: System, axes: str, node: int, entries: list[Boundary], u: Floats) -> Iterator[Boundary]:
+    """Supports of the axes of a free body, of which some rotations are held: as it is (FIXED), or without rotation.
+    node  its reference node;  u (3n,).  ModelError where the body is far from having no rotation"""
+    nodes, place = system.nodes_of(axes), system.coordinates
+    vectors, moved = place[nodes] - place[system.nodes_of(node)], u[: system.size].reshape(-1, 3)[nodes]
+    rotations = [each.dof - 4 for each in entries]
+    free = [axis for axis in range(3) if axis not in rotations]  # about which it may have turned as far as it likes
+    if entries[0].kind == "FIXED":
+        vectors = vectors + moved
+    elif np.abs(moved[:, free or [0, 1, 2]]).max() > MOST_TURNED * np.abs(vectors).max():
+        what = f"the rigid body of node {node} has turned by more than 40 degrees, which no step takes back: "
+        raise ModelError(what + "*BOUNDARY, FIXED holds its rotations as they are")
+    for k, axis in components_that_hold(vectors, rotations):
+        yield replace(entries[0], target=int(system.model.mesh.node_labels[nodes[k]]), dof=axis + 1)
+
+
 def _apply(
     system: System, supports: Supports, boundaries: tuple[Boundary, ...], span: Span, u: Floats, v: Floats
 ) -> Supports:
     group = supports.group.copy()
+    for body in system.model.free_bodies:
+        turned = [each for each in boundaries if body.axes and each.target == body.axes]
+        if body.axes and turned:
+            group[3 * system.nodes_of(body.axes)[:, None] + np.arange(3)] = FREE
+            held = hold_axes(system, body.axes, body.node, turned, u)
+            boundaries = (*(each for each in boundaries if each.target != body.axes), *held)
     base, rate, value = supports.base.copy(), supports.rate.copy(), supports.value.copy()
     groups = list(supports.groups)
     # A held support looks like the implicit group, but loads on it are fine: they go into its reaction.

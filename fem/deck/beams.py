@@ -41,6 +41,7 @@ SIZES = {"CIRC": ("radius",), "PIPE": ("outer radius", "thickness")}
 """Of shapes of sections."""
 ALIKE = 1e-6
 """Over I11: by so much I22 may differ."""
+ONE_WAY = {"NO COMPRESSION", "NO TENSION"}
 WITHOUT_EFFECT = ("POISSON", "ROTARY INERTIA", "LUMPED", "ZERO", "BEAM SECTION OFFSET")
 NUMBERS = Line(
     "A, I11, I12, I22, J",
@@ -167,16 +168,22 @@ def written_beam(section: BarSection) -> list[str]:
 
 def check_beams(draft: Draft, mesh: Mesh) -> None:
     """Materials, joints and shapes of lines that bend."""
+    for entry in draft.properties:
+        section = entry.value
+        if not isinstance(section, BarSection) or section.material not in draft.materials:
+            continue
+        cards, name = draft.materials[section.material].cards, section.material
+        if not section.inertia and {"ELASTIC", "INEXTENSIBLE"} <= cards.keys():
+            hint = "a bar is either elastic or inextensible; E is for lines that bend, B31"
+            draft.report(Mistake(cards["ELASTIC"], f"*ELASTIC with *INEXTENSIBLE in material {name}", hint))
+        for law in (law for law in ROPE_LAWS if section.inertia and law in cards):
+            draft.report(entry.card.mistake(f"material {name} has *{law}: lines that bend are made of *ELASTIC"))
+        if section.inertia and "INEXTENSIBLE" in cards and ("ELASTIC" not in cards or cards.keys() & ONE_WAY):
+            what = f"material {name} has *INEXTENSIBLE: lines that bend need *ELASTIC beside it, for E in EI"
+            draft.report(entry.card.mistake(what, "they are rods, without *NO COMPRESSION or *NO TENSION"))
     beams = {} if draft.mistakes else beams_at(mesh)  # of a mesh that is not whole nothing is known
     if not beams:
         return
-    for entry in draft.properties:
-        section = entry.value
-        if isinstance(section, BarSection) and section.inertia and section.material in draft.materials:
-            cards = draft.materials[section.material].cards
-            for name in (name for name in ("INEXTENSIBLE", *ROPE_LAWS) if name in cards):
-                what = f"material {section.material} has *{name}: lines that bend are made of *ELASTIC"
-                draft.report(entry.card.mistake(what))
     clamped = {int(mesh.nodes_of(each.target)[0]) for each in draft.rotations if each.target in draft.clamps}
     labels = mesh.node_labels
     for node, found in beams.items():
@@ -201,8 +208,8 @@ def blame_bent(draft: Draft, mesh: Mesh, clamped: set[int]) -> None:
     open_ones = (nodes[:, 0] >= 0) & ~straightens[bars].any(axis=1) & ~is_laid[nodes[:, 1]]
     before, node, after = nodes[open_ones].T
     first, second = (mesh.coordinates[j] - mesh.coordinates[i] for i, j in ((before, node), (node, after)))
-    across = np.linalg.norm(np.cross(first, second), axis=1)
-    phi = np.arctan2(across, (first * second).sum(axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):  # of lengths that are not finite, which are refused later
+        phi = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), (first * second).sum(axis=1))
     for at in np.flatnonzero(phi > BENT)[:1].tolist():
         what = f"the line is bent at node {draft.as_written(mesh.node_labels[node[at]])}, by "
         what += f"{math.degrees(phi[at]):.4g} degrees: lines are straight at rest"
@@ -229,7 +236,7 @@ class Clamps:
         if nodes and entry.value != 0.0:
             self.draft.report(Mistake(place, "rotations of lines are held at zero only"))
             return
-        is_late = part is not self.draft and part is not self.draft.opening
+        is_late = part is not self.draft and part is not self.draft.first_step
         for node in nodes:
             if is_late and entry.dof not in self.given.get(node, {}):
                 name = self.draft.as_written(self.mesh.node_labels[node])
@@ -240,7 +247,7 @@ class Clamps:
 
     def replaced(self, part: StepDraft, named: set[int]) -> None:
         """OP=NEW in a step that names these nodes with their rotations."""
-        if part is self.draft.opening and not self.given:
+        if part is self.draft.first_step and not self.given:
             return
         for node in sorted(self.given.keys() - named)[:1]:
             name = self.draft.as_written(self.mesh.node_labels[node])

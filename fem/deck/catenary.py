@@ -50,7 +50,7 @@ class Bars(NamedTuple):
 
 def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
     """Of the first step; of a deck that continues another one, those of that one."""
-    step = draft.opening
+    step = draft.first_step
     return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
 
 
@@ -98,7 +98,7 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
     named = partial(members, draft, bars)
     layer, mass = grown_at((growth for growth, _ in draft.growths), named, 0.5 * (first + second))
     there = []
-    gone = {name for name, _ in draft.opening.shed} if draft.opening else set()
+    gone = {name for name, _ in draft.first_step.shed} if draft.first_step else set()
     for each, place in draft.nonstructural:
         if each.is_total and members(draft, bars, each.element_set).any():
             hint = "its distribution depends on the lengths, and these on the weight: give MASS PER LENGTH"
@@ -133,7 +133,7 @@ def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
                     if load.target is None or label in draft.element_sets.named(load.target):
                         down = -load.value * float(np.array(load.direction) @ up)
                         weight[at[numbers[0]]] += mass_of[label] * down
-    for nodal in draft.opening.nodal_loads if draft.opening else ():
+    for nodal in draft.first_step.nodal_loads if draft.first_step else ():
         for label in draft.node_sets.named(nodal.target).tolist():
             if label in at and nodal.dof <= 3 and not nodal.is_imaginary:
                 weight[at[label]] -= nodal.value * up[nodal.dof - 1]
@@ -474,6 +474,6 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
             "not unique, so it is laid without friction; *SEABED, FRICTION=ALL holds it in later static steps"
         )
     step = draft.steps[0] if draft.steps else None
-    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.first_step:
+    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and step is draft.first_step:
         what = "lines are laid under their full weight, which step 1 applies as a ramp"
         draft.notice(f"{what}: use *STEP, AMPLITUDE=STEP")

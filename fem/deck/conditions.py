@@ -125,6 +125,7 @@ RIGID_BODY = Parameters(
         "RAO": Value("rao", name_of("RAO"), default=None, is_ours=True),
         "HEADING": Value("heading", ANY, default=0.0, is_ours=True),
         "CORNERS": Value("corners", name_of("node"), default=None, is_ours=True),
+        "AXES": Value("axes", name_of("node"), default=None, is_ours=True),
     }
 )
 
@@ -282,12 +283,9 @@ def build_bodies(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[RigidBody, ..
     turned, clamps = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}, Clamps(draft, mesh)
     for each, card in draft.bodies:
         with draft.guard():
-            found = nodes.members(each.node).tolist()
             pinned = nodes.members(each.pinned).tolist()
             place = card.field("REF NODE").place
-            if len(found) > 1:
-                raise Mistake(place, f"REF NODE= takes one node, {each.node} has {len(found)}")
-            for node in found:
+            for node in nodes.members(each.node).tolist():
                 label = int(mesh.node_labels[node])
                 bodies.append(replace(each, node=label))
                 blame = "is pinned to itself" if node in pinned else busy.get(node)
@@ -295,15 +293,13 @@ def build_bodies(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[RigidBody, ..
                     raise Mistake(place, f"reference node {draft.as_written(label)} {blame}", FREE)
                 for other in {node, *pinned} & turned:
                     raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
-                for other in pinned:
-                    if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
-                        what = f"node {written(draft, mesh, other)} is pinned to two bodies"
-                        raise Mistake(tied_field(card).place, what)
+                owner |= dict.fromkeys(pinned, draft.as_written(label))
     for each, card in (*draft.bodies, *draft.free_bodies):
         if card.has("TIE NSET"):
             clamps.tied |= clamps.beams.keys() & set(nodes.members(each.pinned).tolist())
     given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
-    parts: list[Draft | StepDraft] = [draft, *([draft.first_step] if draft.first_step else []), *draft.steps]
+    before = [step for step in (draft.first_step,) if step and step not in draft.steps]  # of an earlier run
+    parts: list[Draft | StepDraft] = [draft, *before, *draft.steps]
     for part in parts:
         split_supports(draft, part, mesh, nodes, given, owner, clamps)
     clamps.finish()

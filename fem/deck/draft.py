@@ -292,6 +292,7 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.laid: list[Any] = []
+        self.earlier_writes = True
         self.first_step: StepDraft | None = None
         self.node_sets = SetTable()
         self.element_sets = SetTable()
@@ -307,11 +308,6 @@ class Draft:
         self.step: StepDraft | None = None
         self.nlgeom = False
         self.controls = Controls(residual_relative=None)
-
-    @property
-    def opening(self) -> StepDraft | None:
-        """The first step of the first run, of this deck or an earlier one: lines are laid under its loads."""
-        return self.first_step or next(iter(self.steps), None)
 
     def report(self, *mistakes: Mistake) -> None:
         """Keep mistakes, and remember which kind of card failed, so that nothing is blamed on its consequences.

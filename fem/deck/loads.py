@@ -33,7 +33,7 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3, 5),
     "ZASYMM": (1, 2, 6),
 }
-"""Dofs that words hold; rotations are those of lines that bend."""
+"""Dofs that words hold; rotations are those of lines that bend and of free bodies."""
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
@@ -98,9 +98,9 @@ def supports(
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
         name, part = word.text.upper(), draft if draft.step is None else draft.step
-        part.turned += [(model.Boundary(target, dof), row.place) for dof in SHORTHANDS[name] if dof > 3]
-        held = [model.Boundary(target, dof, 0.0, amplitude, kind, late) for dof in SHORTHANDS[name] if dof <= 3]
-        return [(entry, row.place) for entry in held]
+        held = [(model.Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[name]]
+        part.turned += [(entry, place) for entry, place in held if entry.dof > 3]
+        return [(entry, place) for entry, place in held if entry.dof <= 3]
     row.end(4, "nodes, first dof, last dof, value")
     other = row.field(2)
     first, last = dof_of(word), dof_of(other if other.text else word)

@@ -86,10 +86,13 @@ def read_source(
     named = sorted_cards(spelt(scanner), draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
-    read_opening([replace(card, instances=instances) for card in opening], draft, keywords)
+    apart = Draft()  # for the first step of the first run, which has been read and run before
+    apart.water, apart.wind, apart.drag_laws = draft.water, draft.wind, draft.drag_laws
+    read_cards([replace(card, instances=instances) for card in opening], apart, keywords)
     if draft.step is not None:
         draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
         close_step(draft)
+    draft.first_step = next(iter([*apart.steps, *draft.steps]), None)
     texts = ((n, source.lines[n - 1].strip()) for n in range(len(source.lines), 0, -1))
     last = next((n for n, text in texts if text and not text.startswith("**")), 1)
     model = with_final_labels(build_model(draft, Place(source, last, 1)), draft)
@@ -127,17 +130,10 @@ def earlier_cards(
         opening = cards[start : names.index("END STEP") + 1 if "END STEP" in names else None]
         if not has_mesh:
             sets = [card for card in cards[start:] if card.keyword in ("NSET", "ELSET")]
+            draft.earlier_writes = any(card.keyword == "RESTART" and card.has("WRITE") for card in cards)
             found[:0] = [card for card in cards[:start] if card.keyword not in ("HEADING", "RESTART")] + sets
         has_mesh = has_mesh or not MESH.isdisjoint(names)
     return found, opening
-
-
-def read_opening(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
-    """The first step of the first of earlier decks, which has been run, into ``draft.first_step``."""
-    apart = Draft()
-    apart.water, apart.wind, apart.drag_laws = draft.water, draft.wind, draft.drag_laws
-    read_cards(cards, apart, keywords)
-    draft.first_step = next(iter(apart.steps), None)
 
 
 def spelt(scanner: Scanner) -> list[Card]:

@@ -344,6 +344,7 @@ class Model:
         for body in (*self.bodies, *self.free_bodies):
             if np.isin(self.mesh.nodes_of(body.node), nodes).any():
                 nodes = np.union1d(nodes, self.mesh.nodes_of(body.corners or body.pinned))
+                nodes = np.union1d(nodes, self.mesh.nodes_of(body.axes)) if body.axes else nodes
         return nodes
 
 

@@ -15,6 +15,7 @@ The sum of each row is 0: the mass of the body, at the reference node, is that o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -82,6 +83,24 @@ def weights(corners: Floats, arms: Floats) -> Floats:
     return np.asarray(1.0 / len(corners) + arms @ gradients(corners).T)
 
 
+def components_that_hold(vectors: Floats, rotations: Sequence[int]) -> list[tuple[int, int]]:
+    """Which components (vector, axis) of three vectors of a body have to stay that it does not turn about some axes.
+
+    vectors    (3, 3)  as they are now, in rows: R e_k
+    rotations  three axes, or two: then R e_k has constant components along the third
+    Turning by w changes component a of R e_k by w.(R e_k x e_a). Those are taken one by one that the others say least
+    of, as pivots of QR; fewer, where the vectors of a slender body are all on its axis.
+    """
+    from scipy.linalg import qr
+
+    along = [axis for axis in range(3) if axis not in rotations] or [0, 1, 2]
+    pairs = [(k, axis) for k in range(3) for axis in along]
+    turns = np.array([np.cross(vectors[k], np.eye(3)[axis]) for k, axis in pairs])
+    upper, order = qr(turns.T, mode="r", pivoting=True)
+    count = np.count_nonzero(np.abs(upper.diagonal()) > SLENDER * np.linalg.norm(vectors))
+    return [pairs[at] for at in order[:count]]
+
+
 def mass_between(corners: Floats, second: Floats) -> Floats:
     """M (c, c)."""
     own = gradients(corners)
@@ -104,11 +123,7 @@ def rotation(corners: Floats, places: Floats) -> Floats:
     side = np.where(sine > ROUND_OFF * np.abs(cosine), across, other)
     side = side - (side @ axis)[..., None] * axis
     side = side / np.linalg.norm(side, axis=-1, keepdims=True)
-    size = np.hypot(sine, cosine)
-    now, then = cosine / size * axis + sine / size * side, cosine / size * side - sine / size * axis
-    kept = np.cross(axis, side)
-    ends, starts = np.stack([now, then, kept], axis=-1), np.stack([axis + 0.0 * side, side, kept], axis=-1)
-    return np.asarray(ends @ starts.swapaxes(-1, -2))
+    return rotation_of(np.arctan2(sine, cosine) * np.cross(axis, side))
 
 
 def rotation_vector(turned: Floats) -> Floats:
@@ -119,10 +134,10 @@ def rotation_vector(turned: Floats) -> Floats:
 
 
 def rotation_of(vector: Floats) -> Floats:
-    """(3, 3) of a rotation vector (3,)."""
+    """(..., 3, 3) of rotation vectors (..., 3)."""
     from scipy.spatial.transform import Rotation
 
-    return np.asarray(Rotation.from_rotvec(vector).as_matrix())
+    return np.asarray(Rotation.from_rotvec(vector.reshape(-1, 3)).as_matrix().reshape(*vector.shape, 3))
 
 
 def spin(corners: Floats, places: Floats, velocities: Floats) -> Floats:

@@ -19,6 +19,7 @@ class RigidBody:
     """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR.
 
     corners  a free body: node set of the points that carry its rotary inertia (``free_bodies.py``)
+    axes  of one whose rotations are held at times: node set of the ends of three vectors that turn with it
     rao  name of the ``*RAO`` by which waves move it, too;  heading: of its bow, degrees from +x
     """
 
@@ -28,6 +29,7 @@ class RigidBody:
     rao: str | None = None
     heading: float = 0.0
     corners: str | None = None
+    axes: str | None = None
 
 
 @frozen

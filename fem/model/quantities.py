@@ -120,13 +120,15 @@ def recorded_rows(touches: bool, is_loaded: bool) -> int:
 
 
 def moments(of: Values) -> Floats:
-    """About the reference nodes of rigid bodies, of the reactions of their pinned nodes; zero at other nodes."""
+    """About the reference nodes of rigid bodies, of the reactions of their pinned nodes, of free ones of those of their
+    axes, which do not move with the node; zero at other nodes."""
     found, mesh = np.zeros_like(of["RF"]), of.model.mesh
-    for body in of.model.bodies:
-        (node,), pinned = np.isin(of.indices, mesh.nodes_of(body.node)).nonzero(), mesh.nodes_of(body.pinned)
-        if node.size:
-            pinned = of.indices.searchsorted(pinned)
-            arms = of["COORD"][..., pinned, :] - of["COORD"][..., node, :]
+    for body in (*of.model.bodies, *of.model.free_bodies):
+        (node,) = np.isin(of.indices, mesh.nodes_of(body.node)).nonzero()
+        if node.size and (body.corners is None or body.axes):
+            pinned = of.indices.searchsorted(mesh.nodes_of(body.axes or body.pinned))
+            middle = of.coordinates[node] if body.axes else of["COORD"][..., node, :]
+            arms = of["COORD"][..., pinned, :] - middle
             found[..., node, :] = np.cross(arms, of["RF"][..., pinned, :]).sum(axis=-2, keepdims=True)
     return found
 

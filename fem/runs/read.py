@@ -31,7 +31,7 @@ from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, says_si, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.record import Acting, Event, Modes, Response, from_record
-from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, stem_of
+from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, earlier_decks, stem_of
 from fem.runs.tables import PHASE
 
 LEAST_INSTANTS = 3
@@ -379,7 +379,8 @@ def model_of(results: Results) -> tuple[Model, list[str]]:
     path, deck = results.deck, results.record["deck"]
     notices = [results.remark] if results.remark else []
     try:
-        model = read_model(path, deck.get("parameters"))
+        before = (results.record.get("earlier") or {}).get("folder")
+        model = read_model(path, deck.get("parameters"), earlier_decks(before and results.folder / before))
         reason = "" if model.digest == deck.get("sha256") else f"{path} has changed since the run"
     except (FemError, OSError) as error:
         reason = f"the deck cannot be read ({str(error).partition(chr(10))[0]})"

@@ -21,7 +21,7 @@ from fem.files import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import Exchange, energies_of
-from fem.runs.own import Origin
+from fem.runs.own import Origin, read_record
 from fem.runs.record import Event, Rows, SilentSink, StepStart, as_record
 from fem.runs.schedule import target_indices, union
 
@@ -254,3 +254,23 @@ def plain(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+MOST_EARLIER = 1000
+"""Runs in a row that are looked through for the model of the last one."""
+
+
+def earlier_decks(folder: str | Path | None) -> list[tuple[Path, dict[str, float]]]:
+    """The decks of the run in a folder and of the runs before it, and their parameters, as far as records say."""
+    found: list[tuple[Path, dict[str, float]]] = []
+    place = None if folder is None else Path(folder)
+    while place is not None and len(found) < MOST_EARLIER:
+        try:
+            record = read_record(place / RUN_RECORD) or {}
+            deck, before = record["deck"], record.get("earlier")
+            parameters = {name: float(value) for name, value in deck["parameters"].items()}
+            found.append((place / record["deck_folder"] / deck["file"], parameters))
+            place = place / before["folder"] if before else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            break
+    return found

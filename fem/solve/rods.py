@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
-from fem.assembly.equations import Independent, reduction
+from fem.assembly.equations import Independent, expand, reduction
 from fem.errors import ModelError
 from fem.forces.bar import GAP, INV_LENGTH, Bars, P, rod_gradients, senses
 from fem.forces.laws import LINEAR
@@ -28,6 +28,7 @@ SAME_RATE = 1e-7
 """Fraction of the largest velocity below which the ends of a rod count as keeping their distance."""
 DEPENDENT = 1e-11
 """Eigenvalue of the normalised C C^T below which constraints depend on each other."""
+NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 
 
 def multiply(stage: StepSystem, x: Floats) -> Floats:
@@ -172,14 +173,24 @@ def keep_rates(stage: StepSystem, motion: Motion, mass: Matrix) -> Floats:
         return np.zeros(len(rate))
     found = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
     if found is None:
-        raise ModelError("rods transmit the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
+        raise ModelError(f"rods transmit the jump of a support, {NO_MASS}")
     motion.v[:] += found[0]
     return found[1]
 
 
-def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix) -> str:
+def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix, jumps: bool = False) -> str:
     """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
-    An impulse along the rods passes the jump on."""
+    An impulse along the rods passes the jump on; ``jumps``: equations do, to the nearest velocities that satisfy them,
+    measured by the mass."""
+    if jumps:
+        free, given = stage.nodes.dof_kind, np.zeros(stage.system.size)
+        given[free == 0] = motion.v[free == 0]
+        expand(stage.equations, given)
+        found = solve_saddle(stage, mass, mass @ (motion.v - given), -multiply(stage, given), free)
+        if found is None:
+            raise ModelError(f"equations transmit the jump of a support, {NO_MASS}")
+        motion.v[:] = given + found[0]
+        return "supports start with a jump of velocity, which equations transmit to their nodes instantly"
     rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
     if not np.any(rate):
         return ""

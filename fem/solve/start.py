@@ -97,13 +97,14 @@ def no_length(system: System) -> float:
     return NO_LENGTH * max(1.0, float(np.abs(system.coordinates).max(initial=0.0)))
 
 
-def start_dependents(stage: StepSystem, field: Floats, what: str, period: float = 1.0) -> None:
+def start_dependents(stage: StepSystem, field: Floats, what: str, period: float = 1.0, may_jump: bool = False) -> bool:
     """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
     ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
-    than 1e-12 of the largest value anywhere, and by more than ``no_length`` in the period."""
+    than 1e-12 of the largest value anywhere, and by more than ``no_length`` in the period. Fields that ``may_jump`` are
+    then left as they are: True."""
     equations = stage.equations
     if len(equations.slave) == 0:
-        return
+        return False
     given = field[equations.slave].copy()
     largest = float(np.abs(field).max(initial=0.0))
     owner = np.repeat(np.arange(len(equations.slave)), np.diff(equations.start))
@@ -113,12 +114,16 @@ def start_dependents(stage: StepSystem, field: Floats, what: str, period: float 
     least = max(NO_LENGTH * largest, no_length(stage.system) / period)
     wrong = np.abs(given - field[equations.slave]) > np.maximum(1e-9 * terms, least)
     wrong &= given != 0.0
+    if may_jump and np.any(wrong):
+        field[equations.slave] = given
+        return True
     if np.any(wrong):
         dof = int(stage.equations.slave[np.flatnonzero(wrong)[0]])
         raise ModelError(
             f"the initial {what} of {stage.system.name_dof(dof)} contradicts an *EQUATION: "
             f"{given[np.flatnonzero(wrong)[0]]:.9g} is given, its other dofs require {field[dof]:.9g}"
         )
+    return False
 
 
 def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedure: Dynamic) -> str:

@@ -220,7 +220,7 @@ class StepRun(StepState):
 
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
         """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
-        motion, before = self.progress.motion, self.progress.motion.v.copy()
+        motion, before, jumps = self.progress.motion, self.progress.motion.v.copy(), False
         if self.active:
             self.active.start(motion, now)
         stage = self.stage
@@ -228,17 +228,18 @@ class StepRun(StepState):
             if self.at_start:
                 self.at_start.hold(motion, now)
             self.notify(start.start_supports(stage, motion, now, is_first, len(rope_states.ropes_of(self.system)) > 0))
+            may_jump = not (is_first or self.at_start)
+            jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
             if self.events:
                 stage = self.events.start(motion, now)
-            start.start_dependents(stage, motion.v, "velocity", self.clock.end - now)
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
-        if isinstance(procedure, Dynamic) and len(stage.bars.rods):
+        if isinstance(procedure, Dynamic) and (jumps or len(stage.bars.rods)):
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, rope_states.ropes_of(self.system))
             if not self.events:  # which have made them consistent
-                self.notify(consistent_velocities(stage, motion, start.small_or_sparse_mass(stage)))
+                self.notify(consistent_velocities(stage, motion, start.small_or_sparse_mass(stage), jumps))
                 start.evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)

@@ -23,6 +23,7 @@ from fem.deck import parse_deck, read_model
 from fem.errors import Stopped
 from fem.runs.history import History
 from fem.warmup import shortened
+from tests.machine_code import come_back
 
 ROOT = Path(__file__).resolve().parents[2]
 HANGING = """*NODE, NSET=ALL
@@ -96,11 +97,13 @@ def test_python_functions_give_the_answers_of_machine_code(name: str, monkeypatc
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "inputs").glob("*.inp")), ids=lambda path: path.stem)
 def test_every_deck_begins_in_python_as_in_machine_code(path: Path) -> None:
-    """Runs that ask for less than round-off, and are told so, count as it falls; those that end in it, nearly."""
+    """Runs that ask for less than round-off, and are told so, count as it falls; those that end in it, nearly.
+    And kinds of arguments come back from their types, as in ``tests/test_compiled.py``."""
     model = shortened(read_model(path))
     expected = fem.run(model)
-    with rehearsal():
+    with rehearsal() as wanted:
         found = fem.run(model)
+    assert wanted and all(come_back(kinds) for _, kinds in wanted)
     if not any("only to round-off" in notice for notice in expected.notices):
         controls = [step.controls for step in model.steps]
         ends_in_round_off = any(one.residual_relative is one.residual_absolute is None for one in controls)
@@ -243,10 +246,10 @@ def wait_for_none(cache: Path, seconds: float) -> None:
 @linux
 @pytest.mark.long
 def test_the_second_run_is_machine_code(tmp_path: Path) -> None:
-    """After two first ones at once."""
+    """After two first ones at once; the explicit march is the one that is compiled soonest."""
     tables = {}
     for names in (("one", "two"), ("later",)):
-        runs = {name: fem_run(tmp_path / name, tmp_path / "cache", DECKS["trapezoidal"]) for name in names}
+        runs = {name: fem_run(tmp_path / name, tmp_path / "cache", DECKS["explicit"]) for name in names}
         for name, run in runs.items():
             printed, errors = run.communicate()
             assert (run.returncode, errors) == (0, b"")

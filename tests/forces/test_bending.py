@@ -195,9 +195,18 @@ DYNAMIC = """*STEP, NLGEOM
 SHAKEN = "*INITIAL CONDITIONS, TYPE=VELOCITY\nEND, 3, 1.\nEND, 2, 0.5"
 
 
-def test_energy_momentum_keeps_the_energy_of_bending():
+def test_bars_of_a_line_may_be_rods():
+    """The limit of bars that stretch, to which these come as 1/EA."""
+    load = "*CLOAD\nEND, 3, -3.\nEND, 1, 2."
+    rods = tip(8, load, damping="*INEXTENSIBLE")
+    errors = [np.abs(tip(8, load, young=young) - rods).max() for young in (1e4, 1e5)]
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.02)
+
+
+@pytest.mark.parametrize("law", ["", "*INEXTENSIBLE"])
+def test_energy_momentum_keeps_the_energy_of_bending(law):
     steps = DYNAMIC.format(integrator="ENERGY MOMENTUM", dt=0.02, period=1.0)
-    history = fem.run(fem.parse_deck(line(4, steps, extra=SHAKEN, young=1e3, density=1.0)))
+    history = fem.run(fem.parse_deck(line(4, steps, extra=SHAKEN, young=1e3, density=1.0, damping=law)))
     total = history.energy @ [1.0, 1.0, 1.0, -1.0, 1.0]
     assert history.of_energy("strain").max() > 0.02
     assert total == pytest.approx(total[0], rel=1e-8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +34,15 @@ def test_an_endless_stiffness_of_nodes_ends_in_words():
         text = text.replace(old, new, 1)
     with pytest.raises(fem.ModelError, match="stiffness at node"):
         run_text(text)
+
+
+def test_a_bend_of_endless_length_ends_in_words_alone():
+    """NumPy's warnings about the overflow were printed before the message."""
+    text = (Path(__file__).parents[1] / "deck" / "bad" / "beam_bent.inp").read_text()
+    assert "4, 2, 1, 0" in text
+    with warnings.catch_warnings(), pytest.raises(fem.FemError):
+        warnings.simplefilter("error")
+        run_text(text.replace("4, 2, 1, 0", "4, 2, 1E200, 0").replace("3, 2, 0, 0", "3, 2, 1E200, 3"))
 
 
 @pytest.mark.parametrize("number", ["1E99", "-1E99", "1E-99", "0.", "1D36"])

@@ -244,7 +244,12 @@ def test_further_steps_alone_take_the_model_of_the_earlier_deck() -> None:
     run("alone", f"*HEADING\nmore\n{READ}\n{steps[1]}", "first")
     for table in ("increments.csv", "nodes.csv", "elements.csv"):
         assert Path("alone", table).read_bytes() == Path("whole", table).read_bytes()
+    loaded = fem.load("alone")
+    assert loaded.model == fem.read_deck("alone.inp", earlier=[(Path("first.inp"), {"UNUSED": 2.0})])
+    assert not any("cannot be read" in notice for notice in loaded.notices)
     Path("first.inp").unlink()
+    with pytest.raises(CommandError, match="the deck cannot be read"):
+        fem.load("alone")
     with pytest.raises(DeckError, match=r"no \*NODE"):
         run("alone", f"{READ}\n{steps[1]}", "first")
 

@@ -159,7 +159,7 @@ class Acting:
         """(3n,) amplitudes of supported dofs; those of the nodes of rigid bodies to first order."""
         supports, system = self.environment.supports, self.system
         found = np.zeros(len(supports.group), complex)
-        for entry in (*self.step.boundaries, *self.step.rotations):
+        for entry in (each for each in (*self.step.boundaries, *self.step.rotations) if each.value):
             value = complex(entry.value)
             if entry.amplitude is not None:
                 value *= evaluate(follow(system.model, entry.amplitude, ALWAYS), np.array([frequency]))[0]

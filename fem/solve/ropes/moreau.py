@@ -39,6 +39,7 @@ from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
+from fem.forces.protocol import GIVEN, TAKEN
 from fem.solve.newton import evaluate, groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
@@ -114,7 +115,9 @@ def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: fl
     strain: stored energy before"""
     chunk, motion, work = through.loading, through.motion, through.work
     thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
+    by_moments = work.power[GIVEN:TAKEN].copy()  # over the increment, of which the stored energy knows nothing
     ends = evaluate.stored_energy(float(chunk.time[k]), float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
+    work.power[GIVEN:TAKEN] = by_moments
     now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
     given = ends - strain - float((np.where(chunk.is_gravity == 1, now, mean) @ chunk.vectors) @ move)
     if len(work.flow):

@@ -189,7 +189,8 @@ def careful_nodes(stage: StepSystem) -> Nodes | None:
         return None
     slack = np.isin(np.arange(len(stage.system.labels)), may)
     held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
-    return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held.copy())
+    held = np.where(slack[:, None], 0.0, held)  # where nothing is loaded across a straight cable, either: it moves
+    return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held)
 
 
 def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> Nodes:
