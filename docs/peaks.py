@@ -83,6 +83,19 @@ T
 """
 
 
+def damped_always(bars: int, beta: float, dt: float) -> str:
+    """The same with the damping of MoorDyn, which acts on slack bars, too: a dashpot beside each bar."""
+    dashpots = f"""*ELEMENT, TYPE=DASHPOTA, ELSET=DASHPOTS
+1001, 1, 2
+*ELGEN, ELSET=DASHPOTS
+1001, {bars}
+*DASHPOT, ELSET=DASHPOTS
+
+{EA * beta * bars / LENGTH!r}
+*MATERIAL, NAME=CHAIN"""
+    return deck(bars, 0.0, dt).replace("*MATERIAL, NAME=CHAIN", dashpots)
+
+
 def tension(bars: int, beta: float, waves: float) -> tuple[np.ndarray, np.ndarray]:
     """Time from SNAP on and tension of the uppermost bar [MN]; increments of so many times L0/c."""
     model = fem.parse_deck(deck(bars, beta, waves * LENGTH / bars / SPEED))

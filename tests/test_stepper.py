@@ -23,8 +23,8 @@ KINDS = "DISPLACEMENT", "VELOCITY", "ACCELERATION"
 
 ROOT = Path(__file__).resolve().parents[1]
 FEW, MANY = 4, 2400
-"""Increments of the last step in the tests that are not long, and the most of those of whole decks: in none of them
-something begins later. ``WHOLE`` has more than the longest chunk of a march and the longest block of a table."""
+"""Increments of the last step in the tests that are not long, and the most of those of whole decks, whose
+motions are like that from there on. ``WHOLE`` has more: longer than any chunk of a march or block of a table."""
 WHOLE = "string_sweep"
 
 

@@ -251,7 +251,7 @@ def _apply(
 ) -> Supports:
     group = supports.group.copy()
     for body in system.model.free_bodies:
-        turned = [each for each in boundaries if body.axes and each.target == body.axes]
+        turned = [each for each in boundaries if each.target == body.axes]
         if body.axes and turned:
             group[3 * system.nodes_of(body.axes)[:, None] + np.arange(3)] = FREE
             held = hold_axes(system, body.axes, body.node, turned, u)
