@@ -23,7 +23,7 @@ from fem.errors import CommandError
 from fem.files import replace_file
 from fem.model import PARTS, Model
 
-FORMAT = 7
+FORMAT = 8
 """Of the file; raised when what is in it changes its meaning."""
 NAME = "checkpoint.npz"
 HEAD, SEAL = "head", "seal"

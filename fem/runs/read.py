@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -369,7 +370,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     return History(
         step=keys[:, 0].astype(np.int64), increment=keys[:, 1].astype(np.int64), time=keys[:, 2], motion=motion,
         elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(results.events),
-        responses=tuple(responses_of(results, model)),
+        responses=tuple(responses_of(results, model)), sea_from=results.record.get("sea_from", math.inf),
         notices=tuple(dict.fromkeys((*map(str, results.record.get("notices", [])), *notices))), **series,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ gives every force that a tree of bars passes on, whatever the law of the bars.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -55,6 +56,7 @@ class Rows:
     nodes     (p,)        node indices recorded; motion (k, r, p, 3): the recorded quantities of nodes, at them
     elements  (q,)        element indices recorded; element_values (k, q, s): those of elements
     is_end    the last row is the last increment of its step
+    sea_from  total time at which ramps of waves begin
     """
 
     step: int
@@ -78,17 +80,18 @@ class Rows:
     element_values: Floats
     is_end: bool = False
     load_factor: Floats | None = None
+    sea_from: float = math.inf
 
     def joined(self, others: Sequence[Rows]) -> Rows:
         """With those of the same step that follow."""
         parts = [self, *others]
-        same = ("step", "nodes", "elements", "is_end", *(("load_factor",) if self.load_factor is None else ()))
+        same = ("step", "nodes", "elements", "is_end", "sea_from", *(("load_factor",) if self.load_factor is None else ()))
         names = [each.name for each in fields(self) if each.name not in same]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(self, **arrays, is_end=parts[-1].is_end)
 
     def of_nodes(self, model: Model) -> Values:
-        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
+        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time, self.sea_from)
 
     def of_elements(self, model: Model) -> Values:
         return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
@@ -100,6 +103,7 @@ class Frame:
 
     motion   (r, n, 3)  recorded quantities of nodes;  element_values (m, s): and of elements
     for_vtk  a VTK output is due (frames at step ends, ``is_end``, always come, for the tables)
+    sea_from as of ``Rows``
     """
 
     step: int
@@ -109,9 +113,10 @@ class Frame:
     element_values: Floats
     is_end: bool
     for_vtk: bool
+    sea_from: float = math.inf
 
     def of_nodes(self, model: Model) -> Values:
-        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time)
+        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time, self.sea_from)
 
     def of_elements(self, model: Model) -> Values:
         return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)

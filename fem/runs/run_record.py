@@ -86,6 +86,7 @@ class TotalsSink(SilentSink):
         self.notices: list[str] = []
         self.linear_solvers: list[str] = []
         self.acting: list[dict[str, Any] | None] = []
+        self.sea_from = math.inf
         self._increment, self._exchange = 0, Exchange()
 
     def begin(self, start: StepStart) -> None:
@@ -104,6 +105,7 @@ class TotalsSink(SilentSink):
             return
         # Rows may leave out increments nobody asked for.
         totals.increments += int(rows.increment[-1]) - self._increment
+        self.sea_from = rows.sea_from
         self._increment = int(rows.increment[-1])
         totals.iterations += int(rows.iterations.sum())
         totals.cutbacks += int(rows.cutbacks.sum())
@@ -159,6 +161,7 @@ def record_of(
         "extensions": list(model.extensions),
         "linear_solvers": progress.linear_solvers,
         "notices": [*model.notices, *progress.notices],
+        **({"sea_from": progress.sea_from} if model.waves and math.isfinite(progress.sea_from) else {}),
         "settings": settings(model, solver),
         "timing": dict(timing),
         "totals": asdict(progress.totals),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,9 @@ MANY_ITERATIONS = 15
 
 
 def rows_of(
-    step: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool
-) -> Rows:
+    step: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool,
+    sea_from: float = math.inf,
+) -> Rows:  # fmt: skip
     """Rows of a chunk (``kept`` may have more axes at its end), ``of`` nodes and elements."""
     increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     if len(rows) < len(increments):
@@ -60,7 +62,7 @@ def rows_of(
     energies = columns[ROW.kinetic : ROW.flags]
     found: Any = (time[rows], dt[rows], iterations, norm, np.zeros(len(rows), np.int64), *energies)
     recorded: Any = (of[0], kinematics, of[1], values, is_end)
-    return Rows(*(step, increment, *found, *recorded))
+    return Rows(*(step, increment, *found, *recorded), sea_from=sea_from)
 
 
 def copy_of(kept: Record, rows: Ints) -> Record:
@@ -120,7 +122,8 @@ def frame_of(
     gather_reactions(system.bodies, kept.nodes, kept.kinematics)
     note_loads(stage.environment, kept.nodes, np.array([progress.time]), factor, kept.kinematics)
     kept.values[:, system.gone] = 0.0
-    return Frame(number, progress.increment, progress.time, kept.kinematics[0], kept.values[0], is_end, is_due)
+    now, since = (number, progress.increment, progress.time), stage.environment.sea_from
+    return Frame(*now, kept.kinematics[0], kept.values[0], is_end, is_due, since)
 
 
 def acting_of(stage: StepSystem, step: Step) -> Acting:

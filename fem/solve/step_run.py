@@ -419,7 +419,8 @@ class StepRun(StepState):
         if len(good) and is_heard:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
             shown = outcome.copy_of(kept, np.arange(len(kept.increments))) if self.again else kept
-            found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end)
+            since = self.stage.environment.sea_from
+            found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end, since)
             found.cutbacks[0] = cutbacks
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:

@@ -294,7 +294,7 @@ def record_of_lanes(found: Record, increments: Ints, time: Floats, dt: Floats, o
     lengths = np.concatenate([np.zeros_like(dt[:1]), dt])
     time, lengths = (np.broadcast_to(each[increments], shape) for each in (time, lengths))
     rows = rows_of(1, kept, np.arange(len(increments)), increments, time[:, 0, 0], lengths[:, 0, 0], of, True)
-    return replace(rows, time=time, dt=lengths)
+    return replace(rows, time=time, dt=lengths, sea_from=0.0)  # the only step is dynamic, and waves act on nothing
 
 
 @inner_kernel
