@@ -148,7 +148,7 @@ def add_solver(commands: Any) -> None:
     run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
     where = "folder of an earlier run; the first step starts from its state (*RESTART, READ)"
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
-    run.add_argument("--quiet", action="store_true", help="print errors only")
+    run.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
     where = "also run the deck with other increments, mesh and criterion: error bars of all printed numbers"
     run.add_argument("--error-bars", dest="error_bars", action="store_true", help=where)

@@ -1,5 +1,5 @@
 """What a run will show, foretold from the model alone: slow swings, lines that snap taut, winches that jump, cables
-that float.
+that float. Notices that begin with ``WARNING`` say what is wrong, and are printed with ``--quiet``, too.
 
 What increments that are too long make of tensions of lines that snap taut was measured on chains of 40 and 50 bars with
 a dropped load, a body that jerks, and a fairlead that moves up and down: the table of docs/theory/time.md.
@@ -19,6 +19,20 @@ from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.mesh import BARS
 from fem.model.steps import Controls, Dynamic, Procedure, Step
+
+WARNING = "warning: "
+
+
+def warning(text: str) -> str:
+    """A notice of what is wrong; nothing where there is nothing to say."""
+    return WARNING + text if text else ""
+
+
+def of_step(number: int, text: str) -> str:
+    """A notice with the number of its step."""
+    text, is_wrong = text.removeprefix(WARNING), text.startswith(WARNING)
+    return f"{WARNING * is_wrong}step {number}: {text}"
+
 
 SHARE = 0.1
 """Snaps of at least this share of the largest force so far are told where increments do not follow them."""

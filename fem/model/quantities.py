@@ -7,6 +7,7 @@ without it, in the place in which ``note_increment`` (nodes) or ``element_values
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
@@ -141,6 +142,16 @@ def angles_of(model: Model) -> Angles:
     if not _angles or _angles[0][0] is not model:
         _angles[:] = [(model, model.angles(natural_lengths(model.mesh, model.rest_lengths)))]
     return _angles[0][1]
+
+
+def says_si(heading: Iterable[str]) -> bool:
+    """The program has no units; a heading with the word SI says which they are."""
+    return any(re.search(r"\bSI\b", str(line)) for line in heading)
+
+
+def in_newtons(force: float, model: Model) -> str:
+    """A force in a message, with its unit where the heading says which it is."""
+    return f"{force:.4g}" + (" N" if says_si(model.heading) else "")
 
 
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fem.model import Model
+from fem.model.notices import WARNING
 from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import COMPLETED, Totals
@@ -156,9 +157,17 @@ class ConsoleSink(SilentSink):
         show(text, self._stream, self._bar)
 
 
+class WarningSink(SilentSink):
+    """What is still said of a run that is quiet: what is wrong with it, on standard error."""
+
+    def notice(self, text: str) -> None:
+        if text.startswith(WARNING):
+            say(as_note(text), sys.stderr)
+
+
 def as_note(text: str) -> str:
     """A notice in lines of the console."""
-    return in_lines(f"note: {text}", 6)
+    return in_lines(text if text.startswith(WARNING) else f"note: {text}", 6)
 
 
 def in_lines(text: str, indent: int) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from fem.arrays import Columns, Floats, Ints
 from fem.errors import CommandError, lacks
 from fem.model import Model
-from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity, says_si
 
 STORED = ("kinetic", "strain", "potential")
 MOST_POINTS = 1_000
@@ -173,11 +173,6 @@ SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
 FORMULAS = {column: each.unit for table in QUANTITIES.values() for each in table for column in each.columns}
 FORMULAS |= dict.fromkeys(ENERGIES, "energy") | {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
 """Column of a table -> formula of its unit."""
-
-
-def says_si(heading: Iterable[str]) -> bool:
-    """The program has no units; a heading with the word SI says which they are."""
-    return any(re.search(r"\bSI\b", str(line)) for line in heading)
 
 
 def unit_of(formula: str, is_si: bool) -> str:

@@ -90,8 +90,9 @@ class EnergyWatch:
 
     def closing(self, progress: Progress, dt: float) -> str:
         """What is said at the end of the step; nothing where the balance is in its band."""
-        texts = self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)
-        return ". ".join(text for text in texts if text)
+        texts = [text for text in (self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)) if text]
+        text = ". ".join(each.removeprefix(WARNING) for each in texts)
+        return warning(text) if any(each.startswith(WARNING) for each in texts) else text
 
     def _balance_at_end(self, progress: Progress, dt: float) -> str:
         """What numerical damping has taken, or by how much the balance is off."""
@@ -111,7 +112,7 @@ class EnergyWatch:
                 f"{self.text(taken, motion)}{also if abs(drift) > MENTIONED * exchanged else ''}: motion that the "
                 "increments do not resolve is damped out, as intended; smaller increments keep more of it"
             )
-        text = f"at the end the energy balance is off by {self.text(change, motion)}"
+        text = f"{WARNING}at the end the energy balance is off by {self.text(change, motion)}"
         few = "" if self.has_left else "; the step has too few increments for the check that stops it"
         return text + few
 
@@ -125,7 +126,7 @@ class EnergyWatch:
         ):
             return ""
         return (
-            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
+            f"{WARNING}the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
             f"numerical damping does not explain (energy_drift in run.json), more than {100.0 * self.fraction:g} %: "
             "forces change too much within increments (cables that go slack, contact); check the effect with smaller "
             "ones"

@@ -14,6 +14,7 @@ from fem.assembly.system import SPRING_FAMILY
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.model.curves import Live, Ramp, evaluate
+from fem.model.notices import warning
 from fem.model.quantities import CONCENTRATED
 from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
@@ -30,16 +31,16 @@ REMARKS = {
         "cannot be reached with bars of this stiffness"
     ),
     groups.LOADS_VANISHED: ("loads vanish in some increments: the last converged absolute residual is the limit there"),
-    groups.UNRESOLVED: (
+    groups.UNRESOLVED: warning(
         "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was "
         "accepted; a smaller dtmin resolves them"
     ),
-    groups.RINGS: (
+    groups.RINGS: warning(
         "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the largest displacement: "
         "numerical damping removes these vibrations, and TIME ERROR does not include them; ALPHA=0, or a first "
         "increment of a twentieth of their period, resolves them"
     ),
-    groups.SNAPPED: (
+    groups.SNAPPED: warning(
         "lines snap taut in increments that are too long to resolve it: peaks of tension are wrong there (see the "
         "notice on slack lines)"
     ),
@@ -169,7 +170,7 @@ def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
         f"increment {increment + 1 + first} took {int(increments[first, ROW.iterations])} iterations: the structure "
         "may have jumped to another branch (snap-through); smaller increments show where"
     )
-    return [(many, text)]
+    return [(many, warning(text))]
 
 
 def snapped(increments: Floats) -> Ints:

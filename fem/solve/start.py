@@ -6,12 +6,14 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, expand, reduction
+from fem.assembly.sudden import pull
 from fem.assembly.system import System
 from fem.errors import ModelError, listed
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.linear.factors import refine, solve_dense, symmetric_factor
 from fem.model import Dynamic
+from fem.model.quantities import in_newtons
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
@@ -54,7 +56,9 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
     u, v, a = supports.motion(dofs, np.array([time]), after=True)
     motion.v[dofs], motion.a[dofs] = v[0], a[0]
     is_off = np.abs(u[0] - motion.u[dofs]) > no_length(stage.system)
-    is_late, has_rods = has_ropes, len(stage.bars.rods) > 0
+    is_late, has_rods, way = has_ropes, len(stage.bars.rods) > 0, np.zeros_like(motion.u)
+    way[dofs[is_off]] = u[0][is_off] - motion.u[dofs[is_off]]
+    pulled = pull(stage.system, way, motion.u) if is_off.any() else ("", 0.0)
     if is_off.any() and not is_late:
         instant, before = loading_at(stage, motion, time), motion.u.copy()
         evaluate_start(stage, motion, instant)
@@ -67,6 +71,8 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
         return ""
     names = listed([stage.system.name_dof(dof) for dof in dofs[is_off].tolist()], 3)
     how = "it jumps, and rods move their nodes to the nearest places" if has_rods else "it jumps"
+    if force := pulled[1]:
+        how += f", which changes T of element {pulled[0]} by {in_newtons(force, stage.system.model)} (EA dL/L0) at once"
     if is_late:
         how = (
             "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only "

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.sudden import sudden
 from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.linear.choice import BICGSTAB, CG
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
-from fem.model.notices import coarse_swing
+from fem.model.notices import coarse_swing, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
@@ -184,7 +185,7 @@ class StepRun(StepState):
         stage, instant = self.settle(procedure, now, is_first)
         if isinstance(procedure, Dynamic):
             self.notify(advice.snap_notice(stage, procedure, self.clock.dt))
-            self.notify(coarse_swing(self.system.model, procedure))
+            self.notify(warning(coarse_swing(self.system.model, procedure)))
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
@@ -193,7 +194,7 @@ class StepRun(StepState):
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.notices:
-            self.sink.notice(f"step {self.number}: {text}")
+            self.sink.notice(of_step(self.number, text))
         self.has_begun = True
         self.tell_broken(self.whole.fallen)
         first = record(stage, 1, self.nodes, self.elements)
@@ -212,7 +213,7 @@ class StepRun(StepState):
     def close(self, error: BaseException | None = None) -> None:
         """What is said at the end, and what is kept where the step cannot go on."""
         if error is None and isinstance(self.step.procedure, Static):
-            self.notify(instability_notice(self.stage))
+            self.notify(warning(instability_notice(self.stage)))
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
         if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
@@ -221,13 +222,15 @@ class StepRun(StepState):
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
         """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
         motion, before, jumps = self.progress.motion, self.progress.motion.v.copy(), False
+        largest = float(np.linalg.norm(motion.force.reshape(-1, 3), axis=1).max(initial=0.0))
         if self.active:
             self.active.start(motion, now)
         stage = self.stage
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
-            self.notify(start.start_supports(stage, motion, now, is_first, len(rope_states.ropes_of(self.system)) > 0))
+            has_ropes = len(rope_states.ropes_of(self.system)) > 0
+            self.notify(warning(start.start_supports(stage, motion, now, is_first, has_ropes)))
             may_jump = not (is_first or self.at_start)
             jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
             if self.events:
@@ -235,11 +238,16 @@ class StepRun(StepState):
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
+        if isinstance(procedure, Dynamic) and not before.any():
+            acting = self.whole.before, stage.environment
+            for jump in sudden(self.system, *acting, now, motion.u, largest, is_first):
+                self.notify(warning(jump.text) if jump.is_large else jump.text)
         if isinstance(procedure, Dynamic) and (jumps or len(stage.bars.rods)):
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, rope_states.ropes_of(self.system))
             if not self.events:  # which have made them consistent
-                self.notify(consistent_velocities(stage, motion, start.small_or_sparse_mass(stage), jumps))
+                mass = start.small_or_sparse_mass(stage)
+                self.notify(warning(consistent_velocities(stage, motion, mass, jumps)))
                 start.evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
@@ -247,7 +255,7 @@ class StepRun(StepState):
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
-        self.notify(advice.soft_bottom_notice(stage))
+        self.notify(warning(advice.soft_bottom_notice(stage)))
         motion.v[held] = motion.a[held] = 0.0  # also those that were given
         self.marcher.refuse(held, motion)
         if self.at_start:
@@ -307,7 +315,7 @@ class StepRun(StepState):
             if self.break_off(reached):
                 return
         if reason == groups.DRIFT:
-            self.notify(self.watch.leaves(self.progress, self.clock.dt))
+            self.notify(warning(self.watch.leaves(self.progress, self.clock.dt)))
         if reason == groups.EVENT and self.watched:
             reason, control = self._pass_events(times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):

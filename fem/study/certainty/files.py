@@ -72,8 +72,7 @@ def run_with_bars(
         from fem.show.plot import write_plots
 
         write_plots(folder)
-    if not quiet:
-        tell(bars, limits)
+    tell(bars, limits)  # what was asked for: printed by a quiet run, too
 
 
 class Lines:
