@@ -26,6 +26,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
+from fem.solve.ranges import FARTHEST, told_of_ranges
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
@@ -214,10 +215,20 @@ class StepRun(StepState):
         """What is said at the end, and what is kept where the step cannot go on."""
         if error is None and isinstance(self.step.procedure, Static):
             self.notify(warning(instability_notice(self.stage)))
+        self._tell_ranges()
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
         if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
             self._send_frame(is_end=True)
+
+    def _tell_ranges(self) -> None:
+        """What has left its range: once in a run."""
+        memory = self.progress.motion.memory
+        found = told_of_ranges(self.whole.system, self.stage.bars, memory) if memory[list(FARTHEST)].any() else {}
+        for at, text in found.items():
+            if at not in self.whole.told:
+                self.whole.told += (at,)
+                self.notify(warning(text))
 
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
         """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""

@@ -30,6 +30,7 @@ from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bar import INV_LENGTH, Bars, energy_of_bars, secant_thermal_work, thermal_work
 from fem.forces.families import element_values, write_masses
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
+from fem.forces.springs import elongation
 from fem.lanes import every, some, where
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Problem, Record, Scratch
@@ -323,6 +324,26 @@ def note_increment(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, motion.state,
             record.values[k], motion.memory[MEMORY.onset],
         )  # fmt: skip
+
+
+@called_kernel
+def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> None:
+    """Remember which bars and springs have left their ranges by most."""
+    bars, springs, place, watched = problem.bars, problem.springs, problem.nodes.place, record.watched
+    for w in range(watched.shape[0]):
+        index, at = watched[w, 1], watched[w, 2]
+        if watched[w, 0] == 1:
+            x = elongation(springs.dofs, index, u)
+        else:
+            i, j = 3 * bars.nodes[index, 0], 3 * bars.nodes[index, 1]
+            square = 0.0
+            for c in range(3):
+                d = place[j + c] + u[j + c] - place[i + c] - u[i + c]
+                square += d * d
+            x = 0.5 * (square * bars.constants[INV_LENGTH, index] * bars.constants[INV_LENGTH, index] - 1.0)
+        excess = max(x - record.allowed[w, 1], record.allowed[w, 0] - x)
+        if excess > memory[at]:
+            memory[at], memory[at + 1], memory[at + 2] = excess, float(w), x
 
 
 @called_kernel

@@ -87,6 +87,13 @@ class Memory(NamedTuple):
     part: int  # what is left of that update
     refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
     pull: int  # largest internal force so far
+    # what is farthest beyond its range (``Record.watched``) since the start of the step: by how much, its row, where
+    stretch: int
+    stretch_at: int
+    stretch_by: int
+    stray: int
+    stray_at: int
+    stray_by: int
 
 
 class Energies(NamedTuple):
@@ -293,6 +300,8 @@ class Record(NamedTuple):
     increments (k, ``ROW``); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
     elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements (5: and T2)
     touching (c, 2) place among nodes, and first of three states, of contact forces: a fifth row of kinematics, if any
+    watched (w, 3) bars and springs that have a range: 0 a bar, 1 a spring; its index; first of its entries in
+    ``Memory``. allowed (w, 2): their ranges, of Green's strain or of elongation
     """
 
     increments: Floats
@@ -301,6 +310,8 @@ class Record(NamedTuple):
     elements: Ints
     values: Floats
     touching: Ints
+    watched: Ints
+    allowed: Floats
 
 
 class Passage(NamedTuple):

@@ -58,7 +58,7 @@ from fem.solve.newton.arc import (
     set_factor,
     strays,
 )
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment
 from fem.solve.newton.gaps import changes
@@ -267,6 +267,8 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             error = close_increment(scheme, k, memory[MEMORY.closing_strain], problem, loading, motion, work)
             flags += snapped
             note_increment(k, control[CONTROL.iteration], norm, scale, flags, error, problem, thermal, motion, record)
+            if record.watched.shape[0] > 0:
+                note_ranges(problem, motion.u, memory, record)
             control[CONTROL.increment] += 1
             if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
                 return groups.DRIFT

@@ -41,7 +41,7 @@ from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
 from fem.forces.protocol import GIVEN, TAKEN
 from fem.solve.newton import evaluate, groups
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
@@ -107,6 +107,8 @@ def close_with_losses(k: int, iterations: int, strain: float, lost: float, throu
     error += lost
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, through.record)
+    if through.record.watched.shape[0] > 0:
+        note_ranges(problem, motion.u, motion.memory, through.record)
     return error
 
 

@@ -381,8 +381,9 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
             local(room.mass_before),
         )  # fmt: skip
         kept = Record(
-            record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
-        )
+            record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b],
+            record.touching, record.watched, record.allowed,
+        )  # fmt: skip
         problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])
