@@ -111,6 +111,9 @@ class ConsoleSink(SilentSink):
     def event(self, event: Event) -> None:
         if event.event == "cutback" and (self._thinner is None or self._thinner.shows_cutback()):
             self._print(f"{event.step:4d} {event.increment:9d} {event.time:12.6g} cut back: smaller increment\n")
+        if event.event in PATHS:
+            at = "" if event.load_factor is None else f" at load factor {event.load_factor:.10g}"
+            self._print(f"{event.step:4d} {event.increment:9d} {event.time:12.6g} {PATHS[event.event]}{at}\n")
 
     def modes(self, modes: Modes) -> None:
         lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
@@ -174,6 +177,10 @@ def in_lines(text: str, indent: int) -> str:
     """Lines as wide as the console's; those after the first begin with spaces."""
     filled = textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     return filled.replace(KEPT, " ")
+
+
+PATHS = {"limit": "limit point", "bifurcation": "bifurcation", "jump": "jump to another equilibrium"}
+"""Events of static paths, as the console has them."""
 
 
 class Thinner:

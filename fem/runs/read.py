@@ -168,7 +168,8 @@ class Results:
         path, found = self.folder / "events.csv", []
         for row in csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ():
             where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
-            found.append(Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0))))
+            factor = float(row["load_factor"]) if row.get("load_factor") else None
+            found.append(Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0)), factor))
         return found
 
     @cached_property

@@ -125,7 +125,8 @@ class Frame:
 @frozen
 class Event:
     """A change of regime: taut, slack, impact, cutback, or snap, a line that becomes taut in an increment too long to
-    show it. ``element`` and ``node`` (that meets or leaves a plane) are labels, 0 for none."""
+    show it; on static paths limit, bifurcation and jump (``solve/statics/paths.py``), with the load factor of RIKS.
+    ``element`` and ``node`` (that meets or leaves a plane) are labels, 0 for none."""
 
     step: int
     increment: int
@@ -134,6 +135,7 @@ class Event:
     event: str
     energy_loss: float = 0.0
     node: int = 0
+    load_factor: float | None = None
 
 
 @frozen

@@ -167,7 +167,8 @@ class TableSink(SilentSink):
         self._variables += [header_variables(model, kind) for kind in PRINTS[1:]]
         increments, nodes, elements = ([name for names in of.values() for name in names] for of in self._variables)
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
-        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *["node"] * bool(model.planes))}
+        of_events = *["node"] * bool(model.planes), *["load_factor"] * bool(self._arcs)
+        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *of_events)}
         self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
         if model.seabeds:
             heads["touchdown"] = (*HEAD, *COLUMNS)
@@ -220,6 +221,7 @@ class TableSink(SilentSink):
     def event(self, event: Event) -> None:
         cells = [event.step, event.increment, float(event.time), event.element, event.event, float(event.energy_loss)]
         cells += [event.node] * bool(self._model.planes)
+        cells += ["" if event.load_factor is None else float(event.load_factor)] * bool(self._arcs)
         self._tables["events"].add_line(",".join(map(str, cells)))
 
     def modes(self, modes: Modes) -> None:

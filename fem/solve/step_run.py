@@ -33,6 +33,7 @@ from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
+from fem.solve.statics.paths import path_of
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
@@ -44,6 +45,7 @@ MORE_ITERATIONS = 4
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
+    from fem.solve.statics.paths import PathWatch
 
 
 LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)
@@ -145,10 +147,12 @@ class StepRun(StepState):
 
     longest   increments of a chunk at most
     has_gaps  some elements are gone
+    path      who watches the stability of statics; None: nobody
     events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
     """
 
     changing = ("notices", "has_jumped", "thermal")
+    path: PathWatch | None = None
 
     def __init__(
         self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
@@ -208,13 +212,14 @@ class StepRun(StepState):
         self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = jumped
+        self.path = path_of(self, bool(self.watched))
         if self.at_start:
             self.at_start.tell()
 
     def close(self, error: BaseException | None = None) -> None:
         """What is said at the end, and what is kept where the step cannot go on."""
         if error is None and isinstance(self.step.procedure, Static):
-            self.notify(warning(instability_notice(self.stage)))
+            self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
         self._tell_ranges()
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
@@ -279,7 +284,7 @@ class StepRun(StepState):
 
     def _count(self) -> int:
         """How many increments the next chunk may have."""
-        if not self.clock.is_steady or (self.events and self.events.has_shared):
+        if not self.clock.is_steady or self.path or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
         count = self.marcher.length(min(self.progress.chunk, self.longest), done)
@@ -302,12 +307,15 @@ class StepRun(StepState):
             chunk, kept, control = self._chunk(most)
             due = self.marcher.due(self, chunk)
             self.watch.prepare(self.stage.limits, control, self.progress.increment)
-            began = wall.perf_counter()
+            before, began = self.path.keep() if self.path else None, wall.perf_counter()
             if self.watched:
                 reason = self.watched.march(control, chunk, kept)  # up to where ropes change
             else:
                 reason = self.marcher.march(self, control, chunk, kept)
             spent = wall.perf_counter() - began
+            if self.path and before and control[CONTROL.increment] and not self.path.passes(before, chunk):
+                self._note_cutback()
+                return
         times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
             self.restore(saved)
@@ -413,7 +421,7 @@ class StepRun(StepState):
         for k in outcome.snapped(increments).tolist():
             self.sink.event(Event(self.number, self.progress.increment + 1 + k, float(ends[k]), 0, "snap"))
         jumps = []
-        if self.clock.is_static and not self.has_jumped:
+        if self.clock.is_static and not (self.has_jumped or self.path):
             jumps = outcome.jumps_of(increments, self.progress.increment)
             self.has_jumped = bool(jumps)
         for text in outcome.remarks_of(increments, jumps):
@@ -461,11 +469,16 @@ class StepRun(StepState):
         if now.increment == 0 and self.clock.is_static and not self.active:
             refuse_mechanism(self.stage, now.motion, now.time, self.number)
         if self.marcher.can_cut and self.clock.cut(reason):
-            now.cutbacks += 1
-            self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
+            self._note_cutback()
             return
         trouble = self.watched.trouble if self.watched else ""
         raise NoConvergence(trouble or self.marcher.failure(self, reason, control, increments, dt))
+
+    def _note_cutback(self) -> None:
+        """An increment is tried again as a shorter one."""
+        now = self.progress
+        now.cutbacks += 1
+        self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
 
     # Elements that break
 
@@ -504,6 +517,7 @@ class StepRun(StepState):
         stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
         motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
+        self.path = path_of(self, bool(self.watched))
         if self.at_start:
             self.at_start.open(motion, is_first=False)
             self.at_start.tell()
@@ -516,6 +530,8 @@ class StepRun(StepState):
         yield from (("clock", self.clock), ("watch", self.watch), ("patience", self.patience))
         yield from (("schedule", self.schedule), ("marcher", self.marcher))
         yield from ((f"cadence {number}", cadence) for number, cadence in enumerate(self.schedule.cadences))
+        if self.path:
+            yield "path", self.path
         if self.watched:
             yield "ropes", self.watched
         if self.events:

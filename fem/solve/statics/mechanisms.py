@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
-from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
+from fem.linear.factors import start_vector
+from fem.linear.inertia import Spectrum
 from fem.model import Step
 from fem.model.curves import Curve
 from fem.solve.newton.groups import Motion, Nodes, Scratch
@@ -56,25 +57,14 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
         )
 
 
-def instability_notice(stage: StepSystem) -> str:
+def instability_notice(stage: StepSystem, known: int | None) -> str:
     """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one, and
-    free bodies, whose weight may lie above what holds them."""
+    free bodies, whose weight may lie above what holds them. known: negative eigenvalues, where they have been counted"""
     work, has_bodies = stage.work, bool(stage.system.model.corners)
     is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)
-    if not (is_pressed or has_bodies):
+    if known is None and not (is_pressed or has_bodies):
         return ""
-    from fem.linear.sparse import bordered
-
-    # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-    nodes = stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
-    problem = stage.problem._replace(nodes=(careful_nodes(stage) if has_bodies else None) or nodes)
-    nodal_blocks(stage.coefficients, 1.0, problem, work)
-    matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
-    stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
-    # What rods let move is as stiff as with very stiff bars in their places.
-    largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
-    factor = symmetric_factor((stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc())
-    count = negative_pivots(factor) if factor is not None else 0
+    count = Spectrum(static_tangent(stage)).negative if known is None else known
     if count <= 0:
         return ""
     return (
@@ -82,6 +72,26 @@ def instability_notice(stage: StepSystem) -> str:
         f"{'s' if count > 1 else ''} ({'a body topples' if has_bodies else 'bars in compression buckle'}); the real "
         "structure will not stay there"
     )
+
+
+def static_tangent(stage: StepSystem) -> Sparse:
+    """The tangent of statics at the state in ``stage.work`` over the independent dofs (CSC), for its inertia.
+
+    Held directions count with next to nothing, so that a hinge that buckles there is seen; what rods let move is as
+    stiff as with very stiff bars in their places.
+    """
+    from fem.linear.sparse import bordered
+
+    work, nodes = stage.work, stage.nodes
+    careful = careful_nodes(stage) if stage.system.model.corners else None
+    nodes = careful or nodes._replace(artificial_stiffness=1e-12 * nodes.artificial_stiffness)
+    nodal_blocks(stage.coefficients, 1.0, stage.problem._replace(nodes=nodes), work)
+    matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
+    if matrix.shape[0] == open_dofs:
+        return matrix
+    stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
+    largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
+    return (stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc()
 
 
 def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
