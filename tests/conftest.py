@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 LONGEST = (
     "test_pages.py", "sweeping/test_lanes.py", "solve/test_lanes.py", "solve/test_absurd_numbers.py", "test_ends.py",
@@ -31,8 +32,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
 
 os.environ.setdefault("FEM_COMPILER", "wait")  # tests are of machine code, whether it is there yet or not
-settings.register_profile("any machine", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+settings.register_profile(
+    "same", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+    database=None, print_blob=True,
+)  # fmt: skip
+settings.register_profile("new", parent=settings.get_profile("same"), derandomize=False)
+settings.load_profile("same")
+"""Two who type the same command see the same examples; ``--hypothesis-profile new`` draws others, as `.ci/run` does."""
+if hasattr(providers, "_get_local_constants"):
+    # It also draws the numbers that stand in modules: those that are loaded depend on what a process has tested before.
+    providers._get_local_constants = providers.Constants
 
 
 @pytest.hookimpl(tryfirst=True)

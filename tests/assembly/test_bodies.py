@@ -30,7 +30,7 @@ def turned(is_vector, q, dq, ddq):
 
 @pytest.mark.parametrize("is_vector", [False, True])
 @given(way=WAYS, scale=st.sampled_from([1e-9, 1e-4, 0.3, 1.0, 4.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_rotations_and_their_rates(is_vector, way, scale):
     """Rotations are scipy's; rates are central differences, whose error is h^2/6 of a third derivative below 1e4."""
     c0, c1, c2 = scale * np.array(way).reshape(3, 3)

@@ -180,7 +180,7 @@ def test_the_command_goes_on_and_names_what_fails(truss, tmp_path, monkeypatch, 
 
 
 @given(period=st.integers(1, 9), shift=st.integers(0, 8), decay=st.floats(0.1, 0.6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_sections_return_whatever_their_phase(period, shift, decay):
     """Orbits of a period, reached at a rate, from any of their points on: one period, one point that stands for all."""
     orbit = np.random.default_rng(period).uniform(-1.0, 1.0, (period, 4))

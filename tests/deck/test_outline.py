@@ -185,7 +185,7 @@ DECKS = [path for path in sorted(Path("inputs").glob("*.inp")) if path.stat().st
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(DECKS), st.integers(0, 10_000), st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 1e30]), max_size=3)
 )
@@ -206,7 +206,6 @@ OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
 COMPARISONS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(OPERATIONS), FINITE, st.booleans()), max_size=5), FINITE, FINITE)
 def test_traced_numbers_follow_their_parameters(steps, first, second):
     def work(x):
@@ -223,7 +222,6 @@ def test_traced_numbers_follow_their_parameters(steps, first, second):
     assert traced.of({"A": second}) == expected
 
 
-@settings(deadline=None)
 @given(st.sampled_from(COMPARISONS), FINITE, FINITE, FINITE)
 def test_decisions_hold_for_the_values_that_decide_alike(function, first, second, limit):
     course = Course()

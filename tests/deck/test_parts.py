@@ -248,7 +248,7 @@ def test_a_part_without_instance_is_left_out_with_a_notice() -> None:
     assert model.mesh == parse_deck(deck()).mesh
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.booleans())
 def test_a_truss_cut_into_moved_parts_is_the_flat_truss(seed: int, pieces: int, has_own: bool) -> None:
     """Any rigid motion of any piece, taken back in the coordinates of its part; scipy's rotations are the judge."""

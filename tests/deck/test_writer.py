@@ -214,7 +214,7 @@ def flows(draw: st.DrawFn, target: str | int, amplitudes: st.SearchStrategy) -> 
     )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(models())
 def test_any_model_reads_back(model: Model) -> None:
     text = write_deck(model)
@@ -230,7 +230,7 @@ def test_good_decks_read_back(text: str) -> None:
     assert again.digest != model.digest
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.tuples(reals, reals, reals).filter(any))
 def test_directions_read_back(direction: tuple[float, float, float]) -> None:
     line = ", ".join(map(repr, direction))

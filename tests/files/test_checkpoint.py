@@ -71,7 +71,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 @given(tree=TREES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_what_is_written_is_read(tree: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("kept") / "checkpoint.npz"
     write_checkpoint(path, {"tree": tree}, VERSIONS)

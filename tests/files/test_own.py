@@ -233,7 +233,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=ANY, is_run_before=st.booleans(), force=st.booleans())
 def test_nothing_of_the_user_is_lost(tmp_path_factory, quick, files, is_run_before: bool, force: bool) -> None:
     folder = tmp_path_factory.mktemp("any")

@@ -143,7 +143,7 @@ def test_force_is_the_derivative_of_the_energy(kind, options, linear, secant):
     kind=st.sampled_from(list(MEASURES.values())),
     rest=st.sampled_from([1.0, 0.7, 1.4]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_rigid_motion_gives_no_strain(axis, angle, shift, kind, rest):
     """Nor does any place in which a bar of its own length has that length."""
     bars = one_bar(kind, rest=rest)
@@ -199,7 +199,7 @@ def test_starting_tension_acts_in_the_tangent_only_and_only_while_unstressed():
 
 
 @given(st.floats(-0.3, 3), st.floats(-0.3, 3), st.sampled_from(list(MEASURES.values())))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_secant_slope_times_difference_is_the_strain_difference(green0, green1, kind):
     from fem.forces.laws import measure
 

@@ -68,7 +68,7 @@ def hanging(draw: st.DrawFn) -> tuple[Line, float, float]:
 
 
 @given(hanging())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_hanging_lines_are_in_equilibrium(given_line):
     line, span, rise = given_line
     shape = hang(line, span, rise)
@@ -86,7 +86,7 @@ def test_a_bar_that_all_but_lies_level_leans_as_it_must():
 
 
 @given(hanging())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_line_begins_at_either_end(given_line):
     line, span, rise = given_line
     shape, other = hang(line, span, rise), hang(reversed_line(line), span, -rise)

@@ -29,7 +29,7 @@ SWEEPS = [Follow(Amplitude("A", "SWEEP", **SWEEP, is_logarithmic=shape), 0.1) fo
 
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
 @given(time=st.floats(-1.0, 4.0))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_derivatives_and_integrals(curve, time):
     """Central differences of step 1e-5, whose error is h^2/6 times a derivative of up to 4e5; quad over the breaks."""
     breaks = np.array([0.2, 0.3, 0.5, 0.9, 1.2, 1.9, 2.7, 3.1])
@@ -66,7 +66,7 @@ def test_instants_alone_are_those_of_many(curve, after):
 
 @pytest.mark.parametrize("curve", SWEEPS, ids=["linear", "logarithmic"])
 @given(time=st.floats(-1.0, 4.0))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_derivatives_of_sweeps(curve, time):
     """Central differences, as above, away from both ends; the frequency is that of a phase found by quad."""
     of, h, at = curve.amplitude, 1e-5, np.array([time])
@@ -116,7 +116,7 @@ def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_af
 
 
 @given(coefficients=st.tuples(*[st.floats(-3.0, 3.0)] * 4), times=st.sets(st.integers(0, 200), min_size=4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_spline_through_a_cubic_is_that_cubic(coefficients, times):
     """Not-a-knot ends: exact up to the third degree, derivatives too; round-off grows with points close together."""
     cubic = np.polynomial.Polynomial(coefficients)

@@ -86,7 +86,7 @@ def eliminated(tangent: Tangent, bars: Bars, plan: Plan, free: np.ndarray, right
     return is_safe, du, tau[bars.rods]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(systems())
 def test_any_system_with_a_border_has_one_answer(given):
     tangent, bars, free, equations, right = given

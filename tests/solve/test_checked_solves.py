@@ -47,7 +47,7 @@ def badly_scaled(seed: int, size: int = 12) -> tuple[np.ndarray, np.ndarray]:
     return rows[:, None] * matrix * columns, generator.standard_normal(size) / columns
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_units_do_not_matter(seed):
     """Dense and sparse solvers find solutions to round-off whatever the units of rows and columns."""

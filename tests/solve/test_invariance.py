@@ -78,7 +78,7 @@ def plain(request):
     angles=st.tuples(*[st.floats(-3, 3)] * 3),
     shift=st.tuples(*[st.floats(-50, 50)] * 3),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_numbering_reversal_rotation_and_origin_leave_the_answer_alone(plain, labels, order, flips, angles, shift):
     """To 1e-10 of the span (shifted coordinates lose up to 50 * 1e-16 in every length)."""
     procedure, u, tension = plain

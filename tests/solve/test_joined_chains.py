@@ -75,8 +75,9 @@ def systems(draw, may_have_rods: bool):
     return tangent, bars_of(nodes, rods), free, rng.normal(size=3 * count)
 
 
-def exactly(tangent: Tangent, bars: Bars, free: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """du and the multipliers of rods, by a dense matrix put together from what the parts mean."""
+def exactly(tangent: Tangent, bars: Bars, free: Floats, right: Floats) -> tuple[Floats, Floats, float]:
+    """du and the multipliers of rods, by a dense matrix put together from what the parts mean; what round-off may
+    change in any solution, by the condition of the matrix."""
     size, rods = len(free), bars.rods
     matrix = np.zeros((size, size))
     for node, own in enumerate(tangent.block):
@@ -101,7 +102,8 @@ def exactly(tangent: Tangent, bars: Bars, free: Floats, right: Floats) -> tuple[
     found = np.linalg.lstsq(whole, np.concatenate([right[kept], -tangent.bar_tangent[GAP, rods]]), rcond=None)[0]
     du = np.zeros(size)
     du[kept] = found[: len(kept)]
-    return du, found[len(kept) :]
+    doubt = 10.0 * np.finfo(float).eps * np.linalg.cond(whole) * np.abs(found).max(initial=0.0) if len(found) else 0.0
+    return du, found[len(kept) :], float(doubt)
 
 
 def eliminated(
@@ -127,14 +129,14 @@ def is_held(tangent: Tangent, bars: Bars, free: np.ndarray) -> bool:
     return bool(np.any(ends.sum(axis=(1, 2)) < 4))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(systems(may_have_rods=False))
 def test_any_forest_of_bars_and_pairs_has_one_answer(given):
     tangent, bars, free, right = given
-    exact, _ = exactly(*given)
+    exact, _, doubt = exactly(*given)
     is_safe, du, _ = eliminated(*given)
     assert is_safe
-    assert du == pytest.approx(exact, abs=1e-9)
+    assert du == pytest.approx(exact, abs=1e-9 + doubt)
     system: Any = SimpleNamespace(
         labels=range(len(free) // 3), size=len(free), equations=(), pairs=tangent.pairs, bars=bars, gone_bars=[]
     )
@@ -147,25 +149,25 @@ def test_any_forest_of_bars_and_pairs_has_one_answer(given):
         linear = LinearSystem(free.astype(float), tangent, tangent.block, right, inverse, np.zeros((0, 10)), du, tau)
         band, blocks = np.zeros((rows, 3 * width + 1)), np.zeros((plan.blocks, 9))
         assert solve_with_border(plan, bars, linear, blocks, band, np.zeros(rows))
-        assert du == pytest.approx(exact, abs=1e-9)
+        assert du == pytest.approx(exact, abs=1e-9 + doubt)
         multiply(tangent, tangent.block, free.astype(float), exact, product)
         assert product == pytest.approx(free * right, abs=1e-9 * max(1.0, np.abs(tangent.bar_tangent).max(initial=0.0)))
         if tangent.bar_tangent[ALPHA].max(initial=0.0) < 1e3:
             spent = solve_bicgstab(1e-13, linear, np.zeros((6, len(free))))
             if spent >= 0:
-                assert du == pytest.approx(exact, abs=1e-9)
+                assert du == pytest.approx(exact, abs=1e-9 + doubt)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(systems(may_have_rods=True))
 def test_rods_beside_pairs_are_eliminated_too(given):
     tangent, bars, free, _ = given
     assume(not is_held(tangent, bars, free))
-    exact, pulls = exactly(*given)
+    exact, pulls, doubt = exactly(*given)
     is_safe, du, tau = eliminated(*given)
     assert is_safe
-    assert du == pytest.approx(exact, abs=1e-8)
-    assert tau == pytest.approx(pulls, abs=1e-8 * max(1.0, np.abs(pulls).max(initial=0.0)))
+    assert du == pytest.approx(exact, abs=1e-8 + doubt)
+    assert tau == pytest.approx(pulls, abs=1e-8 * max(1.0, np.abs(pulls).max(initial=0.0)) + doubt)
 
 
 def test_pairs_that_close_a_ring_are_no_forest():
@@ -187,7 +189,7 @@ def test_a_pair_that_outgrows_its_nodes_is_not_eliminated():
 
 
 @given(st.integers(1, 60), st.integers(0, 150), st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_narrow_order_is_that_of_scipy(count, edges, seed):
     """Graphs with several parts, repeated edges, lonely nodes and edges from a node to itself."""
     pairs = np.random.default_rng(seed).integers(count, size=(edges, 2))

@@ -117,7 +117,7 @@ def test_mechanisms(bars, rule):
     assert np.count_nonzero(square == 0.0) == 2 * bars
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(SHARES)), st.sampled_from([modes.DENSE, 0]))
 def test_random_trusses(seed, rule, dense):
     """Some bars push, so that some modes may be unstable; one node is held or none."""

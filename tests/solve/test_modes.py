@@ -146,7 +146,7 @@ def trusses():
     return st.tuples(st.integers(0, 2**32 - 1), st.sampled_from(sorted(RULES)), st.sampled_from([1.0, 6.0, 11.0]))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(trusses())
 @example((3242, "LUMPED", 11.0))  # turned, a mode is confirmed by the third shift only
 def test_turning_a_truss_changes_no_mode(drawn):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fem
@@ -267,22 +267,35 @@ def test_a_node_that_sets_off_into_its_plane_rubs_at_once():
     assert change == pytest.approx(0.25 * (1.0 + GRAVITY * 1e-3), rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.integers(0, 3), st.integers(1, 4), st.floats(0.0, 2.0))
-def test_impulses_fulfil_the_laws_of_contact(seed, rods, contacts, friction):
-    """Each condition by itself, of any compliance that is a Gram matrix."""
-    random, count = np.random.default_rng(seed), rods + contacts
-    rows = random.normal(size=(count + 2 * contacts, count + 2 * contacts + 2))
-    compliance, right = rows @ rows.T, random.normal(size=len(rows))
-    one_sided = np.arange(count) >= rods
+def contacts_of(rows, right, rods, contacts, friction):
+    """What ``impulses`` is asked: rods, then contacts; compliance of rows of gradients over unit masses."""
     empty = np.zeros((0, 0))
     slips = Slips(np.tile(rods + np.arange(contacts), 2), np.full(2 * contacts, friction), empty, empty)
-    found, _ = impulses(compliance, right, one_sided, slips, np.zeros(len(right)))
-    rate, size = right - compliance @ found, 1e-8 * np.abs(right).max()
+    return rows @ rows.T, right, np.arange(rods + contacts) >= rods, slips, np.zeros(len(right))
+
+
+@example(seed=1, near=1.0, rods=1, contacts=2, friction=2.0)
+@example(seed=2912, near=1.0, rods=0, contacts=1, friction=2.0)
+@example(seed=45, near=1e-3, rods=0, contacts=1, friction=4.0)
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6), st.sampled_from([1.0, 1e-2, 1e-3]), st.integers(0, 3), st.integers(1, 4), st.floats(0.0, 5.0)
+)
+def test_impulses_fulfil_the_laws_of_contact(seed, near, rods, contacts, friction):
+    """Each condition by itself, of any compliance that is a Gram matrix, also of one that all but lost a row; rods to
+    1e-4 then, which is what its round-off leaves."""
+    random, count = np.random.default_rng(seed), rods + contacts
+    rows = random.normal(size=(count + 2 * contacts, count + 2 * contacts + 2))
+    rows[-1] = near * rows[-1] + (1.0 - near) * (0.5 * rows[0] + 0.7 * rows[-2])
+    right = random.normal(size=len(rows)) if near == 1.0 else rows @ random.normal(size=rows.shape[1])
+    asked = contacts_of(rows, right, rods, contacts, friction)
+    found, creeps = impulses(*asked)
+    assert not creeps
+    rate, size = right - asked[0] @ found, 1e-8 * np.abs(right).max()
     push, away = found[rods:count], rate[rods:count]
-    assert np.abs(rate[:rods]).max(initial=0.0) < size
+    assert np.abs(rate[:rods]).max(initial=0.0) < size * (1.0 if near == 1.0 else 1e4)
     assert (
-        push.min() >= -1e-15 * push.max()
+        push.min() >= -1e-14 * push.max()
         and away.max() < size
         and np.abs(push * away).max() < size * (1.0 + push.max())
     )
@@ -290,7 +303,100 @@ def test_impulses_fulfil_the_laws_of_contact(seed, rods, contacts, friction):
     length, speed = np.hypot(*along), np.hypot(*slip)
     assert np.all(length <= friction * push + size)
     slides = speed > 10.0 * size
-    np.testing.assert_allclose((along * speed)[:, slides], (friction * push * slip)[:, slides], atol=100.0 * size)
+    np.testing.assert_allclose(
+        (along * speed)[:, slides], (friction * push * slip)[:, slides], atol=100.0 * size * (1.0 + push.max())
+    )
+
+
+def impulses_of_one(compliance, right, friction):
+    """All (p, t1, t2) that fulfil the laws of one contact: it opens, sticks, or slides along e = (cos, sin), which are
+    the roots of a polynomial of the fourth degree in exp(i angle): s x e = 0 with the push at which s_n = 0."""
+    found = [np.zeros(3)] if right[0] <= 0.0 else []
+    held = np.linalg.solve(compliance, right)
+    if np.hypot(*held[1:]) <= friction * held[0]:
+        found.append(held)
+
+    def slipping(angle):
+        e = np.array([np.cos(angle), np.sin(angle)])
+        pull = np.append(1.0, friction * e)
+        return e, pull, (right * (compliance[0] @ pull) - right[0] * (compliance @ pull))[1:]
+
+    samples = [e[1] * s[0] - e[0] * s[1] for e, _, s in map(slipping, 2.0 * np.pi * np.arange(8) / 8)]
+    terms = np.fft.fft(samples)
+    roots = np.roots(terms[[2, 1, 0, -1, -2]])
+    for angle in np.angle(roots[np.abs(np.abs(roots) - 1.0) < 1e-6]):
+        e, pull, _ = slipping(angle)
+        z = pull * right[0] / (compliance[0] @ pull)
+        if z[0] >= 0.0 and (right - compliance @ z)[1:] @ e >= 0.0:
+            found.append(z)
+    return found
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([1.0, 0.1, 1e-2]), st.floats(0.0, 5.0))
+def test_impulses_of_one_contact_are_those_of_its_closed_form(seed, near, friction):
+    random = np.random.default_rng(seed)
+    rows, right = random.normal(size=(3, 5)), random.normal(size=3)
+    rows[-1] = near * rows[-1] + (1.0 - near) * (0.5 * rows[0] + 0.7 * rows[1])
+    asked = contacts_of(rows, right, 0, 1, friction)
+    found, ways = impulses(*asked)[0], impulses_of_one(asked[0], right, friction)
+    assert min(np.abs(found - way).max() for way in ways) < 1e-7 * (1.0 + np.abs(found).max()) / near**2
+
+
+def test_of_many_contacts_they_are_found_too():
+    random = np.random.default_rng(5)
+    rows = random.normal(size=(32, 34))
+    asked = contacts_of(rows, random.normal(size=32), 2, 10, 3.0)
+    found, creeps = impulses(*asked)
+    rate = asked[1] - asked[0] @ found
+    assert not creeps and rate[2:12].max() < 1e-8 and np.abs(found[2:12] * rate[2:12]).max() < 1e-8
+    assert np.all(np.hypot(*found[12:].reshape(2, -1)) <= 3.0 * found[2:12] + 1e-8)
+
+
+WEDGE = """*NODE
+1, 0, 0, 0.1
+2, 0, 0, -0.1
+3, 0, 0, 0
+*ELEMENT, TYPE=MASS, ELSET=BALL
+3, 3
+*MASS, ELSET=BALL
+1.
+*NSET, NSET=BALLS
+3
+*STOP PLANE, REF NODE=1, NSET=BALLS, FRICTION={friction!r}
+{across!r}, {up!r}
+*STOP PLANE, REF NODE=2, NSET=BALLS, FRICTION={friction!r}
+-{across!r}, {up!r}
+*AMPLITUDE, NAME=WAY
+0, 0, 10, 10
+*BOUNDARY
+1, 2, 3
+2, 2, 3
+3, 3
+*STEP, NLGEOM, INC=100000
+*DYNAMIC, DIRECT
+0.01, 0.1
+*CONTROLS, IMPACT=MOREAU
+*BOUNDARY, AMPLITUDE=WAY
+1, 1, 1, 0.1
+2, 1, 1, -0.1
+*NODE PRINT, NSET=BALLS
+U, V
+*END STEP
+"""
+
+
+def test_a_wedge_that_closes_throws_a_node_out_or_jams_it():
+    """Two planes 10 degrees from upright move towards each other: the node leaves with w/tan(10) where the friction is
+    less than tan(10); with more there are no impulses, and it is said that friction jams it."""
+    angle = np.radians(10.0)
+    given = {"across": float(np.cos(angle)), "up": float(np.sin(angle))}
+    for friction in (0.0, 0.99 * np.tan(angle)):
+        history = run_text(WEDGE.format(friction=float(friction), **given))
+        np.testing.assert_allclose(history.of_node(3, "v")[-1], [0.0, 0.1 / np.tan(angle), 0.0], atol=1e-9)
+    for friction in (1.01 * np.tan(angle), 2.0):
+        with pytest.raises(FemError, match=r"friction jams node 3 .*less FRICTION= does\). Everything"):
+            run_text(WEDGE.format(friction=float(friction), **given))
 
 
 def dropped(*, rigid=False, bars=8, dt=2e-3, period=1.1, restitution=0.3, friction=0.4) -> str:
@@ -341,7 +447,7 @@ def test_a_chain_that_is_dropped_ends_on_the_floor(rigid):
     heights = np.array([history.positions(node)[-1, 1] for node in range(2, 11)])
     assert heights.min() > -1e-10 and heights.max() < 1e-3
     assert np.abs(history.v[-1]).max() < 2e-2
-    assert any("may creep" in notice for notice in history.notices) is rigid
+    assert not any("may creep" in notice for notice in history.notices)
 
 
 # Decks

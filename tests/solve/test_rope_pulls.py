@@ -22,7 +22,7 @@ def gradients(seed: int, most: int = 8) -> tuple[np.random.Generator, np.ndarray
     return generator, rows, one_sided
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6))
 def test_pulls_fulfil_their_conditions(seed):
     """p >= 0, W p >= G v, one of the two zero, for any ropes on one node: whether they repeat each other or not."""
@@ -50,7 +50,7 @@ def test_what_nothing_fulfils_is_said():
         complementarity(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.ones(2), np.ones(2, np.bool_))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_independent_ropes_carry_the_same_force(seed):
     """Law: the force stays, no rope pushes, the rows left are independent; sharing keeps it with less squares."""

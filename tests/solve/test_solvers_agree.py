@@ -171,7 +171,7 @@ def bordered(draw):
     return deck.replace("*BOUNDARY\n", f"{ties}*BOUNDARY\n")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(bordered(), st.booleans())
 def test_nodes_are_eliminated_up_to_equations_and_links_as_the_direct_solver_does(deck, is_static):
     """Rings, equations, links: to 1e-9 of the size, counts equal, or the same error."""
@@ -199,7 +199,7 @@ def test_nodes_are_eliminated_up_to_equations_and_links_as_the_direct_solver_doe
     assert np.abs(history.u - reference.u).max() < 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(forests())
 def test_any_forest_is_eliminated_as_the_direct_solver_solves_it(deck):
     """Whatever hangs on what and is held where: to 1e-9 of the size, counts equal."""

@@ -129,7 +129,7 @@ def test_irregular_sea():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 7.0]), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_rates_are_derivatives(seed, ramp, after):
     """Of a vessel that drifts through waves, before, in and behind their ramp; fourth-order differences."""
     chance = np.random.default_rng(seed)
@@ -229,7 +229,6 @@ def test_symmetry_mirrors():
 
 
 @given(st.floats(-720.0, 720.0), st.floats(0.35, 1.2))
-@settings(deadline=None)
 def test_tables_are_round(heading, omega):
     """A turn of 360 degrees changes nothing; at rows and between them H is the mean that it must be."""
     rows = [

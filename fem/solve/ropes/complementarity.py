@@ -44,8 +44,9 @@ s = right - W (p, t) being the velocity of slipping there:
 
 With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
 they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
-solves it from the pulls without friction on; where it wanders, sweeps from contact to contact lead on. Where friction
-holds both ends of a rod that all but lies in the plane, its rate may miss by what no force of usual size could change.
+solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a few sides
+(``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its rate may
+miss by what no force of usual size could change.
 Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
 """
 
@@ -63,6 +64,7 @@ from fem.forces.bar import INV_LENGTH
 from fem.linear.factors import refine
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods import dense, gaps, over_independent
+from fem.solve.ropes.facets import faceted
 from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
 
@@ -83,11 +85,12 @@ LARGE = 1e8
 
 
 class NoPulls(Exception):
-    """No pulls fulfil the conditions; ``worst``: the row that is furthest off; ``bar``: whose it is, where known."""
+    """No pulls fulfil the conditions; ``worst``: the row that is furthest off; ``bar``: whose it is, where known;
+    ``why``: what to say of it, where it is not that it is pulled apart."""
 
-    def __init__(self, worst: int, bar: int = -1) -> None:
+    def __init__(self, worst: int, bar: int = -1, why: str = "") -> None:
         super().__init__()
-        self.worst, self.bar = worst, bar
+        self.worst, self.bar, self.why = worst, bar, why
 
 
 def complementarity(
@@ -298,14 +301,18 @@ def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floa
 RODS, HELD = 1e-4, 1e7
 """Weight of the rates of rods where not all conditions can hold; times round-off by which they may miss there: 1e-4 of
 the velocities, the inclination to a plane that is lost in singular values below ``SAME``."""
-ROUNDS, STEPS, SWEEPS = 8, 8, 20
-"""Newton's method is begun anew, takes so many steps, and is led by so many sweeps, by twice as many the next time."""
-EXACT_ROUNDS, ROUGH = 3, 1e-3
-"""Rounds after which a fraction of the largest rate will do: nodes creep at most so fast where friction holds rods."""
+STEPS = 8
+"""of Newton's method before it is begun anew."""
+SIDES, TURNS = 8, 12
+"""of the limit of friction whose pulls it begins from; so often, with corners added where it was left."""
+ROUGH = 1e-3
+"""After all turns a fraction of the largest rate will do: nodes creep at most so fast where friction holds rods."""
 CREEPS = (
     f"in some increments friction that holds both ends of rods is accurate only to {ROUGH:g} of the largest rate: "
     "nodes that stick may creep at that rate"
 )
+JAMS = "friction jams {}: no finite impulses let it go where it is pushed; less FRICTION= does"
+UNFOUND = "no impulses with friction were found, least of all at {}"
 LONGEST = 1e4
 """Steps of Newton's method so many times longer than the answer show a singular matrix."""
 
@@ -328,17 +335,22 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
     NoPulls: none found.
     compliance (c + 2f, c + 2f), right (c + 2f,), known to ``noise``"""
     count = len(one_sided)
-    swept = np.zeros(len(right))
-    swept[:count] = complementarity(compliance[:count, :count], right[:count], one_sided, noise[:count])[0]
+    found = np.zeros(len(right))
+    found[:count] = complementarity(compliance[:count, :count], right[:count], one_sided, noise[:count])[0]
     if len(right) == count:
-        return swept, False
+        return found, False
     cones = Cones(compliance, right, one_sided, slips)
     size = float((np.sqrt(cones.step) * np.abs(right)).max())
     allowed = EXACT * size + np.sqrt(cones.step) * noise
     allowed[:count][~one_sided] *= HELD
-    best, off = swept, np.full(len(right), np.inf)
-    for turn in range(ROUNDS):
-        found = swept.copy()
+    best, off, angles = found, np.full(len(right), np.inf), cones.first_angles()
+    for turn in range(TURNS):
+        if turn:
+            start = cones.faceted(angles)
+            if start is None:
+                break
+            found = start
+            angles = np.column_stack([angles, cones.angles(found)])
         for _ in range(STEPS):
             rest = cones.rest(found)
             now = np.abs(rest) / np.sqrt(cones.step) - allowed
@@ -347,12 +359,10 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
             if now.max() < off.max():
                 best, off = found, now
             found = found - cones.newton(found, rest)
-        if turn >= EXACT_ROUNDS and off.max() <= ROUGH * size:
-            return best, True
-        for _ in range(SWEEPS << turn):
-            cones.sweep(swept)
+    if turn > 1 and off.max() <= ROUGH * size:
+        return best, True
     worst = int(off.argmax())
-    raise NoPulls(worst if worst < count else int(slips.contact[worst - count]))
+    raise NoPulls(worst if worst < count else int(slips.contact[worst - count]), why=JAMS if turn == 1 else UNFOUND)
 
 
 class Cones:
@@ -412,14 +422,20 @@ class Cones:
         weight[self.bounded] = 1.0
         return np.asarray(np.linalg.lstsq(weight[:, None] * jacobian, weight * rest, rcond=SAME)[0])
 
-    def sweep(self, z: Floats) -> None:
-        """One length, then one contact after the other to what fits the others."""
-        bounded = np.zeros(self.count, np.bool_)
-        bounded[self.bounded] = True
-        for i in range(self.count):
-            z[i] -= self.step[i] * (self.matrix[i] @ z - self.right[i])
-            z[i] = max(z[i], 0.0) if bounded[i] else z[i]
-        for k, at in enumerate(self.tangents.T):
-            y = z[at] - self.step[at] * (self.matrix[at] @ z - self.right[at])
-            size, most = float(np.hypot(*y)), self.coefficient[k] * max(z[self.contact[k]], 0.0)
-            z[at] = y * (most / size if size > most else 1.0)
+    def first_angles(self) -> Floats:
+        """(f, SIDES) between the first tangent and the corners of the first limit with sides."""
+        return np.tile(2.0 * np.pi * np.arange(SIDES) / SIDES, (len(self.contact), 1))
+
+    def angles(self, z: Floats) -> Floats:
+        """(f, 2) of the velocity of slipping and of friction."""
+        slip = self.right - self.matrix @ z
+        return np.column_stack([np.arctan2(x[self.tangents[1]], x[self.tangents[0]]) for x in (slip, z)])
+
+    def faceted(self, angles: Floats) -> Floats | None:
+        """The answer with limits whose corners are at ``angles`` (f, k); None: there is none."""
+        scale, one_sided = np.sqrt(self.step), np.zeros(self.count, np.bool_)
+        one_sided[self.bounded] = True
+        coefficient = self.coefficient * scale[self.contact] / scale[self.tangents[0]]
+        matrix = scale[:, None] * self.matrix * scale
+        found = faceted(matrix, scale * self.right, one_sided, self.contact, coefficient, angles)
+        return None if found is None else np.asarray(scale * found)

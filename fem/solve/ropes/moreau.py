@@ -266,8 +266,9 @@ class Moreau(Marcher):
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         return (
             f"step {step.number} stopped at t = {step.progress.time:.9g}: the increment {dt:.6g} of the time stepping "
-            f"over impacts found no solution ({self.trouble}). Use smaller increments. Everything computed so far is "
-            "written"
+            f"over impacts found no solution ({self.trouble}). "
+            + ("" if self.trouble.startswith("friction jams") else "Use smaller increments. ")
+            + "Everything computed so far is written"
         )
 
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
@@ -317,7 +318,8 @@ class Moreau(Marcher):
                     pull, creeps = impulses(compliance, free - bound, one_sided, law.slips, noise[law.whose])
                     self.creeps |= creeps
                 except NoPulls as error:
-                    self.trouble = f"no tensions keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
+                    name = self._name(int(near[error.worst]))
+                    self.trouble = error.why.format(name) or f"no tensions keep all lengths: {name} is pulled apart"
                     return None
                 change = change - along @ pull
             move = lengths.dofs.spread(change)

@@ -24,7 +24,7 @@ CURVES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(time=times)
 def test_values_are_those_of_the_model(time):
     """The kernel as the Python function it is made of."""
@@ -33,7 +33,7 @@ def test_values_are_those_of_the_model(time):
         assert value_at.function(curves, c, time) == pytest.approx(evaluate(curve, np.array([time]))[0], abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(time=times)
 def test_one_more_is_nothing(time):
     assert value_at.function(with_zero(gathered(CURVES)), len(CURVES), time) == 0.0
