@@ -30,6 +30,7 @@ from fem.model.notices import held_dofs, held_nodes
 from fem.model.quantities import in_newtons
 from fem.model.steps import Dynamic, Frequency, Perturbation, Static, SteadyState, Step
 from fem.model.surroundings import current_at, wave_numbers
+from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
 
 MASSES = {"LUMPED": (0.5, 0.0), "CONSISTENT": (1.0 / 3.0, 1.0 / 6.0), "ONE POINT": (0.25, 0.25)}
@@ -557,7 +558,8 @@ def increments(model: Model, bars: Bars) -> list[str]:
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
             found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
-        found += [f"{where}: {text}" for text in [notices.coarse_swing(model, procedure)] if text]
+        texts = notices.coarse_swing(model, procedure), told_of_starts(model) if number == 1 else ""
+        found += [f"{where}: {text}" for text in texts if text]
         if not isinstance(procedure, Dynamic):
             continue
         if light.size and procedure.dt > bars.rebound[light].min():

@@ -90,6 +90,11 @@ def rough_ones(groups: Groups) -> list[str]:
     return [family.name for family, group in acting(groups) if not family.smooth or len(family.states(group))]
 
 
+def with_history(groups: Groups) -> list[str]:
+    """Names of those whose forces depend on what has happened before."""
+    return [family.name for family, group in acting(groups) if family.has_history(group)]
+
+
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:
     """Why forces do not go on in a state that is not finite; empty: they have no reason."""
     found = (family.trouble(group, system, u, state) for family, group in acting(system.families))

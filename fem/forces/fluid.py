@@ -620,6 +620,7 @@ FLUID = Family(
     evaluate,
     wanted=flows,
     pairs=lambda group: group.ends,
+    remembers=lambda group: False,  # a cache of the waves
     states=lambda group: np.zeros(waves.REMEMBERED * len(group.sea.nodes)),
     owners=lambda group: np.repeat(group.sea.nodes, waves.REMEMBERED),
     symmetric=False,

@@ -115,6 +115,8 @@ class Family:
     evaluate, values  kernels, as ``families.py`` says
     pairs      its group -> (p, 2) nodes it couples
     states     its group -> (s,) what it remembers before anything has moved
+    remembers  its group -> whether its forces depend on these states: not on time, positions and velocities alone;
+               None: they do where there are states
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
     in_step    (group, system, environment) -> its group in a step in which that acts
@@ -153,7 +155,12 @@ class Family:
     released: Callable[[Any, Any, Floats], float] = lambda group, after, u: 0.0
     trouble: Callable[[Any, Any, Floats, Floats], str] = lambda group, system, u, state: ""
     owners: Callable[[Any], Ints] | None = None
+    remembers: Callable[[Any], bool] | None = None
 
     def acts(self, group: Any) -> bool:
         """A model has some of it."""
         return any(each.size for each in group if isinstance(each, np.ndarray))
+
+    def has_history(self, group: Any) -> bool:
+        """What it does from now on depends on more than time, positions and velocities."""
+        return len(self.states(group)) > 0 and (self.remembers is None or self.remembers(group))

@@ -581,6 +581,11 @@ def trouble(group: Lines, system: Any, u: Floats, state: Floats) -> str:
     return ""
 
 
+def remembers(group: Lines) -> bool:
+    """Rope that has slipped, or that a winch has hauled to keep its tension, is known from the past alone."""
+    return bool((group.numbers[:, FRICTION] > 0.0).any() or (group.control[:, 0] >= 0).any())
+
+
 REEVING = Family(
     "winches and pulleys",
     assemble,
@@ -590,6 +595,7 @@ REEVING = Family(
     first_states,
     mass,
     elements=lambda group: group.elements,
+    remembers=remembers,
     owners=lambda group: np.repeat(group.elements, REMEMBERED),
     in_step=in_step,
     wanted=lambda model: model.runs,

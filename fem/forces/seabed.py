@@ -351,6 +351,7 @@ SEABED = Family(
     evaluate,
     wanted=lambda model: bool(model.seabeds or model.cylinders),
     states=lambda group: np.column_stack([group.anchors, np.zeros_like(group.anchors)]).ravel(),
+    remembers=lambda group: bool((group.numbers[:, SLIP] > 0.0).any()),
     touching=lambda group: np.column_stack([group.nodes, group.first + REMEMBERED * np.arange(len(group.nodes)) + 3]),
     symmetric=False,
     smooth=False,

@@ -17,6 +17,7 @@ from fem.linear.choice import BICGSTAB, CG
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
+from fem.model.taut_starts import told_of_starts
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
@@ -191,6 +192,7 @@ class StepRun(StepState):
         if isinstance(procedure, Dynamic):
             self.notify(advice.snap_notice(stage, procedure, self.clock.dt))
             self.notify(warning(coarse_swing(self.system.model, procedure)))
+            self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))

@@ -14,9 +14,11 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
+from fem.forces.families import with_history
 from fem.model import Model
 from fem.runs.record import SilentSink, Sink
 from fem.solve.loop import ErrorsTold
+from fem.solve.newton.groups import LIMIT
 from fem.solve.rods import consistent_velocities, dense, keep_rates, over_independent
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
@@ -113,9 +115,10 @@ class Strobe:
         self.trajectory = Trajectory(self.model, sink or SilentSink(), Varied)
         last = self.trajectory.last
         assert isinstance(last, Varied)
-        if len(last.progress.motion.state):
+        if names := with_history(last.stage.system.families):
             raise CommandError(
-                "forces of this model depend on its history: its state is more than positions and velocities"
+                f"forces of this model depend on its history ({', '.join(names)}: friction, winches that keep a "
+                "tension, materials with memory): its state is more than positions and velocities"
             )
         self.last, self.increments = last, multiple * every
         self.scale = size_of(model), 2.0 * np.pi / self.period * size_of(model)
@@ -131,6 +134,14 @@ class Strobe:
             self.has_tangent = True
         except CommandError:
             self.has_tangent = False
+            self._converge_differences()
+
+    def _converge_differences(self) -> None:
+        """Residuals so much smaller as the motions that are compared are apart: a motion along a taut line converges
+        before the small one across it does."""
+        limits = self.last.stage.limits
+        limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] *= APART
+        limits[LIMIT.iterations] *= 2
 
     def begin(self, state: State | None = None) -> State:
         """Put the model there (None: where the deck does), and from there to where it may be: that state."""
