@@ -149,7 +149,8 @@ def tied_field(card: Card) -> Field:
 
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
-    """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value.
+    """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; TEMPERATURE: nodes, value; STRESS: elements, s11, along bars,
+    or as in CalculiX element, integration point, xx, yy, zz, xy, xz, yz in global axes.
     ANCHOR: where the friction of a bottom holds a node, as a displacement of it."""
     field = card.field("TYPE")
     kind = field.text.upper()
@@ -183,18 +184,18 @@ def transform(card: Card, draft: Draft) -> None:
 def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
     if kind == "STRESS":
         target = draft.target(row.field(0), "element")
-        value = row.number(1, "the stress s11")
-        first = 1
         if len(row) == POINT_STRESSES:
             row.integer(1, "the integration point")
-            first, value = 2, row.number(2, "the stress s11")
-            known = draft.point_stresses.setdefault(target, value)
-            if known != value:
-                message = f"s11 of element {target} is {value:g} here and {known:g} at another integration point"
+            stress = tuple(row.number(at, "a stress component") for at in range(2, POINT_STRESSES))
+            if draft.point_stresses.setdefault(target, stress) != stress:
+                message = f"element {target} has another stress at another integration point"
                 raise Mistake(row.field(2).place, message, "a bar has one stress")
-            draft.notice("initial stresses of integration points: s11 is the stress along the bar")
-        row.end(POINT_STRESSES, "element set, s11, or element, integration point, six stresses")
-        for at in range(first + 1, len(row)):
+            return InitialCondition(kind, target, stress[0])
+        if target in draft.point_stresses:
+            raise Mistake(row.place, f"element {target} has a stress at integration points")
+        value = row.number(1, "the stress s11")
+        row.end(POINT_STRESSES, "element set, s11, or element, integration point, six stresses in global axes")
+        for at in range(2, len(row)):
             if row.number(at, "a stress component", 0.0) != 0.0:
                 raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
         return InitialCondition(kind, target, value)
@@ -414,6 +415,41 @@ def check_masses(draft: Draft) -> None:
                     draft.report(Mistake(place, f"nonstructural mass {name} {what}"))
                 else:
                     there[name] = not goes
+
+
+ACROSS = 1e-3
+"""Part of a stress that may lie across a bar, by the digits of its components."""
+
+
+def turn_stresses(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
+    """Stresses in global axes become those along bars, n.S.n."""
+    found: list[tuple[InitialCondition, Place]] = []
+    left, turned = list[int](), set[str | int]()
+    for entry, place in draft.initial_conditions:
+        stress = draft.point_stresses.get(entry.target) if entry.kind == "STRESS" else None
+        if stress is None:
+            found.append((entry, place))
+        if stress is None or entry.target in turned:
+            continue
+        turned.add(entry.target)
+        index = elements.members(entry.target)
+        way = np.diff(mesh.coordinates[mesh.element_nodes[index]], axis=1)[:, 0]
+        n = way / np.maximum(np.linalg.norm(way, axis=1), np.finfo(float).tiny)[:, None]
+        xx, yy, zz, xy, xz, yz = stress
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        along = np.einsum("ni,ij,nj->n", n, tensor, n)
+        across = np.linalg.norm(tensor - along[:, None, None] * n[:, :, None] * n[:, None], axis=(1, 2))
+        labels = mesh.element_labels[index].tolist()
+        left += mesh.element_labels[index[across > ACROSS * np.linalg.norm(tensor)]].tolist()
+        found += [(InitialCondition("STRESS", *each), place) for each in zip(labels, along.tolist(), strict=True)]
+    if draft.point_stresses:
+        draft.notice("initial stresses of integration points are in global axes, as in CalculiX: bars carry n.S.n")
+    if left:
+        draft.notice(
+            f"initial stress of element {draft.as_written(left[0])} (and {len(set(left)) - 1} more): bars carry what "
+            "lies along them, n.S.n; stress across them is left out"
+        )
+    draft.initial_conditions[:] = found
 
 
 def check_bars(draft: Draft, mesh: Mesh, elements: Lookup) -> None:

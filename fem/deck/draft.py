@@ -300,7 +300,7 @@ class Draft:
         self.properties: list[Property] = []
         self.ends: dict[str, tuple[Place, float]] = {}
         self.clamps: set[str | int] = set()
-        self.point_stresses: dict[str | int, float] = {}
+        self.point_stresses: dict[str | int, tuple[float, ...]] = {}
         self.axes: list[tuple[str, Floats]] = []
         self.tide: Place | None = None
         self.uses: list[Use] = []

@@ -4,7 +4,7 @@ Blocks of plain numbers are read at once by numpy, line by line where that fails
 
 ``*INCLUDE`` of a mesh file, whatever meshio reads: points become nodes and line cells T3D2 elements, labelled on from
 the largest label given above; point sets, cell sets and physical groups of lines become sets; all of them also join the
-sets NALL and EALL.
+sets NALL and EALL. Bulk data of Nastran is read by ``nastran.py``, with its labels. Whatever readers leave out is said.
 """
 
 from __future__ import annotations
@@ -336,31 +336,40 @@ def include(card: Card, draft: Draft) -> None:
         raise card.mistake("a mesh is included inside a step", "put it before the first *STEP")
     draft.no_rows(card)
     draft.extension(f"*INCLUDE of a mesh file ({path.suffix})")
-    found = load(path)
+    found, said = load(path)
     if isinstance(found, str):
         raise Mistake(field.place, f"cannot read the mesh {shown(field.text)}: {found}")
+    for text in said:
+        draft.notice(f"mesh {shown(field.text)}: {text}")
     try:
         add_mesh(card, draft, found)
     except (ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
         raise Mistake(field.place, f"cannot read the mesh {shown(field.text)}: {error}") from error
 
 
-def load(path: Path) -> Any:
-    """meshio's mesh, or the reason why there is none: its readers raise whatever they please, and may exit."""
+NASTRAN = (".bdf", ".nas", ".fem")
+
+
+def load(path: Path) -> tuple[Any, list[str]]:
+    """meshio's mesh, or the reason why there is none: its readers raise whatever they please, and may exit; and what
+    readers warn of."""
+    silent = io.StringIO()
     try:
+        if path.suffix.lower() in NASTRAN:
+            from fem.deck import nastran
+
+            bulk = nastran.read(path)
+            return bulk, bulk.said
         import meshio
-    except ImportError:
-        return "the package meshio is not installed"
-    try:
-        silent = io.StringIO()
+
         with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), readable(path) as file:
-            return meshio.read(file)
+            return meshio.read(file), [" ".join(text.split()) for text in [silent.getvalue()] if text.strip()]
     except SystemExit:
-        return "meshio does not support its format"
+        return "meshio does not support its format", []
     except ModuleNotFoundError as error:
-        return f"for its format {lacks(str(error.name), 'meshes')}"
+        return f"for its format {lacks(str(error.name), 'meshes')}", []
     except Exception as error:
-        return " ".join(str(error).split())[:200] or type(error).__name__
+        return " ".join(str(error).split())[:200] or type(error).__name__, []
 
 
 def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
@@ -381,13 +390,13 @@ def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
     connectivity = np.concatenate([np.asarray(mesh.cells[at].data, dtype=np.int64) for at in lines])
     if connectivity.min() < 0 or connectivity.max() >= len(points):
         raise Mistake(place, "a line cell of the mesh refers to a point that does not exist")
-    node_labels = np.arange(first_node, first_node + len(points))
-    element_labels = np.arange(first_element, first_element + len(connectivity))
+    node_labels = first_node - 1 + getattr(mesh, "points_id", np.arange(1, 1 + len(points)))
+    element_labels = first_element - 1 + getattr(mesh, "cells_id", np.arange(1, 1 + len(connectivity)))
     same = connectivity[:, 0] == connectivity[:, 1]
     if same.any():
         raise Mistake(place, f"{int(same.sum())} line cells of the mesh have the same point twice")
     draft.nodes.add(node_labels, coordinates, lambda _: place)
-    draft.elements.add("T3D2", element_labels, node_labels[connectivity], lambda _: place)
+    draft.report(*draft.elements.add("T3D2", element_labels, node_labels[connectivity], lambda _: place))
     draft.node_sets.add(ALL_NODES, node_labels)
     draft.element_sets.add(ALL_ELEMENTS, element_labels)
     add_sets(draft, mesh, lines, node_labels, element_labels)

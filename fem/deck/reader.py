@@ -328,6 +328,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     conditions.check_supports(draft, mesh, nodes)
     built["bodies"] = bodies = conditions.build_bodies(draft, mesh, nodes)
     check_beams(draft, mesh)
+    conditions.turn_stresses(draft, mesh, elements)
     conditions.check_bars(draft, mesh, elements)
     conditions.check_pulleys(draft, mesh, elements)
     check_winches(draft, mesh, elements, materials)

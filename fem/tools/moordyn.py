@@ -1,9 +1,10 @@
 """``fem import moordyn``: a deck from an input file of MoorDyn v2, and what of the file has no meaning in it.
 
 Lines are laid between points, at rest, in the current; then comes a step for the motion. Lines that meet in a free
-point, two by two, are one line of several pieces, unless both bend: MoorDyn's are hinged to their points. Where more
-meet, or where others are held together, each has an end of its own there, and equations hold these. Where a line parts
-at a point (MoorDyn-F's section FAILURE), the bar beside the point breaks.
+point, two by two, are one line of several pieces, unless both bend: MoorDyn's are hinged to their points, and go on
+straight through connectors, rods without segments. Where more meet, or where others are held together, each has an end
+of its own there, and equations hold these. Where a line parts at a point (MoorDyn-F's section FAILURE), the bar beside
+the point breaks.
 
 Bodies and rods that move by themselves become free bodies. A body gets the masses of its points and rods: the sum, the
 common centre of mass and the tensor of inertia about it are those of its reference node. Its volume lifts at its own
@@ -88,7 +89,8 @@ def chains_of(moorings: Moorings) -> list[Chain]:
         beside.setdefault(line.first, []).append(line)
         beside.setdefault(line.last, []).append(line)
     pairs = {label: its for label, its in beside.items() if len(its) == 2 and moorings.points[label].kind == "free"}
-    joints = {label for label, its in pairs.items() if not all(moorings.types[line.type].bends for line in its)}
+    hinges = {label for label, its in pairs.items() if all(moorings.types[line.type].bends for line in its)}
+    joints = {label for label in pairs if label not in hinges or moorings.points[label].is_connector}
     segments = sum(line.segments for line in moorings.lines)
     largest = max(segments + 2, *(line.label for line in moorings.lines), *moorings.points)
     size = 10 ** max(3, math.ceil(math.log10(largest + 1)))
@@ -464,6 +466,8 @@ def write_body(
         found.forces.append(f"{node(on_body(body.centre, body.pose))}, 3, {lift!r}")
     if len(set(body.added)) > 1 and body.volume:
         raise body.row.error("Ca of a body must be the same along all axes", 13)
+    if not tied:
+        node(body.pose[:3])
     masses = [(name, reference, mass)] + ([(f"ADDED{name}", node(body.pose[:3]), added)] if added else [])
     for rod, labels in ends:
         set_name = f"{name}_MEMBER{rod.label}"
@@ -553,7 +557,9 @@ def floating(moorings: Moorings) -> list[str]:
 
 def left_out(moorings: Moorings) -> list[str]:
     """What of the file has no meaning in the deck, each named."""
-    found = [f"section {name}: {LEFT[name]} left out" for name in moorings.others if name in LEFT]
+    found = [f"section {name}: {LEFT.get(name, 'not known,')} left out" for name in moorings.others]
+    for end in (each for each in moorings.points.values() if each.is_connector):
+        found.append(f"{end.name} has no segments: a connector at its end A, without length, mass and forces of water")
     for body in moorings.bodies.values():
         for rod in body.rods if not body.is_loose else ():
             found.append(f"rod {rod.label} does not move by itself: its weight and drag are left out")

@@ -68,11 +68,11 @@ class Row:
             raise self.error(f"expected {what}, a number, got {self.words[place]!r}", place)
         return value
 
-    def count(self, place: int, what: str) -> int:
-        """A whole number of at least 1."""
+    def count(self, place: int, what: str, least: int = 1) -> int:
+        """A whole number of at least so much."""
         value = self.number(place, what)
-        if value < 1 or value != int(value):
-            raise self.error(f"expected {what}, a whole number of at least 1, got {self.words[place]!r}", place)
+        if value < least or value != int(value):
+            raise self.error(f"expected {what}, a whole number of at least {least}, got {self.words[place]!r}", place)
         return int(value)
 
 
@@ -106,7 +106,8 @@ class LineType:
 @dataclass(frozen=True, slots=True)
 class Point:
     """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
-    name  of the end of a rod;  its label is then above those of the points"""
+    name  of the end of a rod;  its label is then above those of the points
+    is_connector  a rod without length: it takes the direction in which no moment of the lines with EI turns it"""
 
     row: Row
     label: int
@@ -119,6 +120,7 @@ class Point:
     force: tuple[float, ...] = (0.0, 0.0, 0.0)
     body: str = ""
     name: str = ""
+    is_connector: bool = False
 
     @property
     def is_loose(self) -> bool:
@@ -222,6 +224,7 @@ def read(path: Path) -> Moorings:
     for row in sections.get("RODS", []):
         ends |= rod_ends(row, kinds, bodies, points)
     lines = [line(row, types, points, ends) for row in sections.get("LINES", [])]
+    check_connectors(points, lines, types)
     if len({each.label for each in lines}) < len(lines):
         raise lines[-1].row.error("two lines have the same number")
     if not lines:
@@ -239,7 +242,7 @@ def sections_of(path: Path) -> dict[str, list[Row]]:
     for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if "---" in text:
             title = re.sub(r"[^A-Z ]", "", text.upper()).strip()
-            name = next((key for key, titles in SECTIONS.items() if any(word in title for word in titles)), "")
+            name = next((key for key, titles in SECTIONS.items() if any(word in title for word in titles)), title)
             skipped = 0 if name in ("OPTIONS", "OUTPUTS") else HEADS
         elif name and skipped:
             skipped -= 1
@@ -320,39 +323,60 @@ def body(row: Row) -> Body:
 
 
 def rod_ends(row: Row, types: dict[str, Row], bodies: dict[str, Body], points: dict[int, Point]) -> dict[str, int]:
-    """A line of RODS: its ends become points (R1A -> label), and a rod that moves by itself a body."""
+    """A line of RODS: its ends become points (R1A -> label), and a rod that moves by itself a body. A rod without
+    segments has no length, wherever its end B is said to be: both ends are end A (MoorDyn, Rod.cpp)."""
     if len(row.words) < 9 or row.words[1] not in types:
         known = f"there are {', '.join(types) or 'none'}"
         raise row.error(f"expected a rod: number, type, attachment, two ends; of types {known}", 1)
-    label, made, word = row.count(0, "the number of the rod"), types[row.words[1]], row.words[2].upper()
+    label, made = row.count(0, "the number of the rod"), types[row.words[1]]
     ends = tuple(tuple(row.number(place + axis, "an end of the rod") for axis in range(3)) for place in (3, 6))
     sizes = [made.number(place, "a number of the rod type") for place in range(1, 7)]
-    if not min(sizes[:2]) > 0.0:
-        raise made.error("diameter and mass of a rod must be positive", 1)
-    name, owner = f"ROD{label}", re.fullmatch(r"BODY(\d+)", word)
-    if owner and f"BODY{owner[1]}" in bodies:
-        name = f"BODY{owner[1]}"
+    segments = row.count(9, "the number of segments", 0) if len(row.words) > 9 else 1
+    is_connector = not segments or ends[0] == ends[1]
+    if min(sizes[:2]) < 0.0 or not (sizes[0] or is_connector):
+        raise made.error("the diameter of a rod must be positive, its mass not negative", 1)
+    name, kind = held_by(row, bodies, is_connector)
+    if name:
         ends = tuple(on_body(end, bodies[name].pose) for end in ends)
-    else:
-        kind = next((kind for kind, words in BODY_KINDS.items() if word in words), "pinned" if word in PINNED else "")
-        if not kind:
-            hint = "known are Free, Pinned, Fixed, Coupled and Body1; a rod that is pinned to a body or a vessel is not"
-            raise row.error(f"rods that are {row.words[2]} are not supported", 2, hint)
-        bodies[name] = Body(row, name, kind, (*ends[0], 0.0, 0.0, 0.0))
-    rod = Rod(row, label, (ends[0], ends[1]), *sizes)
-    if not rod.length and name == f"ROD{label}":  # it joins two lines
-        kind, at = bodies.pop(name).kind.replace("pinned", "fixed"), max(points, default=0) + 1
-        points[at] = Point(row, at, kind, ends[0], 0.0, 0.0, 0.0, 0.0, name=f"rod {label}")
+    if is_connector:
+        at, kind = max(points, default=0) + 1, kind.replace("pinned", "fixed")
+        points[at] = Point(row, at, kind, ends[0], 0.0, 0.0, 0.0, 0.0, (0.0,) * 3, name, f"rod {label}", True)
         return {f"R{label}{end}": at for end in "AB"}
-    if not rod.length:
-        raise row.error(f"rod {label} has no length", 3, "use a point in its place")
-    bodies[name].rods.append(rod)
+    name = name or f"ROD{label}"
+    own = bodies.setdefault(name, Body(row, name, kind, (*ends[0], 0.0, 0.0, 0.0)))
+    own.rods.append(Rod(row, label, (ends[0], ends[1]), *sizes))
     found = {}
     for end, place in zip("AB", ends, strict=True):
         found[f"R{label}{end}"] = at = max(points, default=0) + 1
-        kind = "tied" if bodies[name].is_loose else bodies[name].kind
+        kind = "tied" if own.is_loose else own.kind
         points[at] = Point(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=f"end {end} of rod {label}")
     return found
+
+
+def held_by(row: Row, bodies: dict[str, Body], is_connector: bool) -> tuple[str, str]:
+    """The body that holds a rod, or "" and the kind of its own; connectors turn as they like, pinned or not."""
+    word = row.words[2].upper()
+    if is_connector:
+        word = re.sub(r"(?<=\w)(PINNED|PIN)$", "", word)
+    owner = bodies.get(word)
+    if owner:
+        return word, "tied" if owner.is_loose else owner.kind
+    kind = next((kind for kind, words in KINDS.items() if word in words), "pinned" if word in PINNED else "")
+    if not kind:
+        hint = "known are Free, Pinned, Fixed, Coupled and Body1; a rod that is pinned to a body or a vessel is not"
+        raise row.error(f"rods that are {row.words[2]} are not supported", 2, hint)
+    return "", kind
+
+
+def check_connectors(points: dict[int, Point], lines: list[Line], types: dict[str, LineType]) -> None:
+    """DeckError: lines with EI meet at a connector, otherwise than one at each end of one that is free."""
+    for end in (each for each in points.values() if each.is_connector):
+        bending = [each for each in lines if types[each.type].bends and end.label in (each.first, each.last)]
+        name = f"R{end.name.removeprefix('rod ')}"
+        ends = sorted(word.upper() for each in bending for word in each.row.words[2:4] if word.upper()[:-1] == name)
+        if len(ends) > 1 and (end.kind != "free" or ends != [f"{name}A", f"{name}B"]):
+            hint = f"two may, at ends {name}A and {name}B of a connector that is Free; or use a point, a hinge"
+            raise bending[-1].row.error(f"lines with EI that meet at {end.name}, which has no segments", 2, hint)
 
 
 def point(row: Row, bodies: dict[str, Body]) -> Point:
@@ -398,7 +422,7 @@ def line(row: Row, types: dict[str, LineType], points: dict[int, Point], rods: d
         if word.startswith("R"):
             if word not in rods:
                 raise row.error(f"there is no end of a rod {row.words[place]}", place, "R1A and R1B are those of rod 1")
-            if types[row.words[1]].bending and points[rods[word]].body:
+            if types[row.words[1]].bending and points[rods[word]].body and not points[rods[word]].is_connector:
                 message = "lines with EI that end at rods, which hold their direction, are not supported"
                 raise row.error(message, place, "use a point in place of the rod, or EI = 0")
             ends.append(rods[word])

@@ -9,7 +9,7 @@ import pytest
 
 import fem
 from fem.deck import parse_deck, write_deck
-from fem.model import Boundary, Dynamic, InitialCondition, Model, Static
+from fem.model import Boundary, Dynamic, Model, Static
 from tests.deck.decks import MATERIAL, MESH, MODEL
 
 STEP = "*STEP, NLGEOM\n*STATIC\n*END STEP\n"
@@ -111,11 +111,19 @@ def test_data_lines_of_other_files(tmp_path) -> None:
         parse_deck(text, folder=tmp_path)
 
 
-def test_stresses_of_integration_points() -> None:
-    rows = "".join(f"1, {point}, 5e6, 0., 0., 0., 0., 0.\n" for point in range(1, 9))
-    model = parse_deck(f"{MODEL}*INITIAL CONDITIONS, TYPE=STRESS\n{rows}{STEP}")
-    assert set(model.initial_conditions) == {InitialCondition("STRESS", 1, 5e6)}
-    assert any("s11 is the stress along the bar" in notice for notice in model.notices)
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.6, -0.8, 0.0), (2.0, 3.0, -6.0)])
+def test_stresses_of_integration_points(axis: tuple[float, ...]) -> None:
+    """CalculiX: xx, yy, zz, xy, xz, yz in global axes. S of a held bar is n.S.n; what lies across it is named."""
+    n = np.array(axis) / np.linalg.norm(axis)
+    for tensor, is_named in ((5e6 * np.outer(n, n), False), (np.diag([1e6, 2e6, 4e6]) + 3e5, True)):
+        parts = ", ".join(repr(float(tensor[at])) for at in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+        rows = "".join(f"1, {point}, {parts}\n" for point in range(1, 9))
+        ends = f"*NODE\n7, 0, 0, 0\n8, {', '.join(map(str, axis))}\n*ELEMENT, TYPE=T3D2, ELSET=BARS\n1, 7, 8\n"
+        text = f"{ends}{MATERIAL}*INITIAL CONDITIONS, TYPE=STRESS\n{rows}*BOUNDARY\n7, 1, 3\n8, 1, 3\n"
+        model = parse_deck(f"{text}*STEP\n*STATIC\n*END STEP\n")
+        assert len(model.initial_conditions) == 1
+        assert any("stress across them is left out" in notice for notice in model.notices) == is_named
+        assert fem.run(model).of_element(1, "S")[-1] == pytest.approx(n @ tensor @ n, rel=1e-9)
 
 
 def test_comments_among_parameters() -> None:
