@@ -175,7 +175,7 @@ class Acting:
 
 def acting_in(system: System, step: Step, environment: Environment, u: Floats, time: float) -> Acting:
     """What acts in a step; ``environment``: what holds the state."""
-    nothing = replace(environment, nodal=(), body=(), gravity=(), heat=(), released=(), flows=())
+    nothing = Environment(environment.supports, initial_temperature=environment.initial_temperature)
     parts = []
     for late in (False, True):
         nodal = tuple(each for each in step.nodal_loads if each.is_imaginary == late)
