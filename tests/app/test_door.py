@@ -96,7 +96,8 @@ def test_pages_of_other_places_are_refused_though_the_browser_sends_the_cookie(k
 
 FOREIGN_COOKIES = (
     "a[0]=1", "{}=2", 'pref={"a":1}', "x=a b", "x", "", "=", "a=b=c", "été=1", "a=é", "@a=1", "a=(1,2)", 'q="unclosed',
-    "$x=1", "a/b=1", "a:b=1", "expires=Wed, 09 Jun 2027 10:18:14 GMT", "path=/", "comment", "httponly", "fem-app-8080=", "a=\\",
+    "$x=1",
+    "a/b=1", "a:b=1", "expires=Wed, 09 Jun 2027 10:18:14 GMT", "path=/", "comment", "httponly", "fem-app-8080=", "a=\\",
 )  # fmt: skip
 
 
