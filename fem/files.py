@@ -78,6 +78,31 @@ def lines_of(rows: Iterable[Sequence[Any]]) -> bytes:
     return text.getvalue().encode(errors="backslashreplace")
 
 
+def table_lines(path: str | Path) -> list[tuple[int, str]]:
+    """Number and text of the lines of a table that hold something. CommandError: no such file, or no text in UTF-8."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror or error}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CommandError(
+            f"{path}:{line}: not text in UTF-8 (byte {content[error.start]:#04x}); save it as UTF-8"
+        ) from None
+    return [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+
+
+def table_rows(path: str | Path) -> list[tuple[int, list[str]]]:
+    """Number and cells of the lines of a CSV table that hold something. CommandError as of ``table_lines``."""
+    try:
+        rows = [(number, next(csv.reader([line]))) for number, line in table_lines(path)]
+    except csv.Error as error:
+        raise CommandError(f"{path} is no table of cells between commas: {error}") from None
+    return [(number, cells) for number, cells in rows if any(map(str.strip, cells))]
+
+
 class GrowingFile:
     """A file that grows by whole pieces: what a full disk cuts short is taken back, and nothing comes after it.
 

@@ -48,7 +48,11 @@ class Judged:
 def read_deck_text(path: Path) -> str:
     """The text of a file. OSError, ValueError: it cannot be read, is no regular file, no text, or too large."""
     with open_regular(path) as file:
-        content = file.read(MOST_TEXT + 1)
+        return as_text(file.read(MOST_TEXT + 1), path)
+
+
+def as_text(content: bytes, path: Path | str) -> str:
+    """Of a file, or of an upload, of which a browser may have looked at the size. ValueError: too large, or no text."""
     if len(content) > MOST_TEXT:
         raise ValueError(f"{path} is larger than {MOST_TEXT / 1e6:g} MB: run it on the command line")
     try:

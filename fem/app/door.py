@@ -12,19 +12,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from fem.app.deck_text import MOST_TEXT
+
 REFUSED = "fem: open this page with the whole address that `fem app` printed at its start, token included.\n"
+LARGE = f"fem: refused, because a deck of more than {MOST_TEXT / 1e6:g} MB is run on the command line.\n"
 FOREIGN = "fem: refused, because the request comes from another site.\n"
 OWN = {"", "same-origin", "none"}
 """What a browser says of requests by this page, or by its user."""
-POLICY_VIOLATION = 1008
+FORBIDDEN, TOO_LARGE, POLICY_VIOLATION = 403, 413, 1008
+MOST_BODY = 2 * MOST_TEXT
+"""Bytes of a request: a deck, and what a form says beside it."""
 INSIDE = """<!doctype html><meta charset="utf-8"><title>fem</title><script>location.replace(location.pathname)</script>
 <noscript>This page needs JavaScript.</noscript>"""
 """Followed from within: a redirection would count as the visit of the site that led here, and get no cookie."""
@@ -43,12 +47,11 @@ class Key:
         given = parse_qs(query.decode("latin-1")).get("token", [""])[0]
         return hmac.compare_digest(given.encode(), self.token.encode())
 
-    def is_among(self, header: str) -> bool:
-        try:
-            found = SimpleCookie(header).get(self.cookie)
-        except CookieError:
-            return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self._value.encode())
+    def is_among(self, headers: Iterable[str]) -> bool:
+        """One of the cookies of a request; others, which other programs on this computer have set, may be anything."""
+        pairs = (pair.partition("=") for header in headers for pair in header.split(";"))
+        own = [value.strip().encode() for name, _, value in pairs if name.strip() == self.cookie]
+        return any(hmac.compare_digest(value, self._value.encode()) for value in own)
 
     def trade(self) -> Response:
         response = HTMLResponse(INSIDE, headers=QUIET)
@@ -70,10 +73,12 @@ class Door:
         is_visit = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == "/"
         if is_visit and self._key.is_in(scope["query_string"]):
             await self._key.trade()(scope, receive, send)
-        elif not self._key.is_among(headers.get("cookie", "")):
+        elif not self._key.is_among(headers.getlist("cookie")):
             await refuse(REFUSED, scope, receive, send)
         elif is_foreign(scope["type"], headers):
             await refuse(FOREIGN, scope, receive, send)
+        elif is_large(headers):
+            await refuse(LARGE, scope, receive, send, TOO_LARGE)
         else:
             await self._app(scope, receive, send)
 
@@ -82,14 +87,21 @@ def is_foreign(kind: str, headers: Headers) -> bool:
     """Asked for by a page of another place. Browsers name the origin of every socket and of what changes something."""
     origin = headers.get("origin")
     if origin is not None:
-        return bool(urlsplit(origin).netloc != headers.get("host", ""))
+        return origin.partition("://")[2] != headers.get("host", "")
     return kind == "http" and headers.get("sec-fetch-site", "") not in OWN
 
 
-async def refuse(reason: str, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+def is_large(headers: Headers) -> bool:
+    """A body that is larger than any of ours, or whose length is not told, as browsers do."""
+    length = headers.get("content-length", "0")
+    is_told = "transfer-encoding" not in headers and length.isascii() and length.isdigit()
+    return not is_told or len(length) > 12 or int(length) > MOST_BODY
+
+
+async def refuse(reason: str, scope: Mapping[str, Any], receive: Any, send: Any, status: int = FORBIDDEN) -> None:
     """With a reason, or by not opening the socket."""
     if scope["type"] == "http":
-        await PlainTextResponse(reason, status_code=403, headers=QUIET)(dict(scope), receive, send)
+        await PlainTextResponse(reason, status_code=status, headers=QUIET)(dict(scope), receive, send)
     else:
         await receive()
         await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason.strip()})

@@ -420,9 +420,9 @@ class DeckPlace:
 
     async def _uploaded(self, event: Any) -> None:
         try:
-            text = await event.file.text()
-        except ValueError:
-            self._wrong.text = f"{event.file.name} is not a text file in UTF-8"
+            text = deck_text.as_text(await event.file.read(), event.file.name)
+        except ValueError as error:
+            self._wrong.text = str(error)
             return
         self._source = None
         self._set(text, Path(event.file.name).name)

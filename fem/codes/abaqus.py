@@ -46,7 +46,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
 def cards_of(text: str) -> Iterator[list[str]]:
     """Keyword lines, each with the lines below it. Steps of dynamics carry their number behind a tab."""
     card, number_of = list[str](), -1
-    for line in text.splitlines():
+    for line in text.rstrip("\n").split("\n"):
         number_of += line.startswith("*STEP")
         if line.startswith("*") and not line.startswith("**"):
             if card:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats
-from fem.codes.export import Writing
+from fem.codes.export import Writing, one_line, source_of
 from fem.codes.twin import Series, Stage, Twin, hht_of, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model
@@ -36,7 +36,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
     writing = Writing("CalculiX", model)
     twin = twin_of(writing)
-    mesh, heading = model.mesh, f"** written by fem export from {Path(model.source).name}; units are those of the deck"
+    mesh, heading = model.mesh, f"** written by fem export from {source_of(model)}; units are those of the deck"
     lines = ["*HEADING", *model.heading, heading, "*NODE, NSET=FEM_ALL"]
     for label, place in zip(mesh.node_labels.tolist(), table(mesh.coordinates.tolist()), strict=True):
         lines.append(f"{label}, {place}")
@@ -98,7 +98,11 @@ def element_lines(twin: Twin) -> list[str]:
 
 def step_lines(twin: Twin, stage: Stage, curves: dict[Series, str], writing: Writing) -> list[str]:
     """One step: all its loads and supports anew, each along its curve in total time."""
-    lines = [f"** {stage.name}", f"*STEP, NLGEOM, INC={2 * stage.increments + 10}", "*CONTROLS, PARAMETERS=FIELD"]
+    lines = [
+        f"** {one_line(stage.name)}",
+        f"*STEP, NLGEOM, INC={2 * stage.increments + 10}",
+        "*CONTROLS, PARAMETERS=FIELD",
+    ]
     lines.append(f"{number(max(1e-8, stage.tolerance))}, 0.001")
     dynamic = stage.dynamic
     lines.append(f"*DYNAMIC, DIRECT, ALPHA={number(hht_of(dynamic, writing))}" if dynamic else "*STATIC, DIRECT")

@@ -6,9 +6,8 @@ Cannot be run here: checked as Python, and against the commands and keywords of 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
-from fem.codes.export import Writing
+from fem.codes.export import Writing, comments, one_line
 from fem.codes.twin import Member, Series, Stage, Twin, hht_of, twin_of
 from fem.model import Dynamic, Model
 
@@ -47,7 +46,7 @@ def group_lines(keyword: str, name: str, members: Iterable[str]) -> list[str]:
 def mesh_text(twin: Twin, groups: dict[tuple[float, ...], list[Member]]) -> str:
     """ASTER mesh: nodes N<label>, cables M<label>, a point P<label> at each node with a mass."""
     mesh = twin.model.mesh
-    lines = ["TITRE", *(text[:80] for text in twin.model.heading), "FINSF", "COOR_3D"]
+    lines = ["TITRE", *(f"- {text}"[:80] for text in twin.model.heading), "FINSF", "COOR_3D"]
     for label, place in zip(mesh.node_labels.tolist(), mesh.coordinates.tolist(), strict=True):
         lines.append(f"N{label} " + " ".join(f"{x:.15E}" for x in place))
     bars = (f"M{m.label} N{twin.label(m.first)} N{twin.label(m.last)}" for m in twin.members)
@@ -77,8 +76,7 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
     tension = max((section.starting_tension for section in twin.model.sections), default=0.0)
     start = f", N_INIT={tension!r}" if tension else ""
     lines = [
-        *(f"# {text}" for text in (*twin.model.heading, *writing.notes)),
-        f"# Written by fem export from {Path(twin.model.source).name or 'a model'}; units are those of the deck.",
+        *comments(twin.model, *writing.notes),
         "DEBUT()",
         "MA = LIRE_MAILLAGE(FORMAT='ASTER')",
         "MO = AFFE_MODELE(MAILLAGE=MA, AFFE=(",
@@ -105,7 +103,7 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
 
 def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing: Writing) -> list[str]:
     """A step: its instants, its charges with their functions, the command that solves it, what it prints."""
-    lines = [f"# {stage.name}"]
+    lines = [f"# {one_line(stage.name)}"]
     times = f"DEBUT={stage.start!r}, INTERVALLE=_F(JUSQU_A={stage.end!r}, NOMBRE={stage.increments})"
     lines.append(f"LI{number} = DEFI_LIST_REEL({times})")
     excitation = list[str]()

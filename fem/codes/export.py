@@ -7,9 +7,11 @@ the line of the deck. It is the table of docs/other_codes.md.
 
 from __future__ import annotations
 
+import ast
 import csv
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -150,14 +152,29 @@ def forms_of(code: str) -> dict[str, str]:
 
 
 def stem_of(model: Model) -> str:
-    """The beginning of all names of files: codes know no blanks."""
-    return "_".join(Path(model.source or "model").stem.split())
+    """The beginning of all names of files, which no program takes for an option, for several words or for code."""
+    return re.sub(r"^(?=[-.])", "_", re.sub(r"[^\w.-]+", "_", Path(model.source or "model").stem))
 
 
-def about_of(model: Model) -> dict[str, str]:
-    """What the heads of scripts say of the deck, as text within quotes."""
-    heading = " ".join(model.heading).replace('"', "'").strip()
-    return {"heading": heading or stem_of(model), "source": Path(model.source).name}
+def one_line(text: str) -> str:
+    """What comments say: no line break or other sign that cannot be printed ends them."""
+    return "".join(sign if sign.isprintable() else " " for sign in text).strip()
+
+
+def comments(model: Model, *texts: str) -> list[str]:
+    """Of a script in Python: heading of the deck and its file, then other texts. The first line says how to read it,
+    else one of the deck's could."""
+    heading = [one_line(text) for text in model.heading] or [stem_of(model)]
+    origin = f"Written by fem export from {source_of(model)}; units are those of the deck."
+    return [
+        "# -*- coding: utf-8 -*-",
+        *(f"# {text}".rstrip() for text in (*heading, "", origin, *map(one_line, texts))),
+    ]
+
+
+def source_of(model: Model) -> str:
+    """The name of the deck, for comments."""
+    return one_line(Path(model.source).name) or "a model"
 
 
 class Writing:
@@ -179,7 +196,7 @@ class Writing:
 
     def note(self, text: str) -> None:
         """What differs in the code, said once."""
-        if text not in self.notes:
+        if (text := one_line(text)) not in self.notes:
             self.notes.append(text)
 
     def close(self) -> None:
@@ -207,8 +224,24 @@ def module_of(code: str) -> Any:
 
 def files_for(code: str, model: Model) -> tuple[dict[str, str], list[str]]:
     """Name -> text of the files, and notes on what differs. DeckError: what the code cannot express, line by line."""
-    texts, notes = module_of(code).files_of(model)
+    texts, notes = module_of(code).files_of(replace(model, heading=tuple(map(one_line, model.heading))))
+    for suffix, text in texts.items():
+        check_text(suffix, text)
     return {f"{stem_of(model)}{suffix}": text for suffix, text in texts.items()}, notes
+
+
+PYTHON = (".py", ".comm")
+
+
+def check_text(suffix: str, text: str) -> None:
+    """CommandError, before anything is written: a script is no Python, or a line breaks where we broke none."""
+    try:
+        if suffix.endswith(PYTHON):
+            ast.parse(text.encode())
+    except (SyntaxError, ValueError) as error:
+        raise CommandError(f"nothing was written: the script {suffix} would not be Python ({error})") from error
+    if odd := next((sign for sign in text if not sign.isprintable() and sign != "\n"), ""):
+        raise CommandError(f"nothing was written: {suffix} would contain {odd!r}, from a name in the deck: rename it")
 
 
 def export_deck(

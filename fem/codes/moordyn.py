@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.codes.export import Writing, about_of, stem_of
+from fem.codes.export import Writing, comments, source_of, stem_of
 from fem.codes.opensees import assignments, body_of
 from fem.codes.twin import Member, Stage, Twin, twin_of
 from fem.model import Model
@@ -24,7 +24,7 @@ DRY = 1e-3
 RELAXATION = ("60.0 TmaxIC", "1.0 dtIC", "1e-4 threshIC")
 """MoorDyn comes to rest in so much time; without drag it would swing on."""
 FILE = """--- MoorDyn ---
-{heading}: written by fem export from {source}; units are those of the deck
+# {heading}: written by fem export from {source}; units are those of the deck
 {notes}--- LINE TYPES ---
 Name Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx
 (name) (m) (kg/m) (N) (N-s/-) (N-m^2) (-) (-) (-) (-)
@@ -43,16 +43,14 @@ ID LineType A B UnstrLen NumSegs Outputs
 FairTen1
 --- END ---
 """
-HEAD = '''"""{heading}
-
-Written by fem export from {source}; units are those of the deck. Run it with Python; it needs the package moordyn.
-"""
+NEEDS = "Run it with Python; it needs the package moordyn."
+HEAD = """{comments}
 
 import csv
 
 import moordyn
 
-'''
+"""
 MEANINGS = {
     "LEVEL": "height of the still water in the deck; it is 0 in MoorDyn",
     "NODES": "label of a printed node: (line, number of its node from 0) or (point, None), its place in the deck",
@@ -118,11 +116,11 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         for number, chain in enumerate(chains, 1)
     ]
     stem = stem_of(model)
-    about = about_of(model)
     options = [*options_of(twin, kinds), f"{gravity!r} g", "RK4 tScheme", "0 writeLog"]
     options += RELAXATION if at_rest and any(kind.drag for kind in names) else ["0 TmaxIC"]
     text = FILE.format(
-        **about,
+        heading=" ".join(model.heading).strip() or stem,
+        source=source_of(model),
         notes="".join(f"# {note}\n" for note in writing.notes),
         types="\n".join(" ".join((name, *map(repr, (*kind[:4], 0.0, *kind[4:])))) for kind, name in names.items()),
         points="\n".join(points),
@@ -153,7 +151,9 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "EVERY": twin.stages[-1].every,
         "PLACES": places_of(twin, moving, coupled, level),
     }
-    script = HEAD.format(**about) + assignments(tables, MEANINGS) + body_of("moordyn")
+    script = (
+        HEAD.format(comments="\n".join(comments(model, NEEDS))) + assignments(tables, MEANINGS) + body_of("moordyn")
+    )
     return {"_moordyn.txt": text, "_moordyn.py": script}, writing.notes
 
 

@@ -8,24 +8,20 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fem.codes.export import Writing, about_of, stem_of
+from fem.codes.export import Writing, comments, stem_of
 from fem.codes.twin import Stage, Twin, radius_of, twin_of
 from fem.model import Dashpot, Model, Spring
 
 FAR = 1e3
 """Strains beyond the ends of a table, up to which its force stays the same: OpenSees goes on with the last slope."""
-HEAD = '''"""{heading}
-
-Written by fem export from {source}; units are those of the deck. Run it with Python; it needs openseespy only, and
-writes {table}: time, displacements of the printed nodes, forces of the printed elements.
-{notes}
-"""
+NEEDS = "Run it with Python; it needs openseespy only, and writes a table:"
+HEAD = """{comments}
 
 import csv
 
 import openseespy.opensees as ops
 
-'''
+"""
 MEANINGS = {
     "NODES": "node label: x, y, z",
     "FIXED": "node label: held in x, y, z in all steps (1) or not (0)",
@@ -79,7 +75,8 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "TABLE": f"{stem}_opensees.csv",
     }
     writing.close()
-    head = HEAD.format(**about_of(model), notes="\n".join(writing.notes), table=tables_of["TABLE"])
+    table = f"{tables_of['TABLE']}: time, displacements of the printed nodes, forces of the printed elements."
+    head = HEAD.format(comments="\n".join(comments(model, NEEDS, table, *writing.notes)))
     return {"_opensees.py": head + assignments(tables_of, MEANINGS) + body_of("opensees")}, writing.notes
 
 

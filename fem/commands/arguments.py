@@ -109,7 +109,9 @@ def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = Fal
     add_output(command, where)
     most = "largest number of processes (default: one per processor)"
     command.add_argument("--workers", metavar="N", type=workers, help=most)
-    command.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
+    command.add_argument(
+        "--scheduler", metavar="WHERE", help="compute with Dask: local, or tls://host:port (or tcp://, not encrypted)"
+    )
     command.add_argument("--quiet", action="store_true", help="print errors only")
 
 

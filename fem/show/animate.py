@@ -258,7 +258,7 @@ class Scene:
         width, height = (round(inches * DPI / 2) * 2 / DPI for inches in (width, height))
         figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
         self._canvas = cast(Any, FigureCanvasAgg(figure))
-        figure.suptitle(shortened(self.title, int(10 * width)), fontsize=TITLE)
+        figure.suptitle(shortened(self.title, int(10 * width)), fontsize=TITLE, parse_math=False)
         projection: dict[str, Any] = {"projection": "3d"} if self._is_space else {"aspect": "equal"}
         self._panel: Any = figure.add_subplot(**projection)
         limits = dict(zip(("xlim", "ylim", "zlim"), zip(middle - half, middle + half, strict=True), strict=False))

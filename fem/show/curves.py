@@ -224,7 +224,7 @@ def load_factor(results: Results) -> Figure:
     paths = read_paths(results)
     figure = Figure(figsize=(style.WIDTH, 5.0), layout="constrained")
     panel = figure.subplots()
-    figure.suptitle(style.shortened(f"Load factor: {results.heading}"), fontsize=style.TITLE)
+    figure.suptitle(style.shortened(f"Load factor: {results.heading}"), fontsize=style.TITLE, parse_math=False)
     for place, path in enumerate(paths):
         marker = "." if len(path.factor) <= 100 else None
         style.curve(panel, path.displacement, path.factor, place, f"step {path.step}", marker=marker)
@@ -323,7 +323,7 @@ def response(results: Results) -> Figure:
         right.set_yticks([-180, -90, 0, 90, 180])
         style.legend_below(right)
         if each.part:
-            left.set_title(f"{each.name}{each.part}", fontsize=9)
+            left.set_title(f"{each.name}{each.part}", fontsize=9, parse_math=False)
     for panel in rows[-1]:
         panel.set_xlabel(f"frequency f [1/{results.unit('time')}]")
     return figure

@@ -258,7 +258,7 @@ def pictures(rows: int, columns: int, size: tuple[float, float], title: str, is_
     margins = {"w_pad": 0.04} if is_flat else {"w_pad": 0.3, "h_pad": 0.3, "rect": BESIDE}
     kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(**margins))
-    figure.suptitle(title, fontsize=style.TITLE)
+    figure.suptitle(title, fontsize=style.TITLE, parse_math=False)
     return figure, figure.subplots(rows, columns, squeeze=False, subplot_kw=kind)
 
 

@@ -44,7 +44,7 @@ def panels(rows: int, title: str, columns: int = 1, height: float = PANEL) -> tu
     width = WIDTH if columns == 1 else 4.2 * columns + 1.2
     figure = Figure(figsize=(width, max(3.6, 1.0 + height * rows)), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
-    figure.suptitle(shortened(title), fontsize=TITLE)
+    figure.suptitle(shortened(title), fontsize=TITLE, parse_math=False)  # of a name with $
     figure.align_ylabels()
     return figure, [list(row) for row in axes]
 

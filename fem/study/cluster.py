@@ -1,4 +1,4 @@
-"""Dask clusters (extra ``dask``): the only module that knows ``distributed``."""
+"""Dask clusters (extra ``dask``): only this module and ``dask_nodes`` know ``distributed``."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Cluster:
 
 
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
-    """On a Dask cluster: ``local`` starts one here, ``tcp://host:port`` joins one that runs.
+    """On a Dask cluster: ``local`` starts one here, ``tls://host:port`` or ``tcp://...`` joins one that runs.
     The scheduler computes the blocks of a lost worker again elsewhere."""
     first = next(jobs, None)
     if first is not None:
@@ -95,7 +95,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
     """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
     CommandError: distributed is not installed, no scheduler answers, or the workers have another version of fem."""
     if scheduler != LOCAL and "://" not in scheduler:
-        raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
+        raise CommandError(f"--scheduler takes local or an address such as tls://host:8786, not {scheduler!r}")
     if scheduler != LOCAL and workers is not None:
         raise CommandError(f"the cluster at {scheduler} decides the number of workers: remove --workers")
     try:
@@ -106,12 +106,10 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
     with sharing.without_main():
         cluster: Any = scheduler
         if scheduler == LOCAL:
-            cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
-            )
+            cluster = started(workers)
         try:
             client: Any = distributed.Client(cluster, timeout=ANSWER_SECONDS)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, TypeError, RuntimeError) as error:  # a time-out; without a certificate
             raise CommandError(f"no Dask scheduler answers at {scheduler}: {error}") from error
     try:
         team = Cluster(client, scheduler)
@@ -121,6 +119,16 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
             client.close()
         if scheduler == LOCAL:
             cluster.close()
+
+
+def started(workers: int | None) -> Any:
+    """``local_cluster``. CommandError: it cannot keep others out."""
+    from fem.study.dask_nodes import local_cluster
+
+    try:
+        return local_cluster(workers)
+    except ImportError:
+        raise CommandError(f"--scheduler local needs a key: {lacks('cryptography', 'dask')}") from None
 
 
 def checked_threads(client: Any, scheduler: str) -> int:

@@ -57,9 +57,8 @@ def write_table(path: Path, names: Sequence[str], rows: Floats | Iterable[Sequen
 def write_extremes(
     sweep: Sweep, folder: Path, plan: Plan, record: Record, occurrences: Path | None, is_quiet: bool
 ) -> None:
-    """The figure, and what a scatter diagram makes of the table."""
+    """What a scatter diagram makes of the table, statistics over seeds, then the figure."""
     found = {name: np.where(sweep.failed, np.nan, sweep[name]) for name in record.columns()}
-    save_png(figures.extremes(found, sweep.parameters, record.what, sweep.is_si), folder / EXTREMES)
     written, lives = [EXTREMES], []
     if occurrences is not None:
         scatter = read_scatter(occurrences, sweep.parameters)
@@ -71,6 +70,7 @@ def write_extremes(
         for life in lives:
             print(life)
     write_seeds(sweep, sweep.names, folder, is_quiet)
+    save_png(figures.extremes(found, sweep.parameters, record.what, sweep.is_si), folder / EXTREMES)
 
 
 def write_sweep(options: Namespace) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.deck import deck_reader
 from fem.errors import CommandError, proposal
+from fem.files import table_lines
 from fem.model import InitialCondition, Model
 
 MAX_POINTS = 10_000_000
@@ -102,11 +103,7 @@ def read_cases(path: str | Path) -> Points:
 
 def read_numbers(path: str | Path) -> tuple[tuple[str, ...], Floats, tuple[str, ...], tuple[str, ...]]:
     """Names in the first line of a CSV file, numbers (k, c) below them, the place of each name and of each row."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} cannot be read: {getattr(error, 'strerror', '') or error}") from None
-    lines = [(n, cells_in(line)) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(n, cells_in(line)) for n, line in table_lines(path)]
     if len(lines) < 2:
         raise CommandError(f"{path}: expected a line of names and at least one line of numbers below it")
     (first, head), *rest = lines

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Columns, Flags, Floats
-from fem.errors import CommandError, ModelError
+from fem.errors import CommandError
 from fem.files import lines_of, replace_file
 from fem.runs.run_record import COMPLETED
 from fem.study.points import is_seed, read_numbers
@@ -157,29 +157,47 @@ def gumbel_of(largest: Floats) -> list[float]:
     """Location and scale of the Gumbel distribution of (k,) maxima, its fractile and the ends of the 95 % interval.
     Maximum likelihood and the covariance it has for many values: var(location) = 1.109 s^2/k, var(scale) = 0.608 s^2/k,
     cov = 0.257 s^2/k (Coles 2001, from the information matrix with Euler's constant).
-    NaN where all values are equal. ModelError: the likelihood equations do not hold."""
-    if np.ptp(largest) <= 1e-12 * np.abs(largest).max():
-        return [math.nan] * 5
-    from scipy.stats import gumbel_r
 
-    location, scale = map(float, gumbel_r.fit(largest))
-    weights = np.exp(-(largest - location) / scale)
-    residual = largest.mean() - scale - weights @ largest / weights.sum()
-    if not (abs(residual) <= TOLERANCE * scale and abs(weights.mean() - 1.0) <= TOLERANCE):
-        raise ModelError(f"the Gumbel distribution of {len(largest)} extremes was not found (residual {residual:.1e})")
+    The equation of the scale s, mean(z) - s = sum(z w)/sum(w) with w = exp(-z/s), is solved for z = (values - least) /
+    range, whatever their size: since z w <= s/e and sum(w) >= 1, its root is between mean(z)/(1 + k) and mean(z).
+    NaN where all values are equal, and where the likelihood equations do not hold."""
+    from scipy.optimize import brentq
+
+    least, span = float(largest.min()), float(np.ptp(largest))
+    if span <= 1e-12 * np.abs(largest).max():
+        return [math.nan] * 5
+    z = (largest - least) / span
+    mean = float(z.mean())
+
+    def excess(scale: float) -> float:
+        weights = np.exp(-z / scale)
+        return float(mean - scale - weights @ z / weights.sum())
+
+    scale = float(brentq(excess, mean / (1 + len(z)), mean, xtol=1e-15 * mean))
+    location = -scale * math.log(np.exp(-z / scale).mean())
+    if not (abs(excess(scale)) <= TOLERANCE * scale and abs(np.exp((location - z) / scale).mean() - 1.0) <= TOLERANCE):
+        return [math.nan] * 5
     reduced = -math.log(-math.log(FRACTILE))
-    half = NORMAL * scale * math.sqrt((1.109 + 0.514 * reduced + 0.608 * reduced**2) / len(largest))
+    half = NORMAL * scale * math.sqrt((1.109 + 0.514 * reduced + 0.608 * reduced**2) / len(z))
     fractile = location + reduced * scale
-    return [location, scale, fractile, fractile - half, fractile + half]
+    return [
+        least + span * location,
+        span * scale,
+        *(least + span * x for x in (fractile, fractile - half, fractile + half)),
+    ]
 
 
 def statistics_of(values: Floats, sign: float | None) -> list[float]:
-    """The numbers of ``COLUMNS``; sign: of extremes, -1 for minima."""
-    if sign is None:
-        return [*mean_of(values), *[math.nan] * 5]
-    location, scale, fractile, low, high = gumbel_of(sign * values)
-    bounds = [sign * bound for bound in ((low, high) if sign > 0.0 else (high, low))]
-    return [*mean_of(values), sign * location, scale, sign * fractile, *bounds]
+    """The numbers of ``COLUMNS``, of values of any size; sign: of extremes, -1 for minima."""
+    size = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -size)
+    found = [*mean_of(values), *[math.nan] * 5]
+    if sign is not None:
+        location, scale, fractile, low, high = gumbel_of(sign * values)
+        bounds = [sign * bound for bound in ((low, high) if sign > 0.0 else (high, low))]
+        found[4:] = [sign * location, scale, sign * fractile, *bounds]
+    with np.errstate(over="ignore"):  # an interval may reach beyond what a number can hold
+        return [float(np.ldexp(number, size)) for number in found]
 
 
 def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:

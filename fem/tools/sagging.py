@@ -8,7 +8,6 @@ have the units.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from argparse import ArgumentTypeError
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 
 from fem.commands.arguments import number
 from fem.errors import CommandError, unknown
-from fem.files import lines_of, write_new
+from fem.files import lines_of, table_rows, write_new
 from fem.lines.conductors import (
     Conductor,
     Curves,
@@ -147,8 +146,7 @@ def read_conditions(cases: str | Path | Sequence[Mapping[str, Any]]) -> tuple[li
     """Rows of a CSV table, or mappings with the same headings; and the units of the answer. CommandError: not so."""
     if isinstance(cases, str | Path):
         path = Path(cases)
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if any(map(str.strip, row))]
+        lines = table_rows(path)
         if len(lines) < 2:
             raise CommandError(f"{path} has no conditions below its headings")
         heads = headings_of(lines[0][1], f"{path}:{lines[0][0]}")

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from fem.commands.arguments import add_force, add_list, not_negative, number, positive, positive_count
 from fem.errors import CommandError
-from fem.files import write_new
+from fem.files import table_rows, write_new
 
 MEASURES = ("length", "tension", "sag")
 STILL: Vector = (0.0, 0.0, 0.0)
@@ -215,8 +215,7 @@ class Record:
 
 def read_record(path: Path, deck: Path) -> Record:
     """CommandError: the table has no head with these names, does not begin at time 0, or is none."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    rows = [cells for _, cells in table_rows(path)]
     heads = [head.strip() for head in rows[0]] if rows else []
     columns = {head: place for place, head in enumerate(heads) if head.lower() in AXES}
     if not columns or len(rows) < 3:

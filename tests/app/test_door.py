@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason="the page needs the extra app")
 
-from fem.app.deck_text import MOST_TEXT, read_deck_text
+from fem.app.deck_text import MOST_TEXT, as_text, read_deck_text
 from fem.app.door import Door, Key
 from fem.app.outcome import _state_of
 from fem.app.solver import Readers, Workplace, last_row, progress_of
@@ -41,7 +41,7 @@ def ask(key, path="/", query="", kind="http", method="GET", **headers):
         return {"type": f"{kind}.connect"}
 
     named = {"host": HOST} | {name.replace("_", "-"): value for name, value in headers.items()}
-    raw = [(name.encode(), value.encode()) for name, value in named.items()]
+    raw = [(name.encode(), value.encode("latin-1", "replace")) for name, value in named.items()]
     scope = {"type": kind, "method": method, "path": path, "query_string": query.encode(), "headers": raw}
     run_apart(Door(inside, key)(scope, receive, send))
     return sent
@@ -92,6 +92,34 @@ def test_pages_of_other_places_are_refused_though_the_browser_sends_the_cookie(k
         assert ask(key, SOCKET, method="POST", cookie=value, origin=origin)[0]["status"] == 403
     for said, status in (("same-site", 403), ("cross-site", 403), ("same-origin", 200), ("none", 200)):
         assert ask(key, "/scenes/1", cookie=value, sec_fetch_site=said)[0]["status"] == status
+
+
+FOREIGN_COOKIES = (
+    "a[0]=1", "{}=2", 'pref={"a":1}', "x=a b", "x", "", "=", "a=b=c", "été=1", "a=é", "@a=1", "a=(1,2)", 'q="unclosed',
+    "$x=1",
+    "a/b=1", "a:b=1", "expires=Wed, 09 Jun 2027 10:18:14 GMT", "path=/", "comment", "httponly", "fem-app-8080=", "a=\\",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("other", FOREIGN_COOKIES)
+def test_cookies_of_other_programs_lock_nobody_out(key, other):
+    """Browsers send those of all ports of this computer, in any order; in HTTP/2 in several headers."""
+    value = cookie_of(key).split(";")[0]
+    for header in (f"{other}; {value}", f"{value}; {other}", f"x=1;{other};{value};y=2"):
+        found = ask(key, cookie=header.encode().decode("latin-1"))
+        assert found[1]["body"] == b"inside", header
+    assert not key.is_among([other]) and key.is_among([other, value])
+
+
+def test_large_bodies_are_refused_before_they_are_read(key):
+    value = cookie_of(key).split(";")[0]
+    for length, status in ((str(MOST_TEXT), 200), ("1" + 9 * "0", 413), ("9" * 30, 413), ("²", 413), ("", 413)):
+        found = ask(key, "/upload", method="POST", cookie=value, origin=OWN, content_length=length)
+        assert found[0]["status"] == status, length
+    found = ask(key, "/upload", method="POST", cookie=value, origin=OWN, transfer_encoding="chunked")
+    assert found[0]["status"] == 413
+    with pytest.raises(ValueError, match="larger than 2 MB"):
+        as_text(b"*" * (MOST_TEXT + 1), "upload.inp")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -276,6 +278,77 @@ def test_supports_that_only_a_run_knows_are_refused():
     text = SWING.format(cable="").replace("*BOUNDARY, OP=NEW\n1, 1, 2", "*BOUNDARY, FIXED\n2, 1, 1")
     with pytest.raises(fem.DeckError, match="known after a run only"):
         files_for("opensees", parse_deck(text))
+
+
+HEADINGS = (
+    r"C:\Users\new \N{x} \" +",
+    '"""',
+    "coding: utf-7",
+    "# -*- coding: utf-7 -*-",
+    "FINSF",
+    "--- LINES ---",
+    "a\x0cb\x85c",
+)
+NAMES = (
+    '"""+x+"""',
+    "'''",
+    "-c print(1)",
+    "--help",
+    "a\nprint(1)\n",
+    "a\r*STEP",
+    "\\",
+    "$(x)",
+    "§ 1; x",
+    ".x",
+    "\udc80",
+)
+
+
+def rest_of(name: str, text: str) -> object:
+    """What is not said in comments: of Python its code, of other files all lines without a comment or a title."""
+    if name.endswith((".py", ".comm")):
+        return ast.dump(ast.parse(text.encode()))
+    return [line for line in text.split("\n") if not line.startswith(("#", "**", "- "))]
+
+
+def split_at(lines: list[str], first: str) -> tuple[list[str], list[str]]:
+    return lines[: lines.index(first)], lines[lines.index(first) :]
+
+
+@pytest.mark.parametrize("code", ["opensees", "calculix", "code_aster", "moordyn"])
+def test_names_and_headings_are_never_code(code):
+    """Whatever a deck is called, whatever its heading says: scripts do the same, and their files have plain names."""
+    model = read_deck(ROOT / "inputs/sdnl100.inp")
+    plain, _ = files_for(code, replace(model, heading=("plain",), source="plain.inp"))
+    for heading, source in zip_longest(HEADINGS, NAMES, fillvalue="x"):
+        odd = replace(model, heading=(heading, heading), source=f"somewhere/{source}.inp")
+        files, _ = files_for(code, odd)
+        stem = next(iter(files))[: len("plain") - len(next(iter(plain)))]
+        assert re.fullmatch(r"\w[\w.-]*", stem)
+        for (name, text), (own, expected) in zip(files.items(), plain.items(), strict=True):
+            assert name == own.replace("plain", stem, 1)
+            found, wanted = rest_of(own, text.replace(f"'{stem}_", "'plain_")), rest_of(own, expected)
+            if own.endswith("calculix.inp"):  # the heading is text there
+                heads, found = split_at(found, "*NODE, NSET=FEM_ALL")
+                assert [line for line in heads if line.startswith("*")] == ["*HEADING"]
+                wanted = split_at(wanted, "*NODE, NSET=FEM_ALL")[1]
+            assert found == wanted, (source, heading)
+
+
+def test_abaqus_headings_are_text():
+    """Lines that break where ours do not would be cards."""
+    model = read_deck(ROOT / "inputs/cable_net.inp")
+    for heading in HEADINGS:
+        text = files_for("abaqus", replace(model, heading=(heading,)))[0]["cable_net_abaqus.inp"]
+        assert len(text.splitlines()) == text.count("\n") and parse_deck(text).mesh == model.mesh
+
+
+def test_a_script_that_is_none_is_not_written(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fem.codes.opensees.body_of", lambda code: "def\n")
+    with pytest.raises(fem.CommandError, match="would not be Python"):
+        fem.export_deck(ROOT / "inputs/sdnl100.inp", "opensees")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_command(tmp_path, capsys, monkeypatch):

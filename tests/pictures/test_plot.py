@@ -17,6 +17,7 @@ from fem.show import links as figures
 from fem.show.curves import displacements
 from fem.show.links import angles_of, frame_of, joints, moving_support, read_links
 from fem.show.reading import plane_of
+from fem.show.style import panels
 from tests.pictures.runs import ALL, SIDEWAYS, chain
 
 OF_OTHER_RUNS = {"modes", "load_factor", "curvature"}
@@ -179,3 +180,9 @@ def test_a_support_that_moves_is_found(swing: Path, tmp_path: Path) -> None:
     folder = chain(tmp_path, sway, output="*BOUNDARY, AMPLITUDE=SWAY\n1, 1, 1, 0.5\n*NODE PRINT, NSET=ALL\nU, V")
     assert moving_support(open_results(folder)) == 1
     assert main(["plot", str(folder), "--what", "phase"]) == 0
+
+
+def test_dollars_in_titles_are_no_formula():
+    figure, _ = panels(1, r"heat of $\frac$ and $x")
+    figure.canvas.draw()
+    assert figure.get_suptitle() == r"heat of $\frac$ and $x"
