@@ -141,6 +141,12 @@ class System:
             idle[plane.pairs(self.model.mesh)] = False
         return idle
 
+    @property
+    def is_grounded(self) -> bool:
+        """Something acts between the model and the world outside beside its supports; one node alone counts, too."""
+        to_ground = bool((self.springs.dofs[:, 1] < 0).any() or self.damping.any() or np.count_nonzero(~self.idle) < 2)
+        return to_ground or any(family.grounded for family, _ in acting(self.families))
+
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one label."""
         if isinstance(target, str):

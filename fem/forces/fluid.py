@@ -624,6 +624,7 @@ FLUID = Family(
     states=lambda group: np.zeros(waves.REMEMBERED * len(group.sea.nodes)),
     owners=lambda group: np.repeat(group.sea.nodes, waves.REMEMBERED),
     symmetric=False,
+    grounded=True,
     in_step=in_step,
     stiffest=stiffest,
 )

@@ -130,6 +130,7 @@ class Family:
     released   (group, group after, u) -> energy that it stores between elements, lost where one of these breaks
     trouble    (group, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
+    grounded   the world outside acts in it (water, a bottom): it tells a frame that travels from one at rest
     owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
                whatever its steps act on
     """
@@ -148,6 +149,7 @@ class Family:
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
+    grounded: bool = False
     stiffest: Callable[[Any, Floats, Floats, float], Any] = lambda group, place, u, dt: group
     couples: bool = True
     size: Callable[[Any], float] = lambda group: 0.0

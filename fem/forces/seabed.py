@@ -356,5 +356,6 @@ SEABED = Family(
     symmetric=False,
     smooth=False,
     kinked=True,
+    grounded=True,
     stiffest=stiffest,
 )

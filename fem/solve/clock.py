@@ -15,7 +15,7 @@ from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.newton import groups
-from fem.solve.newton.estimate import damps_ringing, error_constants
+from fem.solve.newton.estimate import damps_ringing, error_constants, increments_of_a_period
 from fem.solve.newton.groups import LIMIT, MEMORY, Motion
 from fem.solve.step_system import StepSystem
 
@@ -237,6 +237,8 @@ class ErrorClock(Clock):
         self.limits[LIMIT.tension_change] = controls.tension_change or 0.0
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
         self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
+        self.limits[LIMIT.window] = increments_of_a_period(stage.coefficients, self.limits[LIMIT.time_error])
+        self.limits[LIMIT.ground] = stage.system.is_grounded
         self.power = float(self.limits[LIMIT.exponent])
         self._likely = 1
         self._divide(self.dt)

@@ -37,7 +37,8 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
-    u, v, a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(7))
+    u, v, a, force, reaction, lagged = (groups.room(system.size) for _ in range(6))
+    origin = groups.room((3, system.size))
     u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
@@ -323,6 +324,6 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
     energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
-    motion.origin[:] = motion.u
+    motion.origin[:] = motion.u, np.zeros(len(motion.u)), np.repeat(~stage.system.idle, 3)
     motion.lagged[:] = motion.a
     motion.memory[MEMORY.forcing] = FIRST_FORCING

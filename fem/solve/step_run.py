@@ -26,7 +26,17 @@ from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
+from fem.solve.newton.groups import (
+    CONTROL,
+    ENERGY,
+    LIMIT,
+    MEMORY,
+    NEED_SOLVE,
+    ROW,
+    TAKES_PART,
+    Loading,
+    Record,
+)
 from fem.solve.ranges import FARTHEST, told_of_ranges
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
@@ -515,10 +525,11 @@ class StepRun(StepState):
             self.clock.limits = self.stage.limits
         if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
             procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
-        books, origin = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy()
+        books, origin, memory = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy(), motion.memory.copy()
         stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
-        motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
+        motion.energies[ENERGY.error0 :], motion.origin[:TAKES_PART] = books, origin[:TAKES_PART]
+        motion.memory[MEMORY.extent : MEMORY.last_dt] = memory[MEMORY.extent : MEMORY.last_dt]
         self.path = path_of(self, bool(self.watched))
         if self.at_start:
             self.at_start.open(motion, is_first=False)

@@ -39,6 +39,8 @@ class Limits(NamedTuple):
     low_level: int  # between this and
     high_level: int  # this level increments stay as they are
     least_size: int  # of the motion
+    ground: int  # 1: the ground counts as a node that does not move
+    window: int  # increments of a period whose error is the allowed one
     lead: int  # constants of the scheme (``error_constants``)
     change: int
     lag: int
@@ -77,7 +79,12 @@ class Memory(NamedTuple):
     closing_flags: int
     # estimate of local errors (``estimate.py``)
     level: int
-    size: int  # largest displacement since the start of the step
+    extent: int  # of the motion: in this window
+    last_extent: int  # in the one before (0: there is none)
+    largest_extent: int  # of any before, less their travel
+    elapsed: int  # time since this window began
+    counted: int  # its increments so far
+    window: int  # and those that end it (0: it is the first)
     last_dt: int
     onset: int  # du1/dv1 of the last increment, which cables that became taut in it go by
     passes: int  # how often the estimate of this increment is filtered
@@ -131,6 +138,9 @@ class Row(NamedTuple):
     flags: int
     factor: int  # of the loads, on an arc
 
+
+ORIGIN, PACE, TAKES_PART = range(3)
+"""Rows of ``Motion.origin``."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))
@@ -228,8 +238,9 @@ class Loading(NamedTuple):
 
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
-    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3n,): u at the
-    start of the step. power: what families add to the books (empty: there are none).
+    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3, 3n): u at the
+    start of a window of the error estimate, mean velocities before it, 1 for nodes that are part of the model.
+    power: what families add to the books (empty: there are none).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.

@@ -153,21 +153,40 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
 
 
 @inner_kernel
-def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> float:
+def scale_of(
+    scheme: Coefficients, dt: float, travels: bool, takes_part: Floats, problem: Problem, work: Scratch
+) -> float:
     """D: the forces the residual is compared with.
-    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt)."""
+    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
+    travels: v counts less the middle of its range over the nodes that take part; ``work.shift`` is used as room."""
     nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_diagonal = is_lumped(problem)
     scale = largest_force(is_diagonal, dynamic, nodes, work)
     if scheme.momentum > 0.0:
+        v = work.v
+        if travels:
+            v = work.shift
+            leave_travel(work.v, takes_part, v)
         if is_diagonal:
-            momentum = largest_product(nodes.mass, work.v)
+            momentum = largest_product(nodes.mass, v)
         else:
-            multiply_masses(problem, work.v, work.momentum)
+            multiply_masses(problem, v, work.momentum)
             momentum = largest(work.momentum)
         scale = max(scale, scheme.momentum / dt * momentum)
     return scale
+
+
+@called_kernel
+def leave_travel(v: Floats, takes_part: Floats, relative: Floats) -> None:
+    """v (3n,) less the middle of its range, by component: the same in every frame that travels."""
+    for c in range(3):
+        low, high = math.inf, -math.inf
+        for dof in range(c, v.shape[0], 3):
+            if takes_part[dof] > 0.0:
+                low, high = min(low, v[dof]), max(high, v[dof])
+        for dof in range(c, v.shape[0], 3):
+            relative[dof] = v[dof] - 0.5 * (low + high)
 
 
 @number_kernel

@@ -62,7 +62,19 @@ from fem.solve.newton.balance import close_increment, has_drifted, note_incremen
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment
 from fem.solve.newton.gaps import changes
-from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Scratch
+from fem.solve.newton.groups import (
+    CONTROL,
+    LIMIT,
+    MEMORY,
+    ROW,
+    TAKES_PART,
+    Loading,
+    Motion,
+    Nodes,
+    Passage,
+    Problem,
+    Scratch,
+)
 from fem.solve.newton.iterate import (
     begin,
     correct,
@@ -140,7 +152,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     on_arc = arc.numbers[RADIUS] > 0.0
     has_blocks = work.tangent.block.shape[0] > 0 or nodes.artificial_stiffness.shape[0] > 0
     is_bare = problem.solver in CHAINS and not has_blocks
-    band, judged = limits[LIMIT.drift_fraction], control[CONTROL.judged]
+    band, judged, travels = limits[LIMIT.drift_fraction], control[CONTROL.judged], limits[LIMIT.time_error] > 0.0
     while control[CONTROL.increment] < end:
         k = control[CONTROL.increment]
         dt = loading.dt[k]
@@ -164,7 +176,9 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
                 return groups.NOT_FINITE
             else:
-                scale = scale_of(scheme, dt, problem, work) if limits[LIMIT.relative] >= 0.0 else 0.0
+                scale = 0.0
+                if limits[LIMIT.relative] >= 0.0:
+                    scale = scale_of(scheme, dt, travels, motion.origin[TAKES_PART], problem, work)
                 good, flags = is_converged(limits, norm, scale, control[CONTROL.iteration], bars, motion, work)
                 if good and on_arc:
                     good = not strays(arc, motion.u, work.u)
@@ -181,7 +195,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                         continue
                 if good or control[CONTROL.iteration] >= limits[LIMIT.iterations]:
                     if limits[LIMIT.relative] < 0.0:
-                        scale = scale_of(scheme, dt, problem, work)
+                        scale = scale_of(scheme, dt, travels, motion.origin[TAKES_PART], problem, work)
                     if not good:
                         control[CONTROL.worst] = worst(work.residual)
                         record.increments[k, ROW.norm] = norm / scale if scale > 0.0 else norm
