@@ -189,7 +189,9 @@ class StepRun(StepState):
             self.notify(warning(coarse_swing(self.system.model, procedure)))
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
-        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
+        goes_on = self.whole.lags and isinstance(procedure, Dynamic) and not procedure.initial_acceleration
+        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried), goes_on)
+        self.whole.lags = stage.coefficients.lags
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
         self.whole.has_started = True
