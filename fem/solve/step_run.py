@@ -247,6 +247,8 @@ class StepRun(StepState):
             may_jump = not (is_first or self.at_start)
             jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
             if self.events:
+                if len(stage.nodes.directed_mass):  # the mass that families add, by which ropes set off
+                    start.evaluate_start(stage, motion, loading_at(stage, motion, now))
                 stage = self.events.start(motion, now)
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
