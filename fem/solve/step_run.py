@@ -25,7 +25,7 @@ from fem.solve.energy_watch import EnergyWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
+from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, MEMORY, NEED_SOLVE, ROW, Loading, Record
 from fem.solve.ranges import FARTHEST, told_of_ranges
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
@@ -217,6 +217,7 @@ class StepRun(StepState):
         """What is said at the end, and what is kept where the step cannot go on."""
         if error is None and isinstance(self.step.procedure, Static):
             self.notify(warning(instability_notice(self.stage)))
+            self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
         self._tell_ranges()
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
@@ -445,6 +446,8 @@ class StepRun(StepState):
             since = self.stage.environment.sea_from
             found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end, since)
             found.cutbacks[0] = cutbacks
+            if outcome.is_unloaded(kept.increments[rows.item(-1)]):
+                found = replace(found, unloaded=float(self.progress.motion.memory[MEMORY.closing_norm]))
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
             at = rows.item(len(good))
