@@ -15,6 +15,7 @@ import numpy as np
 
 from fem.model import Model
 from fem.model.notices import WARNING
+from fem.model.quantities import in_newtons
 from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.runs.run_record import COMPLETED, Totals
@@ -141,12 +142,15 @@ class ConsoleSink(SilentSink):
         error = energy_error_text(totals.largest_energy_error, totals.energy_exchanged, self._model.heading)
         if taken := totals.numerical_dissipation:  # of the error; what is left of it at the end is drift
             error += f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{totals.energy_drift:.3g}"
+        unloaded = ""
+        if totals.unloaded_residual:
+            unloaded = f" of the forces; {in_newtons(totals.unloaded_residual, self._model)} where nothing is loaded"
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
         entries = [
             ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
             ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
-            ("residual", f"largest {totals.largest_residual_norm:.3g}"),
+            ("residual", f"largest {totals.largest_residual_norm:.3g}{unloaded}"),
             ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
             ("", f"energy error {error}"),
             ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),

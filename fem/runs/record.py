@@ -57,6 +57,7 @@ class Rows:
     elements  (q,)        element indices recorded; element_values (k, q, s): those of elements
     is_end    the last row is the last increment of its step
     sea_from  total time at which ramps of waves begin
+    unloaded  largest force that nothing balances in the last row, where no load acts that it could be compared with
     """
 
     step: int
@@ -81,11 +82,12 @@ class Rows:
     is_end: bool = False
     load_factor: Floats | None = None
     sea_from: float = math.inf
+    unloaded: float = 0.0
 
     def joined(self, others: Sequence[Rows]) -> Rows:
         """With those of the same step that follow."""
         parts = [self, *others]
-        same = ("step", "nodes", "elements", "is_end", "sea_from", *(("load_factor",) if self.load_factor is None else ()))
+        same = ("step", "nodes", "elements", "is_end", "sea_from", "unloaded", *(("load_factor",) if self.load_factor is None else ()))
         names = [each.name for each in fields(self) if each.name not in same]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(self, **arrays, is_end=parts[-1].is_end)

@@ -36,13 +36,14 @@ NOTE_EVERY = 2.0
 @dataclass(slots=True)
 class Totals:
     """Sums over a run; ``energies`` are those of the last increment, ``energy_drift`` its energy error beyond what
-    numerical damping has taken."""
+    numerical damping has taken; ``unloaded_residual``: the largest residual force of states without any load."""
 
     steps: int = 0
     increments: int = 0
     iterations: int = 0
     cutbacks: int = 0
     largest_residual_norm: float = 0.0
+    unloaded_residual: float = 0.0
     largest_energy_error: float = 0.0
     energy_exchanged: float = 0.0
     numerical_dissipation: float = 0.0
@@ -109,7 +110,9 @@ class TotalsSink(SilentSink):
         self._increment = int(rows.increment[-1])
         totals.iterations += int(rows.iterations.sum())
         totals.cutbacks += int(rows.cutbacks.sum())
-        totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
+        norms = rows.residual_norm if not rows.unloaded else rows.residual_norm[:-1]
+        totals.largest_residual_norm = max(totals.largest_residual_norm, largest(norms))
+        totals.unloaded_residual = max(totals.unloaded_residual, rows.unloaded)
         totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
         self._exchange.add(energies_of(rows))
         totals.energy_exchanged = self._exchange.largest

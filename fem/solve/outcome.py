@@ -10,7 +10,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body
 from fem.assembly.environment import Environment
-from fem.assembly.system import SPRING_FAMILY
+from fem.assembly.system import MASS_FAMILY, SPRING_FAMILY
+from fem.forces import bar
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.model.curves import Live, Ramp, evaluate
@@ -20,11 +21,13 @@ from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import ROW, Record
+from fem.solve.newton.groups import ROW, Motion, Record
 from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
+TENSION = 3
+"""Where T, and what follows it, stand among those of elements."""
 REMARKS = {
     groups.AT_FLOOR: (
         "some increments converged only to round-off: the residual stopped falling above the given tolerance, which "
@@ -125,6 +128,34 @@ def frame_of(
     kept.values[:, system.gone] = 0.0
     now, since = (number, progress.increment, progress.time), stage.environment.sea_from
     return Frame(*now, kept.kinematics[0], kept.values[0], is_end, is_due, since)
+
+
+UNLOADED = 1e-3
+"""A converged increment whose residual is larger, relative to its forces, has none."""
+NO_FORCE = 1e-9
+"""Strain of bars that carry nothing but round-off."""
+
+
+def is_unloaded(increment: Floats) -> bool:
+    """An increment (its row) has no forces that its residual could be compared with."""
+    flags = int(increment[ROW.flags]) & (groups.AT_FLOOR | groups.LOADS_VANISHED)
+    return flags != 0 and bool(increment[ROW.norm] > UNLOADED)
+
+
+def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
+    """That statics has ended in a state in which no bar carries a force; nothing where one does."""
+    system, constants = stage.system, stage.bars.constants
+    elements = np.flatnonzero(system.family[:, 0] != MASS_FAMILY)
+    if not len(elements):
+        return ""
+    kept = record(stage, 1, np.zeros(0, np.int64), elements)
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, motion, kept)
+    stiffness = float((constants[bar.YOUNG] * constants[bar.AREA]).max(initial=0.0))
+    if np.abs(kept.values[0, :, TENSION:]).max() > NO_FORCE * stiffness:
+        return ""
+    is_cable = (constants[bar.MINUS] < constants[bar.PLUS]) & (constants[bar.YOUNG] > 0.0)
+    text = "no bar carries a force at the end of the step"
+    return warning(f"{text}: all cables are slack") if is_cable.any() else text
 
 
 def acting_of(stage: StepSystem, step: Step) -> Acting:

@@ -302,8 +302,11 @@ def _try(motion: Motion, work: Scratch) -> None:
     work.multiplier[:] = motion.multiplier
 
 
-def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool) -> None:
-    """Reactions and energies at the start of a step, the step's loads acting.
+def open_energies(
+    stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False
+) -> None:
+    """Reactions and energies at the start of a step, the step's loads acting; ``goes_on``: its recursion goes on with
+    the accelerations of that of the step before (INITIAL=NO), which need not be those of the tables.
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
     outside, so the energy error continues from where it was. ModelError where forces do not go on in that state."""
     work, energies = stage.work, motion.energies
@@ -325,5 +328,6 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u, np.zeros(len(motion.u)), np.repeat(~stage.system.idle, 3)
-    motion.lagged[:] = motion.a
+    begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
+    motion.lagged[begins] = motion.a[begins]
     motion.memory[MEMORY.forcing] = FIRST_FORCING

@@ -41,7 +41,7 @@ from fem.solve.step_system import Patience, StepSystem
 
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
-HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started", "told")
+HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started", "told", "lags")
 """What steps hand on to the next one besides motion and time."""
 
 
@@ -128,6 +128,7 @@ class RunState:
     linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
     reached      in driven runs record and row of the last increment, which later ones write to; None: there is none
     keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
+    lags         the last step was one whose recursion goes by ``Motion.lagged``
     told         what is told once in a run, and has been (``ranges.FARTHEST``)
     fallen       labels and energies of elements that the step now beginning has removed;  before: what acted before it
     """
@@ -143,7 +144,7 @@ class RunState:
         self.environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
         self.gone, self.shed = self.system.gone, self.system.shed
-        self.has_started, self.told = False, tuple[int, ...]()
+        self.has_started, self.told, self.lags = False, tuple[int, ...](), False
 
     def bars_of(self, step: Step) -> Bars:
         """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""

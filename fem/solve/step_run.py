@@ -205,7 +205,9 @@ class StepRun(StepState):
             self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
-        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
+        goes_on = self.whole.lags and isinstance(procedure, Dynamic) and not procedure.initial_acceleration
+        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried), goes_on)
+        self.whole.lags = stage.coefficients.lags
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
         self.whole.has_started = True
@@ -232,6 +234,7 @@ class StepRun(StepState):
         """What is said at the end, and what is kept where the step cannot go on."""
         if error is None and isinstance(self.step.procedure, Static):
             self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
+            self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
         self._tell_ranges()
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
@@ -262,6 +265,8 @@ class StepRun(StepState):
             may_jump = not (is_first or self.at_start)
             jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
             if self.events:
+                if len(stage.nodes.directed_mass):  # the mass that families add, by which ropes set off
+                    start.evaluate_start(stage, motion, loading_at(stage, motion, now))
                 stage = self.events.start(motion, now)
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
@@ -461,6 +466,8 @@ class StepRun(StepState):
             since = self.stage.environment.sea_from
             found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end, since)
             found.cutbacks[0] = cutbacks
+            if outcome.is_unloaded(kept.increments[rows.item(-1)]):
+                found = replace(found, unloaded=float(self.progress.motion.memory[MEMORY.closing_norm]))
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
             at = rows.item(len(good))
