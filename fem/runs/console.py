@@ -16,7 +16,7 @@ import numpy as np
 from fem.model import Model
 from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
-from fem.runs.run_record import COMPLETED, Totals
+from fem.runs.run_record import Totals, is_complete
 from fem.runs.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
@@ -142,7 +142,7 @@ class ConsoleSink(SilentSink):
             error += f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{totals.energy_drift:.3g}"
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
         entries = [
-            ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
+            ("verdict", verdict if is_complete(verdict) else verdict.upper()),
             ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}"),

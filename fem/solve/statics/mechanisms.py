@@ -77,14 +77,16 @@ def instability_notice(stage: StepSystem, known: int | None) -> str:
 def static_tangent(stage: StepSystem) -> Sparse:
     """The tangent of statics at the state in ``stage.work`` over the independent dofs (CSC), for its inertia.
 
-    Held directions count with next to nothing, so that a hinge that buckles there is seen; what rods let move is as
-    stiff as with very stiff bars in their places.
+    Held directions count with next to nothing, so that a hinge that buckles there is seen; rigid motions as they are
+    held; what rods let move is as stiff as with very stiff bars in their places.
     """
     from fem.linear.sparse import bordered
 
     work, nodes = stage.work, stage.nodes
     careful = careful_nodes(stage) if stage.system.model.corners else None
-    nodes = careful or nodes._replace(artificial_stiffness=1e-12 * nodes.artificial_stiffness)
+    held, rigid = nodes.artificial_stiffness, stage.rigid
+    faint = 1e-12 * (held - rigid) + rigid if len(rigid) else 1e-12 * held
+    nodes = careful or nodes._replace(artificial_stiffness=faint)
     nodal_blocks(stage.coefficients, 1.0, stage.problem._replace(nodes=nodes), work)
     matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
     if matrix.shape[0] == open_dofs:
@@ -200,6 +202,7 @@ def careful_nodes(stage: StepSystem) -> Nodes | None:
     slack = np.isin(np.arange(len(stage.system.labels)), may)
     held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
     held = np.where(slack[:, None], 0.0, held)  # where nothing is loaded across a straight cable, either: it moves
+    held = np.maximum(held, stage.rigid) if len(stage.rigid) else held
     return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held)
 
 
