@@ -31,7 +31,7 @@ from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
-from fem.solve.statics.paths import path_of
+from fem.solve.statics.paths import may_lose, path_of
 from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
@@ -211,7 +211,7 @@ class StepRun(StepState):
         self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = jumped
-        self.path = path_of(self, bool(self.watched))
+        self.path, self.has_jumped = path_of(self, bool(self.watched)), not may_lose(stage)
         if self.at_start:
             self.at_start.tell()
 

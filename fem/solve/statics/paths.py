@@ -5,16 +5,17 @@ zero in between: the increment is repeated in parts until the place is known to 
 eigenvalue and the load f that changes, v.f = 0 in a *bifurcation*, where another path crosses; else it is a *limit*
 point, where the load turns. Source: Riks (1979); Wriggers & Simo, Int. J. Numer. Methods Eng. 30 (1990) 155.
 
-An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell, and
-these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there. Arcs
-(``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no part,
-however short, goes on, the path has ended, and the increment has jumped to another one.
+An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell,
+and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there.
+Arcs (``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no
+part, however short, goes on, the path has ended, and the increment has jumped to another one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ FINEST, KINK = 2.0**-23, 2.0**-10
 MOST = 200
 """Parts of an increment that are tried at most."""
 BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
-"""Most that the ways foretold at both ends may differ; that their mean may be off; least cosine between arcs' tangents."""
+"""Most that ways foretold at both ends may differ; that their mean may be off. Least cosine between tangents."""
 ACROSS = 1e-5
 """Cosine between load and eigenvector below which they are perpendicular."""
 SAME, NEAR = 1e-4, 0.05
@@ -89,16 +90,18 @@ def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
     stage, procedure = step.stage, step.step.procedure
     if has_ropes or not isinstance(procedure, Static) or procedure.creeps or not step.step.nlgeom:
         return None
-    if step.system.model.corners or not (len(step.arc.last) or _may_lose(stage)):
+    if step.system.model.corners or not (len(step.arc.last) or may_lose(stage)):
         return None
     return PathWatch(step)
 
 
-def _may_lose(stage: StepSystem) -> bool:
-    """Something besides cables, springs, the seabed and the sea may be pressed, or pushes."""
+def may_lose(stage: StepSystem) -> bool:
+    """There may be more than one equilibrium: something besides cables, springs, the seabed and the sea may be pressed,
+    or pushes."""
     springs = stage.system.springs.constants
     others = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
     pushes = bool((springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
+    others |= bool(stage.system.model.corners)
     return bool(others or pushes or (stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
 
 
@@ -130,7 +133,7 @@ class PathWatch:
         return Place({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
 
     def passes(self, before: Place, chunk: Loading) -> bool:
-        """Look at an increment that has just been made, from a place; False: it is undone, and a shorter one follows."""
+        """Look at an increment just made, from a place; False: it is undone, and a shorter one follows."""
         after = self.keep()._replace(time=float(chunk.time[1]))
         if not self.is_there:
             self.negative, self.is_there = self._spectrum(after.time).negative, True
@@ -479,7 +482,7 @@ def root(value: Callable[[float], float], low: float, high: float) -> float:
             return part
         last = part
         points = sorted([(a, low), (middle, at), (part, found), (b, high)])
-        for (left, at_left), (right, at_right) in zip(points[:-1], points[1:], strict=True):
+        for (left, at_left), (right, at_right) in pairwise(points):
             if (at_left < 0.0) != (at_right < 0.0):
                 a, low, b, high = left, at_left, right, at_right
                 break

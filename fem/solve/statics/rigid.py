@@ -50,7 +50,7 @@ class Rigid(NamedTuple):
 
 
 def fields(place: Floats, centre: Floats, size: float) -> Floats:
-    """(k, 3, 6) displacements of nodes in the three translations and rotations about a centre; angles times ``size``."""
+    """(k, 3, 6) displacements of nodes in three translations and rotations about a centre; angles times ``size``."""
     arm = (place - centre) / size
     turns = np.cross(np.eye(3)[None, :, :], arm[:, None, :]).transpose(0, 2, 1)
     return np.concatenate([np.broadcast_to(np.eye(3), (len(place), 3, 3)), turns], axis=2)
