@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.equations import condense
 from fem.forces import bar
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.families import acting
@@ -98,11 +99,15 @@ def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
 def may_lose(stage: StepSystem) -> bool:
     """There may be more than one equilibrium: something besides cables, springs, the seabed and the sea may be pressed,
     or pushes."""
+    is_bar = bool((stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
+    return is_bar or _others(stage) or bool(stage.system.model.corners)
+
+
+def _others(stage: StepSystem) -> bool:
+    """Whose stiffness is not known to be positive, bars apart."""
     springs = stage.system.springs.constants
-    others = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
-    pushes = bool((springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
-    others |= bool(stage.system.model.corners)
-    return bool(others or pushes or (stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
+    families = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
+    return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
 
 
 def _pressable(stage: StepSystem) -> Floats:
@@ -118,14 +123,15 @@ class PathWatch:
 
     def __init__(self, step: StepState) -> None:
         self.step, self.negative, self.is_told = step, 0, False
-        self.is_arc = len(step.arc.last) > 0
+        self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
         self._room = record(step.stage, 1, step.nodes[:0], step.elements[:0])
-        self.negative = self._spectrum(step.clock.start).negative
-        work = step.stage.work
-        rest = self._condensed(work.load - work.force)
+        self.negative = self._count(step.clock.start)
+        stage, work = step.stage, step.stage.work
+        rest = work.load - work.force
+        condense(stage.equations, rest)
         pull = np.abs(work.tangent.bar_tangent[bar.GEOMETRIC]) * step.system.length0
         size = max(float(np.abs(each).max(initial=0.0)) for each in (work.load, pull))
-        self.is_there = bool(np.abs(rest).max(initial=0.0) <= BALANCED * size)
+        self.is_there = bool(np.abs(rest[stage.nodes.dof_kind == 1]).max(initial=0.0) <= BALANCED * size)
 
     def keep(self) -> Place:
         """The state of now."""
@@ -136,7 +142,8 @@ class PathWatch:
         """Look at an increment just made, from a place; False: it is undone, and a shorter one follows."""
         after = self.keep()._replace(time=float(chunk.time[1]))
         if not self.is_there:
-            self.negative, self.is_there = self._spectrum(after.time).negative, True
+            self.negative, self.is_there = self._count(after.time), True
+            self._put(after)
             return True
         found = self._of_arc(before, after) if self.is_arc else self._of_loads(before, after)
         if found is None:
@@ -183,11 +190,11 @@ class PathWatch:
         if self._is_convex(before, after):
             self.negative = 0
             return []
-        end = self._spectrum(after.time)
-        if end.negative == self.negative and self._is_smooth(before, after):
+        count = self._count(after.time)
+        if count == self.negative and self._is_smooth(before, after):
             return []
-        if end.negative < 0 or self.negative < 0:
-            self.negative = end.negative
+        if count < 0 or self.negative < 0:
+            self.negative = count
             return []
         first, found = self.negative, list[Critical]()
         here, is_whole = before, True
@@ -204,7 +211,7 @@ class PathWatch:
         if is_whole and self.step.clock.cut(groups.TOO_LONG):
             self.negative = first
             return None
-        self.negative = end.negative
+        self.negative = count
         return [*found, *self._jump(here, after, is_whole)]
 
     def where_it_ends(self, dt: float) -> str:
@@ -296,11 +303,7 @@ class PathWatch:
     def _is_convex(self, before: Place, after: Place) -> bool:
         """No bar is pressed anywhere on the straight way between two places."""
         stage = self.step.stage
-        if any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families)):
-            return False
-        if (stage.bars.kinds[:, 1] != BILINEAR).any() or (stage.system.springs.constants[:, STIFFNESS] < 0.0).any():
-            return False
-        if stage.system.springs.constants[:, COUNT].any():
+        if self.others or (stage.bars.kinds[:, 1] != BILINEAR).any():
             return False
         those = _pressable(stage)
         constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
@@ -443,11 +446,22 @@ class PathWatch:
 
     def _spectrum(self, time: float) -> Spectrum:
         """Of the tangent at the state of now."""
+        self._evaluate(time)
+        return Spectrum(static_tangent(self.step.stage))
+
+    def _count(self, time: float) -> int:
+        """Negative eigenvalues at the state of now: none where nothing is pressed, or pushes."""
+        self._evaluate(time)
+        stage, numbers = self.step.stage, self.step.stage.work.tangent.bar_tangent
+        others = self.others or bool((numbers[bar.GEOMETRIC] < 0.0).any() or (numbers[bar.ALPHA] < 0.0).any())
+        return Spectrum(static_tangent(stage)).negative if others else 0
+
+    def _evaluate(self, time: float) -> None:
+        """The state of now into the work arrays."""
         stage, motion = self.step.stage, self.step.progress.motion
         kept = copied(motion)
         evaluate_start(stage, motion, loading_at(stage, motion, time))
         put_back(motion, kept)
-        return Spectrum(static_tangent(stage))
 
     def _open(self, full: Floats) -> Floats:
         return np.asarray(full[self.step.stage.tangent.independent])

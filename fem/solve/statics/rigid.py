@@ -24,6 +24,10 @@ HELD = 1e-6
 """Stiffness of held dofs over the largest of the model: loads that turn a body back are not to be held by it."""
 NONE = 1e-9
 """Part of a motion, a load or a stiffness that is none."""
+STRAIGHT = 1e-12
+"""Mean square of a rotation, the body being of size 1, that moves none of its nodes."""
+MOST_SUPPORTS = 60
+"""Supported dofs of a body from which on none of its motions is sought: they leave nothing free."""
 SMALL_TURN = 1e-4
 """Radians, or lengths of a body, of the motions that are tried."""
 AXES = "xyz"
@@ -67,7 +71,7 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
     label = _bodies(stage)
     count = np.bincount(label, weights=is_free.sum(axis=1), minlength=label.max(initial=-1) + 1)
     fixed = np.bincount(label, weights=(~is_free).sum(axis=1), minlength=len(count))
-    for body in np.flatnonzero((count > 0) & (fixed < 60)):  # more supports leave nothing free
+    for body in np.flatnonzero((count > 0) & (fixed < MOST_SUPPORTS)):
         (its,) = np.nonzero(label == body)
         if len(its) < 2:
             continue
@@ -75,9 +79,8 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
         size = float(np.abs(place[its] - centre).max()) or 1.0
         shapes = fields(place[its], centre, size)
         rows = _held(stage, its, shapes)
-        line = np.linalg.matrix_rank(shapes.reshape(-1, 6), tol=1e-7 * np.sqrt(len(its)))
-        _, values, vectors = np.linalg.svd(shapes.reshape(-1, 6), full_matrices=False)
-        moving = vectors[:line]  # a straight body does not turn about itself
+        square, vectors = np.linalg.eigh(np.einsum("kir,kis->rs", shapes, shapes) / len(its))
+        moving = vectors.T[square > STRAIGHT]  # a straight body does not turn about itself
         _, values, those = np.linalg.svd(rows @ moving.T, full_matrices=True)
         motions = moving.T @ those[int(np.count_nonzero(values > 1e-7)) :].T
         if motions.shape[1]:
@@ -86,16 +89,19 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
 
 
 def _bodies(stage: StepSystem) -> Ints:
-    """(n,) number of the body of each node."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
+    """(n,) a number of the body of each node: the least of its nodes. Each round joins all neighbours."""
     system, equations = stage.system, stage.equations
     bars = np.delete(stage.bars.nodes, system.gone_bars, axis=0)
     tied = np.column_stack([np.repeat(equations.slave, np.diff(equations.start)), equations.master]) // 3
-    edges = np.concatenate([bars, system.pairs, tied])
-    shape = (len(system.labels),) * 2
-    return np.asarray(connected_components(coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape))[1])
+    first, second = np.concatenate([bars, system.pairs, tied]).T
+    label = np.arange(len(system.labels))
+    while (label[first] != label[second]).any():
+        least = np.minimum(label[first], label[second])
+        for ends in (first, second):
+            np.minimum.at(label, label[ends], least)
+        while (label != label[label]).any():
+            label = label[label]
+    return label
 
 
 def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
@@ -142,6 +148,8 @@ def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> s
 
 def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> None:
     """ModelError where a load has a part along a free rigid motion, and no load turns the body back."""
+    if len(stage.loads.cases) == 0:
+        return
     for each in rigid_motions(stage, motion):
         part = _parts(stage, each)
         if not np.any(part) or not _turns_freely(stage, motion, now, each, nlgeom):
