@@ -18,7 +18,7 @@ from fem.model.notices import WARNING
 from fem.model.quantities import in_newtons
 from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
-from fem.runs.run_record import COMPLETED, Totals
+from fem.runs.run_record import Totals, is_complete
 from fem.runs.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
@@ -147,7 +147,7 @@ class ConsoleSink(SilentSink):
             unloaded = f" of the forces; {in_newtons(totals.unloaded_residual, self._model)} where nothing is loaded"
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
         entries = [
-            ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
+            ("verdict", verdict if is_complete(verdict) else verdict.upper()),
             ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}{unloaded}"),

@@ -32,7 +32,7 @@ from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, says_si, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.record import Acting, Event, Modes, Response, from_record
-from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, earlier_decks, stem_of
+from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete, stem_of
 from fem.runs.tables import PHASE
 
 LEAST_INSTANTS = 3
@@ -102,7 +102,7 @@ class Results:
     def remark(self) -> str:
         """How the run ended, where it is not complete."""
         verdict = str(self.record.get("verdict", RUNNING))
-        if verdict == COMPLETED:
+        if is_complete(verdict):
             return ""
         ended = "is still running, or was killed" if verdict == RUNNING else f"ended early ({verdict})"
         return f"the run {ended}; the results so far are used"

@@ -29,6 +29,8 @@ RESULTS = Path("results")
 RUN_RECORD = "run.json"
 PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
+LEFT = {"bifurcation": "past a bifurcation", "jump": "after a jump to another equilibrium"}
+"""Event of a static path -> how a run ended that had one: what it printed may not be what the structure does."""
 NOTE_EVERY = 2.0
 """Seconds between two records of a run in progress."""
 
@@ -51,6 +53,17 @@ class Totals:
     time: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
     events: dict[str, int] = field(default_factory=dict)
+
+
+def ending(verdict: str, events: Mapping[str, int]) -> str:
+    """A verdict, with what is to be said of a run that has completed."""
+    said = [text for kind, text in LEFT.items() if events.get(kind)] if verdict == COMPLETED else []
+    return ", ".join([verdict, *said])
+
+
+def is_complete(verdict: str) -> bool:
+    """A run has come to its end, whatever is said of it."""
+    return verdict.partition(",")[0] == COMPLETED
 
 
 class Timing:

@@ -84,7 +84,7 @@ class RunFiles:
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """Write the last ``run.json``."""
-        self.verdict = verdict
+        self.verdict = run_record.ending(verdict, self.progress.totals.events)
         if verdict in FINAL and self._model.restart_every is None:
             with contextlib.suppress(OSError):
                 (self.folder / NAME).unlink(missing_ok=True)
@@ -119,7 +119,7 @@ class RunFiles:
         deck = {"file": Path(self._model.source).name, "sha256": self._model.digest}
         found = record.get("deck")
         same = isinstance(found, dict) and found == {**deck, "parameters": run_record.plain(self._model.parameters)}
-        return same and record.get("verdict") == COMPLETED
+        return same and run_record.is_complete(str(record.get("verdict")))
 
     def _checkpoint(self, kinds: Mapping[str, type]) -> dict[str, Any] | None:
         """What to go on from; None where nothing was kept. CommandError: it is not of this run, or damaged."""

@@ -44,7 +44,8 @@ from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
-from fem.solve.statics.paths import path_of
+from fem.solve.statics.paths import may_lose, path_of
+from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
@@ -226,7 +227,7 @@ class StepRun(StepState):
         self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = jumped
-        self.path = path_of(self, bool(self.watched))
+        self.path, self.has_jumped = path_of(self, bool(self.watched)), not may_lose(stage)
         if self.at_start:
             self.at_start.tell()
 
@@ -283,8 +284,12 @@ class StepRun(StepState):
                 self.notify(warning(consistent_velocities(stage, motion, mass, jumps)))
                 start.evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
+        is_alone = self.clock.is_static and not self.active
+        if is_alone and not (self.step.nlgeom and may_be_laid(stage)):
+            refuse_rigid_loads(stage, motion, now, self.step.nlgeom)
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
         self.notify(notice)
+        self.notify(hold_rigid(stage, motion, now, self.step.nlgeom) if is_alone else "")
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
@@ -491,7 +496,8 @@ class StepRun(StepState):
             self._note_cutback()
             return
         trouble = self.watched.trouble if self.watched else ""
-        raise NoConvergence(trouble or self.marcher.failure(self, reason, control, increments, dt))
+        failure = trouble or self.marcher.failure(self, reason, control, increments, dt)
+        raise NoConvergence(failure + (self.path.where_it_ends(dt) if self.path else ""))
 
     def _note_cutback(self) -> None:
         """An increment is tried again as a shorter one."""

@@ -43,7 +43,9 @@ NEAR_FLOOR = 1e-6
 
 @dataclass(slots=True)
 class StepSystem:
-    """A step ready to march. tangent and direct solvers: made when asked for; recorded: what records share."""
+    """A step ready to march. tangent and direct solvers: made when asked for; recorded: what records share;
+    rigid (n or 0, 9): what of ``nodes.artificial_stiffness`` holds rigid motions; free_shapes (3n, r): these;
+    loose: what is said where no equilibrium is found, as nothing resists a load at first."""
 
     system: System
     environment: Environment
@@ -58,6 +60,9 @@ class StepSystem:
     work: Scratch
     is_symmetric: bool
     recorded: tuple[Any, ...] = ()
+    rigid: Floats = field(default_factory=lambda: np.zeros((0, 9)))
+    free_shapes: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    loose: str = ""
     _tangent: SparseTangent | None = field(default=None)
     opened: DirectSolver | SaddleSolver | None = field(default=None)
     opened_mass: DirectSolver | None = field(default=None)

@@ -12,7 +12,7 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
-from fem.forces.bar import GAP, INV_LENGTH, Bars
+from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P
 from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import (
@@ -158,7 +158,9 @@ def scale_of(
 ) -> float:
     """D: the forces the residual is compared with.
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    travels: v counts less the middle of its range over the nodes that take part; ``work.shift`` is used as room."""
+    travels: v counts less the middle of its range over the nodes that take part; ``work.shift`` is used as room.
+    In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
+    these."""
     nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_diagonal = is_lumped(problem)
@@ -174,6 +176,9 @@ def scale_of(
             multiply_masses(problem, v, work.momentum)
             momentum = largest(work.momentum)
         scale = max(scale, scheme.momentum / dt * momentum)
+    if scheme.wm == 0.0:
+        pull = largest_pull(work.tangent.bar_tangent)
+        scale = where(scale > SELF_STRESSED * pull, scale, pull)
     return scale
 
 
@@ -187,6 +192,20 @@ def leave_travel(v: Floats, takes_part: Floats, relative: Floats) -> None:
                 low, high = min(low, v[dof]), max(high, v[dof])
         for dof in range(c, v.shape[0], 3):
             relative[dof] = v[dof] - 0.5 * (low + high)
+
+
+SELF_STRESSED = 1e-3
+"""Part of the largest force of a bar below which loads and reactions say nothing of the forces in a structure."""
+
+
+@number_kernel
+def largest_pull(bar_tangent: Floats) -> float:
+    """Largest component of the force of a bar (of a rod: of its multiplier)."""
+    value = 0.0
+    for e in range(bar_tangent.shape[1]):
+        size = max(abs(bar_tangent[P, e]), max(abs(bar_tangent[P + 1, e]), abs(bar_tangent[P + 2, e])))
+        value = max(value, abs(bar_tangent[PULL, e]) * size)
+    return value
 
 
 @number_kernel

@@ -201,7 +201,8 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                         record.increments[k, ROW.norm] = norm / scale if scale > 0.0 else norm
                         return groups.NOT_CONVERGED
                     memory[MEMORY.closing_strain], memory[MEMORY.closing_norm] = strain, norm
-                    memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = scale, flags
+                    is_forceless = scheme.wm == 0.0 and scale <= limits[LIMIT.floor]  # of which nothing is a part
+                    memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = 0.0 if is_forceless else scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
                         time, families = loading.time[k + 1], problem.families
                         write_masses(families, time, nodes.place, work.u, work.state, nodes.directed_mass)

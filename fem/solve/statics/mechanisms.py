@@ -48,6 +48,8 @@ def softest(stage: StepSystem, motion: Motion, now: float) -> tuple[int, float]:
 
 def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int) -> None:
     """ModelError where the tangent at the start of a static step is singular."""
+    if stage.loose:
+        raise ModelError(stage.loose)
     dof, fraction = softest(stage, motion, now)
     if fraction < MECHANISM:
         raise ModelError(
@@ -59,7 +61,7 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
 
 def instability_notice(stage: StepSystem, known: int | None) -> str:
     """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one, and
-    free bodies, whose weight may lie above what holds them. known: negative eigenvalues, where they have been counted"""
+    free bodies, whose weight may lie above what holds them. known: negative eigenvalues, where they are counted"""
     work, has_bodies = stage.work, bool(stage.system.model.corners)
     is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)
     if known is None and not (is_pressed or has_bodies):
@@ -77,14 +79,16 @@ def instability_notice(stage: StepSystem, known: int | None) -> str:
 def static_tangent(stage: StepSystem) -> Sparse:
     """The tangent of statics at the state in ``stage.work`` over the independent dofs (CSC), for its inertia.
 
-    Held directions count with next to nothing, so that a hinge that buckles there is seen; what rods let move is as
-    stiff as with very stiff bars in their places.
+    Held directions count with next to nothing, so that a hinge that buckles there is seen; rigid motions as they are
+    held; what rods let move is as stiff as with very stiff bars in their places.
     """
     from fem.linear.sparse import bordered
 
     work, nodes = stage.work, stage.nodes
     careful = careful_nodes(stage) if stage.system.model.corners else None
-    nodes = careful or nodes._replace(artificial_stiffness=1e-12 * nodes.artificial_stiffness)
+    held, rigid = nodes.artificial_stiffness, stage.rigid
+    faint = 1e-12 * (held - rigid) + rigid if len(rigid) else 1e-12 * held
+    nodes = careful or nodes._replace(artificial_stiffness=faint)
     nodal_blocks(stage.coefficients, 1.0, stage.problem._replace(nodes=nodes), work)
     matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
     if matrix.shape[0] == open_dofs:
@@ -163,7 +167,10 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
             if pull > NO_LOAD * loads and step.nlgeom and find_their_place():
                 continue  # cables and bodies: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
-                raise ModelError(_loaded(stage, node, direction, step))
+                if stage.is_dynamic or not step.nlgeom:
+                    raise ModelError(_loaded(stage, node, direction, step))
+                stage.loose = stage.loose or _loaded(stage, node, direction, step)  # as it moves, bars may stretch
+                continue
             axis = int(np.abs(direction).argmax())
             if abs(direction[axis]) > 1.0 - 1e-9:
                 names.append(stage.system.name_dof(3 * node + axis))
@@ -191,15 +198,17 @@ def _dragged(stage: StepSystem) -> Flags:
 
 def careful_nodes(stage: StepSystem) -> Nodes | None:
     """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution,
-    and so are free bodies, which may turn where nothing holds them (one on a line, about this line).
+    and so are free bodies, which may turn where nothing holds them (one on a line, about this line), and all nodes
+    where bars that are in line are loaded across.
     None where there are none of these, or caution is taken already."""
     bars = stage.bars.constants
     may = [*stage.bars.nodes[bars[PLUS] != bars[MINUS]].ravel(), *stage.system.model.corners]
-    if len(may) == 0 or len(stage.nodes.caution):
+    if not (len(may) or stage.loose) or len(stage.nodes.caution):
         return None
-    slack = np.isin(np.arange(len(stage.system.labels)), may)
+    slack = np.isin(np.arange(len(stage.system.labels)), may) | bool(stage.loose)
     held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
     held = np.where(slack[:, None], 0.0, held)  # where nothing is loaded across a straight cable, either: it moves
+    held = np.maximum(held, stage.rigid) if len(stage.rigid) else held
     return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held)
 
 

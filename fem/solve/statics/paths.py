@@ -5,21 +5,23 @@ zero in between: the increment is repeated in parts until the place is known to 
 eigenvalue and the load f that changes, v.f = 0 in a *bifurcation*, where another path crosses; else it is a *limit*
 point, where the load turns. Source: Riks (1979); Wriggers & Simo, Int. J. Numer. Methods Eng. 30 (1990) 155.
 
-An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell, and
-these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there. Arcs
-(``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no part,
-however short, goes on, the path has ended, and the increment has jumped to another one.
+An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell,
+and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there.
+Arcs (``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no
+part, however short, goes on, the path has ended, and the increment has jumped to another one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.equations import condense
 from fem.forces import bar
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.families import acting
@@ -42,14 +44,18 @@ TIGHT = 1e-10
 """Relative residual of parts of increments."""
 FOUND = 1e-9
 """Part of an increment to which a critical point is located."""
-FINEST, KINK = 2.0**-21, 2.0**-10
+FINEST, KINK = 2.0**-23, 2.0**-10
 """The shortest part of an increment that is tried, and that from which on tangents may differ: bars of some laws."""
 MOST = 200
 """Parts of an increment that are tried at most."""
 BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
-"""Most that the ways foretold at both ends may differ; that their mean may be off; least cosine between arcs' tangents."""
+"""Most that ways foretold at both ends may differ; that their mean may be off. Least cosine between tangents."""
 ACROSS = 1e-5
 """Cosine between load and eigenvector below which they are perpendicular."""
+SAME, NEAR = 1e-4, 0.05
+"""Part of the way of an increment between one place and itself; and between a place and one just beside it."""
+BALANCED = 1e-4
+"""Part of the largest force that may be out of balance at the start of a path."""
 SMALL = 1e-9
 """Part of the stiffness, or of the displacements, that is none."""
 
@@ -85,17 +91,23 @@ def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
     stage, procedure = step.stage, step.step.procedure
     if has_ropes or not isinstance(procedure, Static) or procedure.creeps or not step.step.nlgeom:
         return None
-    if step.system.model.corners or not (len(step.arc.last) or _may_lose(stage)):
+    if step.system.model.corners or not (len(step.arc.last) or may_lose(stage)):
         return None
     return PathWatch(step)
 
 
-def _may_lose(stage: StepSystem) -> bool:
-    """Something besides cables, springs, the seabed and the sea may be pressed, or pushes."""
+def may_lose(stage: StepSystem) -> bool:
+    """There may be more than one equilibrium: something besides cables, springs, the seabed and the sea may be pressed,
+    or pushes."""
+    is_bar = bool((stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
+    return is_bar or _others(stage) or bool(stage.system.model.corners)
+
+
+def _others(stage: StepSystem) -> bool:
+    """Whose stiffness is not known to be positive, bars apart."""
     springs = stage.system.springs.constants
-    others = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
-    pushes = bool((springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
-    return bool(others or pushes or (stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
+    families = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
+    return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
 
 
 def _pressable(stage: StepSystem) -> Floats:
@@ -104,15 +116,22 @@ def _pressable(stage: StepSystem) -> Floats:
 
 
 class PathWatch:
-    """Of one static step. negative: eigenvalues of the tangent at the last increment, below zero; -1: unknown."""
+    """Of one static step. negative: eigenvalues of the tangent at the last increment, below zero; -1: unknown.
+    is_there: the last increment is in equilibrium, which the start of a step need not be: no path leads from there."""
 
-    changing = ("negative", "is_told")
+    changing = ("negative", "is_told", "is_there")
 
     def __init__(self, step: StepState) -> None:
         self.step, self.negative, self.is_told = step, 0, False
-        self.is_arc = len(step.arc.last) > 0
+        self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
         self._room = record(step.stage, 1, step.nodes[:0], step.elements[:0])
-        self.negative = self._spectrum(step.clock.start).negative
+        self.negative = self._count(step.clock.start)
+        stage, work = step.stage, step.stage.work
+        rest = work.load - work.force
+        condense(stage.equations, rest)
+        pull = np.abs(work.tangent.bar_tangent[bar.GEOMETRIC]) * step.system.length0
+        size = max(float(np.abs(each).max(initial=0.0)) for each in (work.load, pull))
+        self.is_there = bool(np.abs(rest[stage.nodes.dof_kind == 1]).max(initial=0.0) <= BALANCED * size)
 
     def keep(self) -> Place:
         """The state of now."""
@@ -120,8 +139,12 @@ class PathWatch:
         return Place({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
 
     def passes(self, before: Place, chunk: Loading) -> bool:
-        """Look at an increment that has just been made, from a place; False: it is undone, and a shorter one follows."""
+        """Look at an increment just made, from a place; False: it is undone, and a shorter one follows."""
         after = self.keep()._replace(time=float(chunk.time[1]))
+        if not self.is_there:
+            self.negative, self.is_there = self._count(after.time), True
+            self._put(after)
+            return True
         found = self._of_arc(before, after) if self.is_arc else self._of_loads(before, after)
         if found is None:
             self._put(before)
@@ -167,35 +190,52 @@ class PathWatch:
         if self._is_convex(before, after):
             self.negative = 0
             return []
-        end = self._spectrum(after.time)
-        if end.negative == self.negative and self._is_smooth(before, after):
+        count = self._count(after.time)
+        if count == self.negative and self._is_smooth(before, after):
             return []
-        if end.negative < 0 or self.negative < 0:
-            self.negative = end.negative
+        if count < 0 or self.negative < 0:
+            self.negative = count
             return []
         first, found = self.negative, list[Critical]()
         here, is_whole = before, True
-        for there in self._parts(before, after):
+        for there in self._parts(before, after.time, after):
             if there is None:
                 is_whole = False
                 break
             found += self._between(here, there, self._spectrum_at(there), False)
             here = there
-        if is_whole and np.abs(here.u - after.u).max() <= SMALL + 1e-4 * np.abs(after.u - before.u).max():
-            return found
+        if is_whole:
+            away, way = self._deforming(here.u - after.u), self._deforming(after.u - before.u)
+            if np.abs(away).max() <= SAME * np.abs(way).max():
+                return found
         if is_whole and self.step.clock.cut(groups.TOO_LONG):
             self.negative = first
             return None
-        self.negative = end.negative
+        self.negative = count
         return [*found, *self._jump(here, after, is_whole)]
 
-    def _parts(self, before: Place, after: Place) -> Iterator[Place | None]:
-        """Places along the path, from the load of one place to that of another; None: it ends, or was not followed."""
+    def where_it_ends(self, dt: float) -> str:
+        """What is to be said where no increment of dt goes on from here: that the path ends; nothing if it does not."""
+        here = before = self.keep()
+        if self.is_arc or self.negative < 0:
+            return ""
+        is_whole = True
+        for there in self._parts(before, before.time + dt, None):
+            is_whole = there is not None
+            here = there or here
+        ends = [] if is_whole or here.time == before.time else list(self._ends(here, before.time + dt))
+        self._put(before)
+        self._pass_on(ends)
+        return "".join(f"; {self._ending(each)}" for each in ends)
+
+    def _parts(self, before: Place, end: float, after: Place | None) -> Iterator[Place | None]:
+        """Places along the path, from the load of one place to that of an end time, where an increment may have come
+        to a place; None: it ends, or was not followed."""
         here, part, done, has_failed = before, 1.0, 0.0, True
         for _ in range(MOST):
             part = min(part, 1.0 - done)
-            time = before.time + (done + part) * (after.time - before.time)
-            there = after if part == 1.0 else self._to(here, time)
+            time = before.time + (done + part) * (end - before.time) if done + part < 1.0 else end
+            there = after if part == 1.0 and after else self._to(here, time)
             if there and (self._is_smooth(here, there) or (part <= KINK and self._is_smooth(here, there, True))):
                 yield there
                 here, done = there, done + part
@@ -206,10 +246,7 @@ class PathWatch:
                 part, has_failed = 0.5 * part, True
                 if part < FINEST:
                     break
-        if self._leads_back(after, before):
-            yield after
-        else:
-            yield None
+        yield after if after and self._leads_back(after, before) else None
 
     def _leads_back(self, after: Place, before: Place) -> bool:
         """The path of the end, followed towards the start, ends there, where the tangent may be singular."""
@@ -221,8 +258,8 @@ class PathWatch:
                 here, left = there, left - part
                 part = 0.5 * left
                 if left < FINEST:
-                    way = np.abs(after.u - before.u).max()
-                    return bool(np.abs(here.u - before.u).max() <= 0.05 * way)
+                    away, way = self._deforming(here.u - before.u), self._deforming(after.u - before.u)
+                    return bool(np.abs(away).max() <= NEAR * np.abs(way).max())
             else:
                 part *= 0.5
                 if part < FINEST * left:
@@ -231,13 +268,12 @@ class PathWatch:
 
     def _is_smooth(self, here: Place, there: Place, may_bend: bool = False) -> bool:
         """The way between two places is what the tangents at both foretell; may_bend: it may have a corner."""
-        way = there.u - here.u
         ahead, back = self._foretold(here, there.time), self._foretold(there, here.time)
         if ahead is None or back is None:
             return False
-        back = -back
+        way, ahead, back = map(self._deforming, (there.u - here.u, ahead, -back))
         size = max(float(np.linalg.norm(each)) for each in (way, ahead, back))
-        if size <= SMALL * max(float(np.linalg.norm(there.u)), np.finfo(float).tiny):
+        if size <= SMALL * float(np.ptp(self.step.system.coordinates, axis=0).max()):
             return True
         change, middle = ahead - back, 0.5 * (ahead + back)
         if may_bend:
@@ -248,6 +284,11 @@ class PathWatch:
             np.linalg.norm(change) <= BENT * max(np.linalg.norm(ahead), np.linalg.norm(back))
             and np.linalg.norm(way - middle) <= ASKEW * size
         )
+
+    def _deforming(self, way: Floats) -> Floats:
+        """What a displacement has besides rigid motions that are free."""
+        shapes = self.step.stage.free_shapes
+        return way - shapes @ (shapes.T @ way) if shapes.size else way
 
     def _foretold(self, here: Place, time: float) -> Floats | None:
         """(3n,) displacement from a place to the load of another time, as the tangent there has it; None: singular."""
@@ -262,11 +303,7 @@ class PathWatch:
     def _is_convex(self, before: Place, after: Place) -> bool:
         """No bar is pressed anywhere on the straight way between two places."""
         stage = self.step.stage
-        if any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families)):
-            return False
-        if (stage.bars.kinds[:, 1] != BILINEAR).any() or (stage.system.springs.constants[:, STIFFNESS] < 0.0).any():
-            return False
-        if stage.system.springs.constants[:, COUNT].any():
+        if self.others or (stage.bars.kinds[:, 1] != BILINEAR).any():
             return False
         those = _pressable(stage)
         constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
@@ -287,12 +324,16 @@ class PathWatch:
     def _jump(self, here: Place, after: Place, is_whole: bool) -> Iterator[Critical]:
         """What ends the path at a place, and the jump to where the increment has ended."""
         if not is_whole:
-            spectrum = self._spectrum_at(here)
-            value, v = min((spectrum.pair(n) for n in (spectrum.negative - 1, spectrum.negative)), key=lambda p: abs(p[0]))
-            ahead = self._foretold(here, after.time)
-            across = v is not None and ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
-            yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
+            yield from self._ends(here, after.time)
         yield Critical("jump", after.time, math.nan, True, None)
+
+    def _ends(self, here: Place, time: float) -> Iterator[Critical]:
+        """The critical point beside a place, from which no way leads to the load of another time."""
+        spectrum, ahead = self._spectrum_at(here), self._foretold(here, time)
+        numbers = [number for number in (spectrum.negative - 1, spectrum.negative) if 0 <= number < spectrum.size]
+        _, v = min((spectrum.pair(number) for number in numbers), key=lambda pair: abs(pair[0]))
+        across = v is not None and ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
+        yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
 
     # Critical points
 
@@ -337,30 +378,34 @@ class PathWatch:
     def _is_across(v: Floats, load: Floats) -> bool:
         return bool(abs(v @ load) <= ACROSS * np.linalg.norm(load) * np.linalg.norm(v))
 
-    def _tell(self, found: list[Critical]) -> None:
-        """Pass on what was found in the increment that ends now."""
+    def _pass_on(self, found: list[Critical]) -> None:
         step, number = self.step, self.step.progress.increment + 1
         for each in found:
             factor = each.factor if self.is_arc else None
             step.sink.event(Event(step.number, number, each.time, 0, each.kind, load_factor=factor))
-        where = {id(each): f"load factor {each.factor:.9g}" if self.is_arc else f"t = {each.time:.9g}" for each in found}
-        jumps = [each for each in found if each.kind == "jump"]
-        if jumps:
-            ends = next((each for each in found if each.time < jumps[0].time and each.v is not None), None)
-            text = f"increment {number} jumps to another equilibrium"
-            if ends:
-                point = "limit point" if ends.kind == "limit" else "bifurcation"
-                text += f": the path from its start ends in a {point} at {where[id(ends)]}; *STATIC, RIKS follows the path"
-            else:
-                text += ", although the path from its start goes on; smaller increments stay on it"
-            step.notify(text)
+
+    @staticmethod
+    def _ending(each: Critical) -> str:
+        point = "limit point" if each.kind == "limit" else "bifurcation"
+        return f"the path from its start ends in a {point} at t = {each.time:.9g}; *STATIC, RIKS follows the path"
+
+    def _tell(self, found: list[Critical]) -> None:
+        """Pass on what was found in the increment that ends now."""
+        step, number = self.step, self.step.progress.increment + 1
+        self._pass_on(found)
+        if found and found[-1].kind == "jump":
+            ends = found[-2] if len(found) > 1 else None
+            how = f": {self._ending(ends)}" if ends else ", although its path goes on; smaller increments stay on it"
+            step.notify(f"increment {number} jumps to another equilibrium{how}")
             return
         branches = [each for each in found if each.kind == "bifurcation" and each.rises]
         if branches and not self.is_told:
             self.is_told = True
+            first = branches[0]
+            where = f"load factor {first.factor:.9g}" if self.is_arc else f"t = {first.time:.9g}"
             step.notify(
-                f"bifurcation at {where[id(branches[0])]} (increment {number}): another path crosses there"
-                f"{self._named(branches[0].v)}, and the one that is printed is unstable beyond; the real structure leaves "
+                f"bifurcation at {where} (increment {number}): another path crosses there"
+                f"{self._named(first.v)}, and the one that is printed is unstable beyond; the real structure leaves "
                 "it. A small load in that direction makes the run follow (events.csv lists all such points)"
             )
 
@@ -401,11 +446,22 @@ class PathWatch:
 
     def _spectrum(self, time: float) -> Spectrum:
         """Of the tangent at the state of now."""
+        self._evaluate(time)
+        return Spectrum(static_tangent(self.step.stage))
+
+    def _count(self, time: float) -> int:
+        """Negative eigenvalues at the state of now: none where nothing is pressed, or pushes."""
+        self._evaluate(time)
+        stage, numbers = self.step.stage, self.step.stage.work.tangent.bar_tangent
+        others = self.others or bool((numbers[bar.GEOMETRIC] < 0.0).any() or (numbers[bar.ALPHA] < 0.0).any())
+        return Spectrum(static_tangent(stage)).negative if others else 0
+
+    def _evaluate(self, time: float) -> None:
+        """The state of now into the work arrays."""
         stage, motion = self.step.stage, self.step.progress.motion
         kept = copied(motion)
         evaluate_start(stage, motion, loading_at(stage, motion, time))
         put_back(motion, kept)
-        return Spectrum(static_tangent(stage))
 
     def _open(self, full: Floats) -> Floats:
         return np.asarray(full[self.step.stage.tangent.independent])
@@ -440,7 +496,7 @@ def root(value: Callable[[float], float], low: float, high: float) -> float:
             return part
         last = part
         points = sorted([(a, low), (middle, at), (part, found), (b, high)])
-        for (left, at_left), (right, at_right) in zip(points[:-1], points[1:], strict=True):
+        for (left, at_left), (right, at_right) in pairwise(points):
             if (at_left < 0.0) != (at_right < 0.0):
                 a, low, b, high = left, at_left, right, at_right
                 break
