@@ -79,6 +79,14 @@ def as_stiff_as_they_get(groups: Groups, place: Floats, u: Floats, dt: float) ->
     )
 
 
+def as_they_rest(groups: Groups, u: Floats, state: Floats) -> Groups:
+    """The groups as small motions about a state meet them: u (3n,), state (s,)."""
+    return groups and tuple(
+        family.at_rest(group, u, state) if family.at_rest else group
+        for family, group in zip(FAMILIES, groups, strict=True)
+    )
+
+
 def acting(groups: Groups) -> list[tuple[Family, Any]]:
     """Families that act in a model with these groups, and their groups; the model has no groups where none does."""
     pairs = [] if groups is None else zip(FAMILIES, groups, strict=True)
@@ -93,6 +101,11 @@ def rough_ones(groups: Groups) -> list[str]:
 def with_history(groups: Groups) -> list[str]:
     """Names of those whose forces depend on what has happened before."""
     return [family.name for family, group in acting(groups) if family.has_history(group)]
+
+
+def sliding_ones(groups: Groups) -> list[str]:
+    """Names of those that act and have friction whose small motions slide on one way."""
+    return [each.name for each, _ in acting(groups) if not (each.smooth or each.symmetric or each.at_rest)]
 
 
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:

@@ -131,6 +131,7 @@ class Family:
     trouble    (group, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     grounded   the world outside acts in it (water, a bottom): it tells a frame that travels from one at rest
+    at_rest    (group, u, state) -> its group as small motions about a state meet it, where what slides sticks
     owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
                whatever its steps act on
     """
@@ -156,6 +157,7 @@ class Family:
     stored: Callable[[Any, int, Floats, Floats], float] = lambda group, index, u, state: 0.0
     released: Callable[[Any, Any, Floats], float] = lambda group, after, u: 0.0
     trouble: Callable[[Any, Any, Floats, Floats], str] = lambda group, system, u, state: ""
+    at_rest: Callable[[Any, Floats, Floats], Any] | None = None
     owners: Callable[[Any], Ints] | None = None
     remembers: Callable[[Any], bool] | None = None
 

@@ -200,7 +200,7 @@ class Run(RunState):
             self.sink.event(Event(number, 0, now, label, "break", lost))
 
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
-        from fem.solve.modes import find_modes
+        from fem.solve.frequencies import find_modes
 
         motion, now = self.progress.motion, self.progress.time
         self._begin(number, step, "FREQUENCY", None)

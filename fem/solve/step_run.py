@@ -13,6 +13,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.sudden import sudden
 from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
+from fem.forces.families import as_they_rest
 from fem.linear.choice import BICGSTAB, CG
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing, of_step, warning
@@ -137,7 +138,8 @@ def stage_of(run: RunState, step: Step) -> Ready:
         bars = rope_states.without_pulls(bars, ropes)
     if isinstance(procedure, Perturbation):
         bars = rope_states.as_they_are(bars, ropes, motion.u)
-        system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u))
+        families = as_they_rest(system.families, motion.u, motion.state)
+        system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u), families=families)
     acting = run.environment
     if isinstance(procedure, Frequency):  # whose added mass is that of *D ADDED MASS alone
         acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))

@@ -13,10 +13,11 @@ POINTS = np.array(
 ENDS = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, 2.0], [0.5, 2.0, 0.2], [0.0, -2.0, 0.2], [1.0, 0.0, -2.0]])
 TILT = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
 TILT *= np.linalg.det(TILT)
+AS_IT_IS = np.eye(3)
 
 
-def held(moment: float, turn: np.ndarray = np.eye(3), order: int = 1) -> str:
-    """A body of mass 2 on six springs of 50, held turned by a moment; the whole turned, its nodes numbered otherwise."""
+def held(moment: float, turn: np.ndarray = AS_IT_IS, order: int = 1) -> str:
+    """A body of mass 2 on six springs of 50, held turned by a moment; all of it turned, its nodes renumbered."""
     inertia = turn @ np.diag([0.5, 0.6, 0.8]) @ turn.T
     points, ends = POINTS @ turn.T, ENDS @ turn.T
     labels = np.arange(2, 7)[::order].tolist()
@@ -40,12 +41,12 @@ def held(moment: float, turn: np.ndarray = np.eye(3), order: int = 1) -> str:
     ])  # fmt: skip
 
 
-def loaded(force: float, turn: np.ndarray = np.eye(3)) -> str:
+def loaded(force: float, turn: np.ndarray = AS_IT_IS) -> str:
     way = (turn @ [force, 0.3 * force, 0.0]).tolist()
     return "*CLOAD\n" + "".join(f"1, {axis}, {value!r}\n" for axis, value in enumerate(way, 1)) + "*END STEP\n"
 
 
-def answer(deck: str, frequency: float, turn: np.ndarray = np.eye(3)) -> tuple[np.ndarray, list[int]]:
+def answer(deck: str, frequency: float, turn: np.ndarray = AS_IT_IS) -> tuple[np.ndarray, list[int]]:
     """(n, 3) amplitudes under a unit force, and labels."""
     text = f"*STEP, NLGEOM\n*STEADY STATE DYNAMICS, DIRECT\n{frequency}, {2 * frequency}, 2\n" + loaded(1.0, turn)
     history = fem.run(fem.parse_deck(deck + text))
