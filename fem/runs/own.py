@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fem.errors import CommandError, listed
-from fem.files import LOCK, PART, REPORT, FolderLock, Room, is_marked, on_disk, open_regular
+from fem.files import LOCK, PART, REPORT, FolderLock, Room, clear_parts, is_marked, on_disk, open_regular
 from fem.model.quantities import NODAL
 
 FEW = 3
@@ -212,6 +212,7 @@ class OwnFolder:
         try:
             self._lock.acquire()
             self.check()
+            clear_parts(self.path)
         except BaseException as error:
             self.close()
             if isinstance(error, OSError) and error.filename is None:
@@ -228,8 +229,7 @@ class OwnFolder:
         for name in names:
             (self.path / name).unlink(missing_ok=True)
         for below in {".", *self._below(), *(str(PurePosixPath(name).parent) for name in names)}:
-            for part in (self.path / below).glob(f"*{PART}"):  # of a killed run
-                part.unlink(missing_ok=True)
+            clear_parts(self.path / below)
             if below != ".":
                 with contextlib.suppress(OSError):
                     (self.path / below).rmdir()
