@@ -8,7 +8,6 @@ of 9.1 s with everything printed); a compiled parser of our own took half of tha
 from __future__ import annotations
 
 import csv
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +30,7 @@ from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED,
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, says_si, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
+from fem.runs.own import from_json, number_in
 from fem.runs.record import Acting, Event, Modes, Response, from_record
 from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete, stem_of
 from fem.runs.tables import PHASE
@@ -92,7 +92,7 @@ class Results:
         """The largest energy error and its share of the energy exchanged. Missing: the run has no increments."""
         totals = self.record.get("totals") or {}
         if "energy_exchanged" in totals:
-            numbers = float(totals["largest_energy_error"]), float(totals["energy_exchanged"])
+            numbers = number_in(totals.get("largest_energy_error")), number_in(totals["energy_exchanged"])
         else:  # a run of an earlier version
             rows = self.increments
             numbers = float(np.fmax.reduce(np.abs(rows[:, 10]))), exchanged(rows[:, 0], rows[:, 5:])
@@ -190,7 +190,7 @@ def open_results(folder: Path) -> Results:
     if not path.is_file():
         raise CommandError(f"{folder} contains no results of a run: there is no {RUN_RECORD} in it")
     try:
-        results = Results(folder, json.loads(path.read_text(encoding="utf-8")))
+        results = Results(folder, from_json(path.read_bytes()))
         results.name  # noqa: B018 - a record of another program has none
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CommandError(f"{path} cannot be read as the record of a run: {error}") from None

@@ -229,6 +229,11 @@ class TableSink(SilentSink):
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
             self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
 
+    def sync(self) -> None:
+        """Have what is written on the disk itself."""
+        for table in self._tables.values():
+            table.sync()
+
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["tables"] = {
             "sizes": {name: table.size for name, table in self._tables.items()},
@@ -340,6 +345,11 @@ class ResponseSink(SilentSink):
             columns = response_columns(name, [response], self._model.mesh)
             if table.columns[3:]:  # quantities are printed
                 table.add_rows(np.column_stack([columns[each] for each in table.columns]))
+
+    def sync(self) -> None:
+        """Have what is written on the disk itself."""
+        for table in self._tables.values():
+            table.sync()
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}

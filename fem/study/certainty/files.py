@@ -4,7 +4,6 @@ the console.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from fem.model import Model, SteadyState
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
+from fem.runs.own import from_json
 from fem.runs.read import KEY, Results, Table, instant_keys, modes_of, open_results
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
 from fem.runs.tables import COUNTED, LINES_AT_ONCE
@@ -64,7 +64,7 @@ def run_with_bars(
             replace_file(table.path, table.with_errors(instants, bars.all_bars))
         path = folder / RUN_RECORD
         limits = bars.limits()
-        record = json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars, limits)}
+        record = from_json(path.read_bytes()) | {"error_bars": record_of(bars, limits)}
         replace_file(path, as_json(record))
     finally:
         lock.release()
