@@ -14,6 +14,7 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.errors import EnergyDrift
 from fem.model import Controls, Step
+from fem.model.notices import WARNING, warning
 from fem.runs.frames import energy_error_text
 from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
