@@ -426,7 +426,9 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
         control[CONTROL.increment] = k + 1
-        if k >= control[CONTROL.judged] and has_drifted(bars, motion, dt, error, limits[LIMIT.drift_fraction]):
+        if k >= control[CONTROL.judged] and has_drifted(
+            problem.nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]
+        ):
             return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH
