@@ -222,16 +222,20 @@ def exchanged(step: Ints | Floats, energies: Floats) -> float:
     return found.largest
 
 
+EXPLAINS = 0.995
+"""Part of the energy exchanged beyond which that consists of the error."""
+
+
 def energy_error_text(error: float, of: float, heading: Any = ()) -> str:
     """``0.202 J, 4.1 % of the energy exchanged``.
 
-    error    energy error, or its change in a step;  of: energy exchanged, without which the share is left out
+    error    energy error, or its change in a step;  of: energy exchanged; the share is left out where that is no more
+             than the error, as in motions that only go on
     heading  of the deck, which says whether units are SI
     """
     if math.isnan(error):
         return "not known"
     size = f"{error + 0.0:.3g}" + (f" {SI['energy']}" if says_si(heading) else "")
-    if not of > 0.0:
+    if not abs(error) < EXPLAINS * of:
         return size
-    share = 100.0 * abs(error) / of
-    return f"{size}, {share:{'.0f' if share >= 99.5 else '.2g'}} % of the energy exchanged"
+    return f"{size}, {100.0 * abs(error) / of:.2g} % of the energy exchanged"

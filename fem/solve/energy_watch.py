@@ -59,7 +59,7 @@ class EnergyWatch:
         """The increment just taken has put more energy into the motion than the band allows."""
         error = balance(motion)
         is_gain = error > motion.energies[ENERGY.error0]
-        return is_gain and has_drifted(self.stage.bars, motion, dt, error, self.fraction)
+        return is_gain and has_drifted(self.stage.nodes, self.stage.bars, motion, dt, error, self.fraction)
 
     def leaves(self, progress: Progress, dt: float) -> str:
         """The balance has left its band: a notice, or nothing, where the run may go on.
@@ -100,7 +100,10 @@ class EnergyWatch:
         motion = progress.motion
         error = balance(motion)
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
-        if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
+        if not (
+            self.has_left
+            or (is_short and has_drifted(self.stage.nodes, self.stage.bars, motion, dt, error, self.fraction))
+        ):
             return ""
         change, exchanged = error - self.begin, float(motion.energies[ENERGY.exchanged])
         taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
@@ -123,7 +126,7 @@ class EnergyWatch:
         drift = balance(motion) - self.begin + float(energies[ENERGY.numerical] - energies[ENERGY.numerical0])
         is_judged = self.stage.is_dynamic and self.damps
         if not is_judged or not has_drifted(
-            self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
+            self.stage.nodes, self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
         ):
             return ""
         return (

@@ -39,7 +39,7 @@ REMARKS = {
         "accepted; a smaller dtmin resolves them"
     ),
     groups.RINGS: warning(
-        "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the largest displacement: "
+        "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the motion: "
         "numerical damping removes these vibrations, and TIME ERROR does not include them; ALPHA=0, or a first "
         "increment of a twentieth of their period, resolves them"
     ),

@@ -16,8 +16,15 @@ from fem.model import Dynamic
 from fem.model.quantities import in_newtons
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
-from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import ENERGY, MEMORY, Loading, Motion, Scratch
+from fem.solve.newton.evaluate import (
+    combine,
+    evaluate_instant,
+    inertia_forces,
+    multiply_dampings,
+    multiply_masses,
+    stored_energy,
+)
+from fem.solve.newton.groups import ENERGY, MEMORY, ORIGIN, TAKES_PART, Loading, Motion, Scratch
 from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -37,14 +44,14 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
-    u, v, a, force, reaction, lagged = (groups.room(system.size) for _ in range(6))
-    origin = groups.room((3, system.size))
+    u, v, a, force, reaction, lagged, spent = (groups.room(system.size) for _ in range(7))
+    origin = groups.room((4, system.size))
     u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
     state[:] = system.state
-    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent)
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -296,6 +303,14 @@ def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     motion.reaction[:] = work.reaction
 
 
+def spend(stage: StepSystem, motion: Motion) -> None:
+    """The forces that lose energy, as the recursion of a scheme begins with them."""
+    motion.spent[:] = 0.0
+    if len(stage.nodes.damping):
+        multiply_dampings(stage.problem, motion.v, motion.spent)
+    motion.spent[: len(motion.flow)] += motion.flow
+
+
 def _try(motion: Motion, work: Scratch) -> None:
     """A state becomes the trial state."""
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
@@ -327,7 +342,9 @@ def open_energies(
     energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
     energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
-    motion.origin[:] = motion.u, np.zeros(len(motion.u)), np.repeat(~stage.system.idle, 3)
+    motion.origin[:] = 0.0
+    motion.origin[ORIGIN], motion.origin[TAKES_PART] = motion.u, np.repeat(~stage.system.idle, 3)
     begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
     motion.lagged[begins] = motion.a[begins]
+    spend(stage, motion)
     motion.memory[MEMORY.forcing] = FIRST_FORCING

@@ -428,7 +428,9 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
         if record.watched.shape[0] > 0:
             note_ranges(problem, motion.u, motion.memory, record)
         control[CONTROL.increment] = k + 1
-        if k >= control[CONTROL.judged] and has_drifted(bars, motion, dt, error, limits[LIMIT.drift_fraction]):
+        if k >= control[CONTROL.judged] and has_drifted(
+            problem.nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]
+        ):
             return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

@@ -11,13 +11,14 @@ beta = 1/6, whose displacement error is one order smaller, counts with the const
 The largest component of e is compared with TIME ERROR times the size of the motion.
 
 The size of the motion is the same in every frame that travels, and what travels far does not hide what swings a little.
-In a window of increments that began at t_r, after one in which each node had the mean velocity V,
+In a window of increments that begins at t_r each node departs from its mean motion in the windows before by
 
     w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes
 
-The ground is a node where anything acts between it and the model. In the first window V = 0; in later ones half the
-extent counts, the amplitude about V. The size is the largest extent of this window and the last, or ``KEPT`` of what
-any window had beside its travel. Windows grow from a quarter of a period, in the increments that errors allow, to four.
+u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V is
+the mean velocity of the first: half a period, in increments that errors allow, has no mean that tells. The next ones
+have one and then two periods. The ground is a node where anything acts between it and the model. The size is the
+largest extent of this window and the last, or ``KEPT`` of what any window had beside its travel.
 
 Bars that vibrate faster than dt can follow make e about (omega dt)^2 times as large as their vibration. A scheme with
 numerical damping is asked to take such ringing out, so its e is filtered, with M the mass, B that of the bars alone:
@@ -54,7 +55,7 @@ from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
 from fem.forces.laws import LINEAR, RIGID, TABLE
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
-from fem.solve.newton.groups import LIMIT, MEMORY, ORIGIN, PACE, TAKES_PART, Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import LIMIT, MEMORY, ORIGIN, PACE, SUM, TAKES_PART, Loading, Motion, Problem, Scratch
 from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
@@ -62,9 +63,9 @@ FADING = 0.95
 """Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
 through zero twice a period, where increments must not grow."""
 KEPT = 0.1
-"""Part of the largest motion of the step below which the motion never counts: what comes to rest needs no increments."""
-FIRST_WINDOW, LAST_WINDOW = 0.25, 4.0
-"""Lengths of windows, in periods of as many increments as their error allows; each is twice as long as the one before."""
+"""Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
+FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
+"""Lengths of windows, in periods of as many increments as their error allows; each is twice the one before."""
 MOST_PASSES = 4
 """Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
 MOST_TURN = 0.9
@@ -163,21 +164,32 @@ def extent_of(limits: Floats, elapsed: float, motion: Motion, work: Scratch) -> 
                 way = work.u[dof] - origin[ORIGIN, dof] - elapsed * origin[PACE, dof]
                 low, high = min(low, way), max(high, way)
         largest = max(largest, high - low)
-    return largest if motion.memory[MEMORY.last_extent] == 0.0 else 0.5 * largest
+    return largest
 
 
 @inner_kernel
 def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: Scratch) -> None:
     """Remember the extent of an increment that stands; a window that is long enough ends with it."""
-    memory, origin = motion.memory, motion.origin
+    memory, origin, before = motion.memory, motion.origin, motion.memory[MEMORY.elapsed]
     memory[MEMORY.extent] = max(memory[MEMORY.extent], extent)
     memory[MEMORY.elapsed] += dt
     memory[MEMORY.counted] += 1.0
+    for dof in range(work.u.shape[0]):
+        ways = motion.u[dof] + work.u[dof] - 2.0 * origin[ORIGIN, dof] - (2.0 * before + dt) * origin[PACE, dof]
+        origin[SUM, dof] += 0.5 * dt * ways
     if memory[MEMORY.counted] < max(memory[MEMORY.window], FIRST_WINDOW * limits[LIMIT.window]):
         return
+    time = memory[MEMORY.elapsed]
+    between = 0.5 * (time + memory[MEMORY.last_elapsed])
     for dof in range(work.u.shape[0]):
-        origin[PACE, dof] = (work.u[dof] - origin[ORIGIN, dof]) / memory[MEMORY.elapsed]
-        origin[ORIGIN, dof] = work.u[dof]
+        mean = origin[SUM, dof] / time
+        if memory[MEMORY.last_elapsed] == 0.0:
+            origin[PACE, dof], origin[ORIGIN, dof] = (work.u[dof] - origin[ORIGIN, dof]) / time, work.u[dof]
+        else:
+            origin[ORIGIN, dof] += time * origin[PACE, dof] + mean * (1.0 + 0.5 * time / between)
+            origin[PACE, dof] += mean / between
+        origin[SUM, dof] = 0.0
+    memory[MEMORY.last_elapsed] = time
     memory[MEMORY.largest_extent] = max(memory[MEMORY.largest_extent], memory[MEMORY.extent] - extent)
     memory[MEMORY.last_extent] = max(memory[MEMORY.extent], limits[LIMIT.least_size])
     memory[MEMORY.window] = min(2.0 * memory[MEMORY.counted], LAST_WINDOW * limits[LIMIT.window])

@@ -83,6 +83,7 @@ class Memory(NamedTuple):
     last_extent: int  # in the one before (0: there is none)
     largest_extent: int  # of any before, less their travel
     elapsed: int  # time since this window began
+    last_elapsed: int  # length of the one before
     counted: int  # its increments so far
     window: int  # and those that end it (0: it is the first)
     last_dt: int
@@ -139,8 +140,8 @@ class Row(NamedTuple):
     factor: int  # of the loads, on an arc
 
 
-ORIGIN, PACE, TAKES_PART = range(3)
-"""Rows of ``Motion.origin``."""
+ORIGIN, PACE, SUM, TAKES_PART = range(4)
+"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))
@@ -238,12 +239,12 @@ class Loading(NamedTuple):
 
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
-    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3, 3n): u at the
-    start of a window of the error estimate, mean velocities before it, 1 for nodes that are part of the model.
-    power: what families add to the books (empty: there are none).
+    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (4, 3n): mean
+    motion, which the error estimate goes by. power: what families add to the books (empty: there are none).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
+    spent (3n,): the part of forces that lose energy in -M a of the recursion (``balance.py``).
     """
 
     u: Floats
@@ -259,6 +260,7 @@ class Motion(NamedTuple):
     lagged: Floats
     state: Floats
     power: Floats
+    spent: Floats
 
 
 class Scratch(NamedTuple):

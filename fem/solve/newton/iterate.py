@@ -154,11 +154,12 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
 
 @inner_kernel
 def scale_of(
-    scheme: Coefficients, dt: float, travels: bool, takes_part: Floats, problem: Problem, work: Scratch
+    scheme: Coefficients, dt: float, travels: bool, ground: float, takes_part: Floats, problem: Problem, work: Scratch
 ) -> float:
     """D: the forces the residual is compared with.
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    travels: v counts less the middle of its range over the nodes that take part; ``work.shift`` is used as room.
+    travels: v counts less the middle of its range over nodes that take part, and the ground where that is 1;
+    ``work.shift`` is used as room.
     In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
     these."""
     nodes = problem.nodes
@@ -169,7 +170,7 @@ def scale_of(
         v = work.v
         if travels:
             v = work.shift
-            leave_travel(work.v, takes_part, v)
+            leave_travel(ground, work.v, takes_part, v)
         if is_diagonal:
             momentum = largest_product(nodes.mass, v)
         else:
@@ -183,10 +184,10 @@ def scale_of(
 
 
 @called_kernel
-def leave_travel(v: Floats, takes_part: Floats, relative: Floats) -> None:
+def leave_travel(ground: float, v: Floats, takes_part: Floats, relative: Floats) -> None:
     """v (3n,) less the middle of its range, by component: the same in every frame that travels."""
     for c in range(3):
-        low, high = math.inf, -math.inf
+        low, high = (0.0, 0.0) if ground > 0.0 else (math.inf, -math.inf)
         for dof in range(c, v.shape[0], 3):
             if takes_part[dof] > 0.0:
                 low, high = min(low, v[dof]), max(high, v[dof])

@@ -153,6 +153,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     has_blocks = work.tangent.block.shape[0] > 0 or nodes.artificial_stiffness.shape[0] > 0
     is_bare = problem.solver in CHAINS and not has_blocks
     band, judged, travels = limits[LIMIT.drift_fraction], control[CONTROL.judged], limits[LIMIT.time_error] > 0.0
+    takes_part = motion.origin[TAKES_PART]
     while control[CONTROL.increment] < end:
         k = control[CONTROL.increment]
         dt = loading.dt[k]
@@ -178,7 +179,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             else:
                 scale = 0.0
                 if limits[LIMIT.relative] >= 0.0:
-                    scale = scale_of(scheme, dt, travels, motion.origin[TAKES_PART], problem, work)
+                    scale = scale_of(scheme, dt, travels, limits[LIMIT.ground], takes_part, problem, work)
                 good, flags = is_converged(limits, norm, scale, control[CONTROL.iteration], bars, motion, work)
                 if good and on_arc:
                     good = not strays(arc, motion.u, work.u)
@@ -195,7 +196,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                         continue
                 if good or control[CONTROL.iteration] >= limits[LIMIT.iterations]:
                     if limits[LIMIT.relative] < 0.0:
-                        scale = scale_of(scheme, dt, travels, motion.origin[TAKES_PART], problem, work)
+                        scale = scale_of(scheme, dt, travels, limits[LIMIT.ground], takes_part, problem, work)
                     if not good:
                         control[CONTROL.worst] = worst(work.residual)
                         record.increments[k, ROW.norm] = norm / scale if scale > 0.0 else norm
@@ -285,7 +286,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             if record.watched.shape[0] > 0:
                 note_ranges(problem, motion.u, memory, record)
             control[CONTROL.increment] += 1
-            if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
+            if scheme.wm != 0.0 and k >= judged and has_drifted(nodes, bars, motion, dt, error, band):
                 return groups.DRIFT
             low, level, high = limits[LIMIT.low_level], memory[MEMORY.level], limits[LIMIT.high_level]
             if limits[LIMIT.time_error] > 0.0 and not low <= level <= high:

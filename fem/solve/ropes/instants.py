@@ -30,7 +30,7 @@ from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_t
 from fem.solve.rope_states import Stages, positions
 from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, write_reactions
+from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, spend, write_reactions
 from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -210,6 +210,7 @@ class Instant:
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
+        spend(stage, motion)
         rest = np.where(acts, multiply(stage, motion.a) + centripetal(stage.bars, motion.v), 0.0)
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)

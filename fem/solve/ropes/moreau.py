@@ -282,7 +282,9 @@ class Moreau(Marcher):
                 return groups.NOT_CONVERGED
             control[CONTROL.increment] += 1
             dt = float(chunk.dt[k])
-            if k >= control[CONTROL.judged] and has_drifted(self.stage.bars, motion, dt, error, fraction):
+            if k >= control[CONTROL.judged] and has_drifted(
+                self.stage.nodes, self.stage.bars, motion, dt, error, fraction
+            ):
                 return groups.DRIFT
         return groups.DONE
 
