@@ -62,7 +62,9 @@ def sudden(
             name = system.model.mesh.named(int(system.labels[node]))
             total = f", {in_newtons(size.sum(), system.model)} at all nodes" if size.sum() > 1.01 * size[node] else ""
             text = f"{what}: {in_newtons(size[node], system.model)} at node {name}{total}, which nothing balances"
-            yield Jump(f"{text}. Unless that is intended, let it grow from the state before", size.sum() > LARGE * largest)
+            yield Jump(
+                f"{text}. Unless that is intended, let it grow from the state before", size.sum() > LARGE * largest
+            )
     dofs = now.supports.supported.nonzero()[0]
     speeds = np.zeros(system.size)
     speeds[dofs] = now.supports.velocity_after(dofs, np.array([time]))[0]
@@ -103,7 +105,9 @@ def pull(system: System, jump: Floats, u: Floats, is_rate: bool = False) -> tupl
     return system.model.mesh.named(system.label_of_bar(worst)), float(force[worst])
 
 
-def flow_forces(system: System, environment: Environment, time: float, u: Floats, at_sea: bool) -> tuple[Floats, Floats]:
+def flow_forces(
+    system: System, environment: Environment, time: float, u: Floats, at_sea: bool
+) -> tuple[Floats, Floats]:
     """(n, 3) forces of water and of wind on nodes at rest; ``at_sea``: with waves."""
     model, up = system.model, system.model.mesh.up
     found = np.zeros((2, len(system.family), 3))

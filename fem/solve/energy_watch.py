@@ -14,6 +14,7 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.errors import EnergyDrift
 from fem.model import Controls, Step
+from fem.model.notices import WARNING, warning
 from fem.runs.frames import energy_error_text
 from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
@@ -125,8 +126,8 @@ class EnergyWatch:
             self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
         ):
             return ""
-        return (
-            f"{WARNING}the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
+        return warning(
+            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
             f"numerical damping does not explain (energy_drift in run.json), more than {100.0 * self.fraction:g} %: "
             "forces change too much within increments (cables that go slack, contact); check the effect with smaller "
             "ones"

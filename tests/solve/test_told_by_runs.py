@@ -1,5 +1,5 @@
-"""What a run says by itself: jumps at the start of dynamics, strains beyond Hooke's law, tables that are left, slack ends;
-warnings are printed by quiet runs, too."""
+"""What a run says by itself: jumps at the start of dynamics, strains beyond Hooke's law, tables that are left, slack
+ends; warnings are printed by quiet runs, too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ SI
 2, 2, 3
 {steps}"""
 STATIC = "*STEP, NLGEOM\n*STATIC\n0.5, 1.\n*CLOAD\n2, 1, {force}\n*END STEP\n"
-DYNAMIC = "*STEP, NLGEOM, INC=10000\n*DYNAMIC, DIRECT{scheme}\n0.01, {time}\n{loads}*NODE PRINT\nU\n*EL PRINT\nT\n*END STEP\n"
+DYNAMIC = (
+    "*STEP, NLGEOM, INC=10000\n*DYNAMIC, DIRECT{scheme}\n0.01, {time}\n{loads}*NODE PRINT\nU\n*EL PRINT\nT\n*END STEP\n"
+)
 
 
 def told(text, what):
@@ -67,7 +69,9 @@ def test_large_strain_with_green_says_how_far_t_is_off(steps):
 
 
 @pytest.mark.parametrize(
-    ("strain", "force"), [(", STRAIN=ENGINEERING", 20.0), (", STRAIN=LOG", 20.0), ("", 4.0)], ids=["hooke", "log", "small"]
+    ("strain", "force"),
+    [(", STRAIN=ENGINEERING", 20.0), (", STRAIN=LOG", 20.0), ("", 4.0)],
+    ids=["hooke", "log", "small"],
 )
 def test_other_measures_and_small_strains_are_not_told(strain, force):
     assert not told(SPRING.format(x=1.0, strain=strain, steps=STATIC.format(force=force)), "Hooke's law")
@@ -109,6 +113,7 @@ U
 def test_a_spring_that_leaves_its_table_is_told_with_its_force(kind, ends, dofs):
     """Its farthest elongation, at which the force is still that of the last row; one that stays inside, one that ends
     level, and one that ends slack are not told."""
+
     def deck(speed, more="", first=-100.0):
         return TABLE.format(kind=kind, ends=ends, dofs=dofs, speed=speed, more=more, first=first)
 
@@ -202,7 +207,10 @@ def test_quiet_runs_print_what_is_wrong(tmp_path, monkeypatch, capsys):
     assert main(["run", "slack.inp", "--quiet"]) == 0
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.startswith("warning: step 1: no bar carries a force")
-    assert any(each.startswith("warning: step 1: no bar") for each in json.loads((tmp_path / "results/slack/run.json").read_text())["notices"])
+    assert any(
+        each.startswith("warning: step 1: no bar")
+        for each in json.loads((tmp_path / "results/slack/run.json").read_text())["notices"]
+    )
     assert main(["run", "fine.inp", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert main(["run", "slack.inp"]) == 0

@@ -38,7 +38,7 @@ DRAG = "BAR, FDD, 1., 0.3, 1.1\nBAR, FI, 1., 0.3, 2., 1.\n"
 
 
 def of_waves(history, since, ramp):
-    """Elevation and velocity of the water at node 1, from the formulas: phases count from 0, the ramp from ``since``."""
+    """Elevation and velocity of the water at node 1: phases count from 0, the ramp from ``since``."""
     omega, k, amplitude, phase, b = history.model.sea[0, :5]
     grown = 0.5 - 0.5 * np.cos(np.pi * np.clip((history.time - since) / ramp, 0.0, 1.0))
     theta = phase - omega * history.time
@@ -117,7 +117,9 @@ def test_a_vessel_rises_with_its_sea():
     assert not any("jump" in text for text in history.notices)
 
 
-WIND = HEAD.split("*AQUA")[0] + """*WIND, TYPE=VELOCITY, RAMP=2.
+WIND = (
+    HEAD.split("*AQUA")[0]
+    + """*WIND, TYPE=VELOCITY, RAMP=2.
 1.2, 10., 10., 0., 1., 0., 0.
 0., 10., 0., 0.
 1., 20., 0., 0.
@@ -126,6 +128,7 @@ WIND = HEAD.split("*AQUA")[0] + """*WIND, TYPE=VELOCITY, RAMP=2.
 *BOUNDARY
 ALL, 1, 3
 """
+)
 
 
 def test_gusts_rise_from_the_first_dynamic_step_with_wind():
