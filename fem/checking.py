@@ -622,7 +622,7 @@ def sudden_starts(model: Model, bars: Bars) -> list[str]:
         system = assemble(model)
     except ModelError:  # a run will say so
         return []
-    found, begin, u, v = [], 0.0, *system.initial_motion
+    found, begin, (u, v) = list[str](), 0.0, system.initial_motion
     before, is_at_rest, nothing = first_environment(system, u), not v.any(), np.zeros(system.size)
     for number, step in enumerate(model.steps if model.earlier is None else (), start=1):
         end, procedure = begin + step.procedure.period, step.procedure
