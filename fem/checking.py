@@ -609,8 +609,8 @@ def jumps(model: Model, bars: Bars) -> list[str]:
                 makes = f", which changes T by {in_newtons(force, model)} at once (EA dL/L0)" if force > 0.0 else ""
                 found.append(
                     f"step {number}: the prescribed displacement of nodes {some(mesh.node_names[off])} in direction "
-                    f"{given.dof} jumps to {first:g} at the start of the step{makes}: give it an AMPLITUDE, unless that "
-                    "is intended"
+                    f"{given.dof} jumps to {first:g} at the start of the step{makes}: give it an AMPLITUDE, unless "
+                    "that is intended"
                 )
             place[nodes, axis] = last
         begin += period
@@ -624,7 +624,7 @@ def sudden_starts(model: Model, bars: Bars) -> list[str]:
         system = assemble(model)
     except ModelError:  # a run will say so
         return []
-    found, begin, u, v = [], 0.0, *system.initial_motion
+    found, begin, (u, v) = list[str](), 0.0, system.initial_motion
     before, is_at_rest, nothing = first_environment(system, u), not v.any(), np.zeros(system.size)
     for number, step in enumerate(model.steps if model.earlier is None else (), start=1):
         end, procedure = begin + step.procedure.period, step.procedure
@@ -633,7 +633,10 @@ def sudden_starts(model: Model, bars: Bars) -> list[str]:
         if isinstance(procedure, Dynamic) and is_at_rest:
             started = sudden(system, before, now, begin, u, 0.0, number == 1)
             found += [f"step {number}: {jump.text}" for jump in started]
-            dofs, moved = np.concatenate([*(body.dofs for body in system.bodies), np.zeros(0, np.int64)]), nothing.copy()
+            dofs, moved = (
+                np.concatenate([*(body.dofs for body in system.bodies), np.zeros(0, np.int64)]),
+                nothing.copy(),
+            )
             moved[dofs] = now.supports.motion(dofs, np.array([begin]), after=True)[0][0] - u[dofs]
             if (pulled := pull(system, moved, u))[1] > 0.0:
                 force = in_newtons(pulled[1], model)

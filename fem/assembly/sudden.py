@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Flags, Floats
 from fem.assembly.environment import WATER, WIND, Environment, load_set
 from fem.assembly.system import System
 from fem.forces import bar
@@ -55,19 +55,20 @@ def sudden(
         "wind acts with its whole speed from the first instant on": calm[1][1] - calm[0][1],
         "gusts act with their whole strength from the first instant on (RAMP= of *WIND)": gusts,
     }
+    dofs, supported = now.supports.supported.nonzero()[0], now.supports.supported.reshape(-1, 3)
     for what, forces in causes.items():
-        size = np.linalg.norm(np.where(now.supports.supported.reshape(-1, 3), 0.0, forces), axis=1)
+        size = np.linalg.norm(np.where(supported, 0.0, forces), axis=1)
         node = int(size.argmax())
         if size[node] > SMALL * largest:
             name = system.model.mesh.named(int(system.labels[node]))
             total = f", {in_newtons(size.sum(), system.model)} at all nodes" if size.sum() > 1.01 * size[node] else ""
             text = f"{what}: {in_newtons(size[node], system.model)} at node {name}{total}, which nothing balances"
-            yield Jump(f"{text}. Unless that is intended, let it grow from the state before", size.sum() > LARGE * largest)
-    dofs = now.supports.supported.nonzero()[0]
+            is_large = bool(size.sum() > LARGE * largest)
+            yield Jump(f"{text}. Unless that is intended, let it grow from the state before", is_large)
     speeds = np.zeros(system.size)
     speeds[dofs] = now.supports.velocity_after(dofs, np.array([time]))[0]
     if speeds.any():
-        dof, (label, force) = int(np.abs(speeds).argmax()), pull(system, speeds, u, is_rate=True)
+        dof, (label, force) = int(np.abs(speeds).argmax()), pull(system, speeds, u, supported.all(axis=1))
         if force > SMALL * largest:
             size = f"{in_newtons(force, system.model)} in element {label}"
             text = f"supports set off with a jump of velocity ({speeds[dof]:.4g} at {system.name_dof(dof)})"
@@ -81,9 +82,9 @@ def of_loads(system: System, environment: Environment, time: float) -> Floats:
     return np.asarray(loads.factors(np.array([time]))[0] @ loads.vectors).reshape(-1, 3)
 
 
-def pull(system: System, jump: Floats, u: Floats, is_rate: bool = False) -> tuple[str, float]:
-    """What the bar has of it that feels most of displacements (3n,) of supports, or of their velocities: its label and
-    force."""
+def pull(system: System, jump: Floats, u: Floats, held: Flags | None = None) -> tuple[str, float]:
+    """What the bar has of it that feels most of displacements (3n,) of supports, its label and force; held (n,): of
+    velocities, beside nodes that are held."""
     constants, nodes = system.bars.constants, system.bars.nodes
     if not len(nodes):
         return "", 0.0
@@ -93,17 +94,21 @@ def pull(system: System, jump: Floats, u: Floats, is_rate: bool = False) -> tupl
     moved = np.diff(jump.reshape(-1, 3)[nodes], axis=1)[:, 0]
     size = np.linalg.norm(way, axis=1)
     felt = np.abs((moved * way).sum(axis=1)) / np.where(size > 0.0, size, 1.0)
-    if is_rate:
-        led = jump.reshape(-1, 3).any(axis=1)
-        with np.errstate(divide="ignore"):
-            lightness = np.where(led | (system.mass <= 0.0), 0.0, 1.0 / system.mass)[nodes].sum(axis=1)
-            felt *= np.where(lightness > 0.0, 1.0 / np.sqrt(stiffness * lightness), 0.0)
-    force = stiffness * np.nan_to_num(felt, posinf=0.0)
+    if held is not None:
+        moves = ~held & (system.mass > 0.0)
+        lightness = np.divide(1.0, system.mass, out=np.zeros(len(moves)), where=moves)[nodes].sum(axis=1)
+        product = stiffness * lightness
+        felt = np.divide(felt, np.sqrt(product), out=np.zeros(len(felt)), where=product > 0.0)
+    force = stiffness * felt
     worst = int(force.argmax())
+    if not force[worst] > 0.0:
+        return "", 0.0
     return system.model.mesh.named(system.label_of_bar(worst)), float(force[worst])
 
 
-def flow_forces(system: System, environment: Environment, time: float, u: Floats, at_sea: bool) -> tuple[Floats, Floats]:
+def flow_forces(
+    system: System, environment: Environment, time: float, u: Floats, at_sea: bool
+) -> tuple[Floats, Floats]:
     """(n, 3) forces of water and of wind on nodes at rest; ``at_sea``: with waves."""
     model, up = system.model, system.model.mesh.up
     found = np.zeros((2, len(system.family), 3))

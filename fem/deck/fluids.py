@@ -23,8 +23,8 @@ from fem.deck.table import NEEDED, Line, Parameters, Value, keyword, keyword_lin
 from fem.deck.waves import LARGEST_SEED, check_waves, direction, interval, is_unit
 from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water, Wind
 from fem.model.gusts import SPECTRA, Gusts, Velocities
-from fem.model.notices import warning
 from fem.model.mesh import BARS
+from fem.model.notices import warning
 
 STREAM = ("vx", "vy", "vz", "the elevation")
 NOT_FIELDS = "velocities that vary with x and y are not supported; expected vx, vy, vz, elevation"
@@ -371,7 +371,9 @@ UNITS = 1.0, 100.0, 1000.0, 1e-3, 1.0 / 0.3048, 1.0 / 0.0254
 def with_its_length(gusts: Gusts, draft: Draft) -> Gusts:
     """Davenport's spectrum is the same at all heights: its L is 1200 m, in the unit of the deck where that says so."""
     given = [length for length in gusts.length if length]
-    stated = next((length for length in given if np.isclose(length, DAVENPORTS * np.array(UNITS), rtol=1e-3).any()), 0.0)
+    stated = next(
+        (length for length in given if np.isclose(length, DAVENPORTS * np.array(UNITS), rtol=1e-3).any()), 0.0
+    )
     if other := [length for length in given if length != stated]:
         what = f"the spectrum has the length scale {stated or DAVENPORTS:g}, {other[0]:g} does not count"
         draft.notice(warning(f"*WIND, TYPE=DAVENPORT: {what}; leave L out, or use KAIMAL or VON KARMAN"))

@@ -184,7 +184,8 @@ class History:
 
         CommandError: pandas is not installed (extra ``notebook``). KeyError: no such table.
         """
-        from fem.runs.frames import frame_of, says_si
+        from fem.model.quantities import says_si
+        from fem.runs.frames import frame_of
 
         return frame_of(self.table(table), says_si(self.model.heading))
 

@@ -26,9 +26,9 @@ from fem.errors import CommandError, FemError
 from fem.files import mark_of
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
-from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows
+from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows, says_si
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
-from fem.runs.frames import energy_error_text, exchanged, says_si, unit_of
+from fem.runs.frames import energy_error_text, exchanged, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
 from fem.runs.own import from_json, number_in
 from fem.runs.record import Acting, Event, Modes, Response, from_record

@@ -87,7 +87,15 @@ class Rows:
     def joined(self, others: Sequence[Rows]) -> Rows:
         """With those of the same step that follow."""
         parts = [self, *others]
-        same = ("step", "nodes", "elements", "is_end", "sea_from", "unloaded", *(("load_factor",) if self.load_factor is None else ()))
+        same = (
+            "step",
+            "nodes",
+            "elements",
+            "is_end",
+            "sea_from",
+            "unloaded",
+            *(("load_factor",) if self.load_factor is None else ()),
+        )
         names = [each.name for each in fields(self) if each.name not in same]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(self, **arrays, is_end=parts[-1].is_end)

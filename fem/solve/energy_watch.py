@@ -129,8 +129,8 @@ class EnergyWatch:
             self.stage.nodes, self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
         ):
             return ""
-        return (
-            f"{WARNING}the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
+        return warning(
+            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
             f"numerical damping does not explain (energy_drift in run.json), more than {100.0 * self.fraction:g} %: "
             "forces change too much within increments (cables that go slack, contact); check the effect with smaller "
             "ones"

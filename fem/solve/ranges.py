@@ -1,8 +1,8 @@
 """Bars and springs that leave the range in which they are what their user has in mind: GREEN beyond small strain, and
 tables beyond their last row, where the force stays as it is.
 
-T of GREEN at the elongation e is E A (1 + e/2)(1 + e) e (``forces/laws``): (3 e + e^2)/2 above Hooke's law E A e. So it is
-whether a deck says STRAIN=GREEN or leaves it out, and whoever reads the results cannot see which.
+T of GREEN at the elongation e is E A (1 + e/2)(1 + e) e (``forces/laws``): (3 e + e^2)/2 above Hooke's law E A e.
+So it is whether a deck says STRAIN=GREEN or leaves it out, and whoever reads the results cannot see which.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def told_of_ranges(system: System, bars: Bars, memory: Floats) -> dict[int, str]
         off, name = 50.0 * abs(3.0 * e + e * e), system.model.mesh.named(system.label_of_bar(index))
         how = ("stretched", "above") if e > 0.0 else ("shortened", "below")
         found[MEMORY.stretch] = (
-            f"element {name} is {how[0]} by {100.0 * abs(e):.3g} %: with STRAIN=GREEN, the default, its T is {off:.3g} % "
-            f"{how[1]} Hooke's law, E A (L - L0)/L0; STRAIN=ENGINEERING in *SOLID SECTION follows that law"
+            f"element {name} is {how[0]} by {100.0 * abs(e):.3g} %: with STRAIN=GREEN, the default, its T is {off:.3g} "
+            f"% {how[1]} Hooke's law, E A (L - L0)/L0; STRAIN=ENGINEERING in *SOLID SECTION follows that law"
         )
     if memory[MEMORY.stray] > 0.0:
         is_spring, index, _ = watched[int(memory[MEMORY.stray_at])].tolist()

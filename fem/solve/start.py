@@ -70,7 +70,7 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
     if is_off.any() and not is_late:
         instant, before = loading_at(stage, motion, time), motion.u.copy()
         evaluate_start(stage, motion, instant)
-        open_energies(stage, motion, instant, is_first)
+        open_energies(stage, motion, instant, is_first, goes_on=True)  # the accelerations stay as they are
         motion.u[dofs[is_off]] = u[0][is_off]
         expand(stage.equations, motion.u)
         if has_rods and not keep_lengths(stage, motion, time):
@@ -317,9 +317,7 @@ def _try(motion: Motion, work: Scratch) -> None:
     work.multiplier[:] = motion.multiplier
 
 
-def open_energies(
-    stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False
-) -> None:
+def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False) -> None:
     """Reactions and energies at the start of a step, the step's loads acting; ``goes_on``: its recursion goes on with
     the accelerations of that of the step before (INITIAL=NO), which need not be those of the tables.
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
