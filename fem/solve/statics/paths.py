@@ -309,7 +309,9 @@ class PathWatch:
         constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
         motion = self.step.progress.motion
         thermal = [loading_at(stage, motion, each.time).thermal_end[0] for each in (before, after)]
-        unstressed = np.maximum(*thermal)[those] - constants[bar.STRESS0] / constants[bar.YOUNG]
+        young = constants[bar.YOUNG]
+        relief = np.divide(constants[bar.STRESS0], young, out=np.zeros_like(young), where=young > 0.0)
+        unstressed = np.maximum(*thermal)[those] - relief
         length0 = 1.0 / constants[bar.INV_LENGTH]
         square = np.where(strain == GREEN, 1.0 + 2.0 * unstressed, (1.0 + unstressed) ** 2)
         square = length0**2 * np.where(strain == LOG, np.exp(2.0 * unstressed), square)
