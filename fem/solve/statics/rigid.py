@@ -57,7 +57,7 @@ class Rigid(NamedTuple):
 
     def shapes(self) -> Floats:
         """(k, 3, r) displacements."""
-        return np.einsum("kij,jr->kir", fields(self.place, self.centre, self.size), self.motions)
+        return np.asarray(np.einsum("kij,jr->kir", fields(self.place, self.centre, self.size), self.motions))
 
 
 def fields(place: Floats, centre: Floats, size: float) -> Floats:

@@ -212,7 +212,7 @@ class PathWatch:
             self.negative = first
             return None
         self.negative = count
-        return [*found, *self._jump(here, after, is_whole)]
+        return [*found, *self._jump(before, here, after, is_whole)]
 
     def where_it_ends(self, dt: float) -> str:
         """What is to be said where no increment of dt goes on from here: that the path ends; nothing if it does not."""
@@ -223,7 +223,7 @@ class PathWatch:
         for there in self._parts(before, before.time + dt, None):
             is_whole = there is not None
             here = there or here
-        ends = [] if is_whole or here.time == before.time else list(self._ends(here, before.time + dt))
+        ends = [] if is_whole else list(self._ends(before, here, before.time + dt))
         self._put(before)
         self._pass_on(ends)
         return "".join(f"; {self._ending(each)}" for each in ends)
@@ -323,19 +323,25 @@ class PathWatch:
         nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
         return bool(((nearest**2).sum(axis=1) >= (1.0 - SMALL) * square).all())
 
-    def _jump(self, here: Place, after: Place, is_whole: bool) -> Iterator[Critical]:
+    def _jump(self, before: Place, here: Place, after: Place, is_whole: bool) -> Iterator[Critical]:
         """What ends the path at a place, and the jump to where the increment has ended."""
         if not is_whole:
-            yield from self._ends(here, after.time)
+            yield from self._ends(before, here, after.time)
         yield Critical("jump", after.time, math.nan, True, None)
 
-    def _ends(self, here: Place, time: float) -> Iterator[Critical]:
-        """The critical point beside a place, from which no way leads to the load of another time."""
-        spectrum, ahead = self._spectrum_at(here), self._foretold(here, time)
+    def _ends(self, before: Place, here: Place, time: float) -> Iterator[Critical]:
+        """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
+        almost zero there. Nothing: something else ends the path (a law of bars, a bar without length)."""
+        start, spectrum = self._spectrum_at(before), self._spectrum_at(here)
+        if spectrum.negative < 0 or here.time == before.time:
+            return
         numbers = [number for number in (spectrum.negative - 1, spectrum.negative) if 0 <= number < spectrum.size]
-        _, v = min((spectrum.pair(number) for number in numbers), key=lambda pair: abs(pair[0]))
-        across = v is not None and ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
-        yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
+        pairs = [(*spectrum.pair(number), start.pair(number)[0]) for number in numbers]
+        for value, v, first in sorted(pairs, key=lambda each: abs(each[0]))[:1]:
+            if v is not None and abs(value) <= NEAR * abs(first):
+                ahead = self._foretold(here, time)
+                across = ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
+                yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
 
     # Critical points
 
@@ -397,7 +403,7 @@ class PathWatch:
         self._pass_on(found)
         if found and found[-1].kind == "jump":
             ends = found[-2] if len(found) > 1 else None
-            how = f": {self._ending(ends)}" if ends else ", although its path goes on; smaller increments stay on it"
+            how = f": {self._ending(ends)}" if ends else ", off the path from its start; try smaller increments"
             step.notify(f"increment {number} jumps to another equilibrium{how}")
             return
         branches = [each for each in found if each.kind == "bifurcation" and each.rises]
