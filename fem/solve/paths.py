@@ -24,9 +24,12 @@ from fem.arrays import Floats
 from fem.assembly.equations import condense
 from fem.forces import bar
 from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import acting
 from fem.forces.fluid import FLUID
 from fem.forces.laws import BILINEAR, GREEN, LOG
+from fem.forces.reeving import REEVING
+from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import COUNT, STIFFNESS
 from fem.linear.inertia import Spectrum
@@ -58,6 +61,10 @@ BALANCED = 1e-4
 """Part of the largest force that may be out of balance at the start of a path."""
 SMALL = 1e-9
 """Part of the stiffness, or of the displacements, that is none."""
+
+
+HARMLESS = (SEABED, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING)
+"""Families that lose no stability while no bar is pressed."""
 
 
 class Place(NamedTuple):
@@ -97,8 +104,7 @@ def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
 
 
 def may_lose(stage: StepSystem) -> bool:
-    """There may be more than one equilibrium: something besides cables, springs, the seabed and the sea may be pressed,
-    or pushes."""
+    """There may be more than one equilibrium: something besides cables may be pressed, or pushes."""
     is_bar = bool((stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
     return is_bar or _others(stage) or bool(stage.system.model.corners)
 
@@ -106,7 +112,7 @@ def may_lose(stage: StepSystem) -> bool:
 def _others(stage: StepSystem) -> bool:
     """Whose stiffness is not known to be positive, bars apart."""
     springs = stage.system.springs.constants
-    families = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
+    families = any(family not in HARMLESS for family, _ in acting(stage.system.families))
     return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
 
 
@@ -212,7 +218,9 @@ class PathWatch:
             self.negative = first
             return None
         self.negative = count
-        return [*found, *self._jump(before, here, after, is_whole)]
+        ends = [] if is_whole else list(self._ends(before, here, after.time))
+        jump = Critical("jump", after.time, math.nan, True, None)
+        return [*found, *ends, jump] if ends or is_whole else found  # not followed, and nothing to be seen: no claim
 
     def where_it_ends(self, dt: float) -> str:
         """What is to be said where no increment of dt goes on from here: that the path ends; nothing if it does not."""
@@ -322,12 +330,6 @@ class PathWatch:
         share = np.divide(-(d0 * (d1 - d0)).sum(axis=1), turn, out=np.zeros(len(turn)), where=turn > 0.0)
         nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
         return bool(((nearest**2).sum(axis=1) >= (1.0 - SMALL) * square).all())
-
-    def _jump(self, before: Place, here: Place, after: Place, is_whole: bool) -> Iterator[Critical]:
-        """What ends the path at a place, and the jump to where the increment has ended."""
-        if not is_whole:
-            yield from self._ends(before, here, after.time)
-        yield Critical("jump", after.time, math.nan, True, None)
 
     def _ends(self, before: Place, here: Place, time: float) -> Iterator[Critical]:
         """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
