@@ -135,7 +135,7 @@ class Frame:
 @frozen
 class Event:
     """A change of regime: taut, slack, impact, cutback, or snap, a line that becomes taut in an increment too long to
-    show it; on static paths limit, bifurcation and jump (``solve/statics/paths.py``), with the load factor of RIKS.
+    show it; on static paths limit, bifurcation and jump (``solve/paths.py``), with the load factor of RIKS.
     ``element`` and ``node`` (that meets or leaves a plane) are labels, 0 for none."""
 
     step: int

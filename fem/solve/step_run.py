@@ -38,6 +38,7 @@ from fem.solve.newton.groups import (
     Loading,
     Record,
 )
+from fem.solve.paths import may_lose, path_of
 from fem.solve.ranges import FARTHEST, told_of_ranges
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
@@ -45,7 +46,6 @@ from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
-from fem.solve.statics.paths import may_lose, path_of
 from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
@@ -56,9 +56,9 @@ MORE_ITERATIONS = 4
 """As many as the given limit, where corrections are small on purpose: 94 were needed at most for 100 hanging bodies."""
 
 if TYPE_CHECKING:
+    from fem.solve.paths import PathWatch
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
-    from fem.solve.statics.paths import PathWatch
 
 
 LOST = (SINGULAR, groups.NOT_CONVERGED, groups.NOT_FINITE)

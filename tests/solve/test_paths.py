@@ -106,7 +106,7 @@ def critical(text: str, kind: str) -> list[float]:
 def test_limit_loads(strain, known):
     """Closed forms, and their published digits; both limits, whatever the length of the arcs."""
     assert limit_load(0.1, strain) == pytest.approx(known, rel=1e-9)
-    for data in ("0.05, 1., , 0.05", "1., 1."):
+    for data in ("0.05, 1., , 0.05", "1., 1., , "):
         found = critical(truss(0.1, 400.0, f"*STATIC, RIKS\n{data}, , 3, 3, -0.22", strain=strain), "limit")
         np.testing.assert_allclose(found, [known / 400.0, -known / 400.0], rtol=1e-9)
 
@@ -168,7 +168,7 @@ def test_paths_without_critical_points_are_silent(load):
     assert not history.events and not any("jump" in notice or "bifurc" in notice for notice in history.notices)
 
 
-@pytest.mark.parametrize("size", [12, 300])
+@pytest.mark.parametrize("size", [12, 120])
 def test_inertia(size):
     """Against all eigenvalues (LAPACK), small and large; vectors by their residual. An unsymmetric matrix has none."""
     rng = np.random.default_rng(size)

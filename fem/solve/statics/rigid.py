@@ -40,6 +40,7 @@ class Rigid(NamedTuple):
 
     nodes    (k,) of the body;  place (k, 3) now, centre (3,), size of the body
     motions  (6, r)  orthonormal: translations, rotations times size
+    is_held  by some support or other, against other motions
     """
 
     nodes: Ints
@@ -47,10 +48,16 @@ class Rigid(NamedTuple):
     centre: Floats
     size: float
     motions: Floats
+    is_held: bool
+
+    def turns(self, forces: Floats) -> bool:
+        """Forces (k, 3) change as they turn with the body: where they do not turn, they turn it back, or over."""
+        change = np.cross(self.motions[3:].T[:, None, :], forces[None])
+        return bool(np.abs(change).max(initial=0.0) > NONE * np.abs(forces).max(initial=0.0))
 
     def shapes(self) -> Floats:
         """(k, 3, r) displacements."""
-        return np.einsum("kij,jr->kir", fields(self.place, self.centre, self.size), self.motions)
+        return np.asarray(np.einsum("kij,jr->kir", fields(self.place, self.centre, self.size), self.motions))
 
 
 def fields(place: Floats, centre: Floats, size: float) -> Floats:
@@ -84,7 +91,7 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
         _, values, those = np.linalg.svd(rows @ moving.T, full_matrices=True)
         motions = moving.T @ those[int(np.count_nonzero(values > 1e-7)) :].T
         if motions.shape[1]:
-            found.append(Rigid(its, place[its], centre, size, motions))
+            found.append(Rigid(its, place[its], centre, size, motions, bool(rows.any())))
     return found
 
 
@@ -128,6 +135,7 @@ def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> s
     """Hold the free rigid motions in the tangent; a notice of them, or nothing.
     The state must have been evaluated into ``stage.work``."""
     free = [each for each in rigid_motions(stage, motion) if not np.any(_parts(stage, each))]
+    free = [each for each in free if not _is_loaded(stage, motion, each)]
     free = [each for each in free if _turns_freely(stage, motion, now, each, nlgeom)]
     if not free:
         return ""
@@ -146,6 +154,13 @@ def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> s
     return f"{', '.join(texts)}: the loads have no part along them, and they are held in the tangent only"
 
 
+def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
+    """A body on supports whose loads turn it back, and whose bars carry forces: a hanging line stands by itself."""
+    free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
+    loads = (load.reshape(-1, 3)[each.nodes] for load in _together(stage.loads))
+    return each.is_held and any(map(each.turns, loads)) and each.turns(motion.force.reshape(-1, 3)[each.nodes] * free)
+
+
 def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> None:
     """ModelError where a load has a part along a free rigid motion, and no load turns the body back."""
     if len(stage.loads.cases) == 0:
@@ -159,8 +174,7 @@ def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bo
         if moves.shape[1] and np.linalg.norm(moves.T @ along) > NONE * np.linalg.norm(along):
             along = moves @ (moves.T @ along)  # what anybody would name
         along /= np.linalg.norm(along)
-        acting = stage.work.load.reshape(-1, 3)[each.nodes]
-        if np.abs(np.cross(along[3:], acting)).max() > NONE * max(np.abs(acting).max(), np.finfo(float).tiny):
+        if each.turns(stage.work.load.reshape(-1, 3)[each.nodes]):
             continue
         raise ModelError(
             f"nothing holds the part with node {stage.system.labels[each.nodes[0]]} against {_name(each, along)}, and "

@@ -24,9 +24,12 @@ from fem.arrays import Floats
 from fem.assembly.equations import condense
 from fem.forces import bar
 from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import acting
 from fem.forces.fluid import FLUID
 from fem.forces.laws import BILINEAR, GREEN, LOG
+from fem.forces.reeving import REEVING
+from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import COUNT, STIFFNESS
 from fem.linear.inertia import Spectrum
@@ -58,6 +61,10 @@ BALANCED = 1e-4
 """Part of the largest force that may be out of balance at the start of a path."""
 SMALL = 1e-9
 """Part of the stiffness, or of the displacements, that is none."""
+
+
+HARMLESS = (SEABED, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING)
+"""Families that lose no stability while no bar is pressed."""
 
 
 class Place(NamedTuple):
@@ -97,8 +104,7 @@ def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
 
 
 def may_lose(stage: StepSystem) -> bool:
-    """There may be more than one equilibrium: something besides cables, springs, the seabed and the sea may be pressed,
-    or pushes."""
+    """There may be more than one equilibrium: something besides cables may be pressed, or pushes."""
     is_bar = bool((stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
     return is_bar or _others(stage) or bool(stage.system.model.corners)
 
@@ -106,7 +112,7 @@ def may_lose(stage: StepSystem) -> bool:
 def _others(stage: StepSystem) -> bool:
     """Whose stiffness is not known to be positive, bars apart."""
     springs = stage.system.springs.constants
-    families = any(family not in (SEABED, FLUID, ADDED_MASS) for family, _ in acting(stage.system.families))
+    families = any(family not in HARMLESS for family, _ in acting(stage.system.families))
     return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
 
 
@@ -212,7 +218,9 @@ class PathWatch:
             self.negative = first
             return None
         self.negative = count
-        return [*found, *self._jump(here, after, is_whole)]
+        ends = [] if is_whole else list(self._ends(before, here, after.time))
+        jump = Critical("jump", after.time, math.nan, True, None)
+        return [*found, *ends, jump] if ends or is_whole else found  # not followed, and nothing to be seen: no claim
 
     def where_it_ends(self, dt: float) -> str:
         """What is to be said where no increment of dt goes on from here: that the path ends; nothing if it does not."""
@@ -223,7 +231,7 @@ class PathWatch:
         for there in self._parts(before, before.time + dt, None):
             is_whole = there is not None
             here = there or here
-        ends = [] if is_whole or here.time == before.time else list(self._ends(here, before.time + dt))
+        ends = [] if is_whole else list(self._ends(before, here, before.time + dt))
         self._put(before)
         self._pass_on(ends)
         return "".join(f"; {self._ending(each)}" for each in ends)
@@ -309,7 +317,9 @@ class PathWatch:
         constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
         motion = self.step.progress.motion
         thermal = [loading_at(stage, motion, each.time).thermal_end[0] for each in (before, after)]
-        unstressed = np.maximum(*thermal)[those] - constants[bar.STRESS0] / constants[bar.YOUNG]
+        young = constants[bar.YOUNG]
+        relief = np.divide(constants[bar.STRESS0], young, out=np.zeros_like(young), where=young > 0.0)
+        unstressed = np.maximum(*thermal)[those] - relief
         length0 = 1.0 / constants[bar.INV_LENGTH]
         square = np.where(strain == GREEN, 1.0 + 2.0 * unstressed, (1.0 + unstressed) ** 2)
         square = length0**2 * np.where(strain == LOG, np.exp(2.0 * unstressed), square)
@@ -321,19 +331,19 @@ class PathWatch:
         nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
         return bool(((nearest**2).sum(axis=1) >= (1.0 - SMALL) * square).all())
 
-    def _jump(self, here: Place, after: Place, is_whole: bool) -> Iterator[Critical]:
-        """What ends the path at a place, and the jump to where the increment has ended."""
-        if not is_whole:
-            yield from self._ends(here, after.time)
-        yield Critical("jump", after.time, math.nan, True, None)
-
-    def _ends(self, here: Place, time: float) -> Iterator[Critical]:
-        """The critical point beside a place, from which no way leads to the load of another time."""
-        spectrum, ahead = self._spectrum_at(here), self._foretold(here, time)
+    def _ends(self, before: Place, here: Place, time: float) -> Iterator[Critical]:
+        """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
+        almost zero there. Nothing: something else ends the path (a law of bars, a bar without length)."""
+        start, spectrum = self._spectrum_at(before), self._spectrum_at(here)
+        if spectrum.negative < 0 or here.time == before.time:
+            return
         numbers = [number for number in (spectrum.negative - 1, spectrum.negative) if 0 <= number < spectrum.size]
-        _, v = min((spectrum.pair(number) for number in numbers), key=lambda pair: abs(pair[0]))
-        across = v is not None and ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
-        yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
+        pairs = [(*spectrum.pair(number), start.pair(number)[0]) for number in numbers]
+        for value, v, first in sorted(pairs, key=lambda each: abs(each[0]))[:1]:
+            if v is not None and abs(value) <= NEAR * abs(first):
+                ahead = self._foretold(here, time)
+                across = ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
+                yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
 
     # Critical points
 
@@ -395,7 +405,7 @@ class PathWatch:
         self._pass_on(found)
         if found and found[-1].kind == "jump":
             ends = found[-2] if len(found) > 1 else None
-            how = f": {self._ending(ends)}" if ends else ", although its path goes on; smaller increments stay on it"
+            how = f": {self._ending(ends)}" if ends else ", off the path from its start; try smaller increments"
             step.notify(f"increment {number} jumps to another equilibrium{how}")
             return
         branches = [each for each in found if each.kind == "bifurcation" and each.rises]
