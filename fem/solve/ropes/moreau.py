@@ -40,6 +40,7 @@ from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
 from fem.forces.protocol import GIVEN, TAKEN
+from fem.solve.momenta import kept_momenta
 from fem.solve.newton import evaluate, groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
@@ -136,14 +137,17 @@ QUICKER = 1e-2
 """Fraction of the kinetic energy that may be given back to the motion of an increment."""
 
 
-def take_from_motion(stage: StepSystem, energy: float) -> float:
-    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was."""
+def take_from_motion(stage: StepSystem, energy: float, drift: Floats | None = None) -> float:
+    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was.
+    drift (3n,): the part of them that goes with momenta that stay"""
     work = stage.work
-    evaluate.multiply_masses(stage.problem, work.v, work.momentum)
-    kinetic = 0.5 * float(work.v @ work.momentum)
+    own = work.v if drift is None else work.v - drift
+    evaluate.multiply_masses(stage.problem, own, work.momentum)
+    kinetic = 0.5 * float(own @ work.momentum)
     taken = min(max(energy, -QUICKER * kinetic), kinetic)
     if kinetic > 0.0:
-        work.v[:] *= np.sqrt(1.0 - taken / kinetic)
+        own *= np.sqrt(1.0 - taken / kinetic)
+        work.v[:] = own if drift is None else own + drift
     return taken
 
 
@@ -234,6 +238,7 @@ class Moreau(Marcher):
         self.holds: Flags = self.pulls.copy()
         self.spare, self.trouble = 0.0, "its iteration did not converge"
         self.happened: list[tuple[int, int, str, float]] = []
+        self.kept = kept_momenta(stage)
         self.creeps = False
 
     def refuse(self, held: Ints, motion: Motion) -> None:
@@ -384,6 +389,8 @@ class Moreau(Marcher):
         if not self._correct(float(chunk.dt[k])):
             return None
         move = work.u - before
+        quicker, drift = self._keep_momenta(float(chunk.dt[k]), motion.u, before, rows[:count].T @ pull[:count])
+        taken -= quicker
         if np.any(move):
             strain, given = put_in(k, stage, through, move, strain)
             if np.any(chunk.support_u[k] != motion.u[chunk.support_dofs]):
@@ -393,11 +400,24 @@ class Moreau(Marcher):
         lent = min(rubs, max(-taken, 0.0))  # friction that goes the wrong way for a moment is none
         taken, rubs = taken + lent, rubs - lent
         if taken < 0.0 or not np.any(law.arrives):
-            taken += take_from_motion(stage, -taken)
+            taken += take_from_motion(stage, -taken, drift)
             motion.energies[ENERGY.work] -= min(taken, 0.0)  # what rests cannot give it
             taken = max(taken, 0.0)
         self._note(k, law, pull[:count], loss[:count], taken, rubbed)
         return float(close_with_losses(k, iterations, strain, taken + rubs, through))
+
+    def _keep_momenta(self, dt: float, u: Floats, before: Floats, pull: Floats) -> tuple[float, Floats | None]:
+        """Rigid velocities that give back what the correction of positions, and pulls along the gradients of an earlier
+        guess, took of momenta that stay. The energy that they put in, and the velocity (3n,) that goes with these
+        momenta (None: there are none). before, pull (3n,): positions before the correction; force of ropes and rods"""
+        work, kept, place = self.stage.work, self.kept, self.stage.nodes.place
+        if not kept:
+            return 0.0, None
+        momentum, now = kept.momentum(work.v), kept.motions(place + work.u)
+        wanted = kept.motions(place + before) @ momentum + dt * kept.motions(place + 0.5 * (u + before)) @ pull
+        change, drift = kept.rigid(now, np.column_stack([wanted - now @ momentum, wanted]))
+        work.v[:] += change
+        return float(change @ (momentum + 0.5 * kept.momentum(change))), drift
 
     def _correct(self, dt: float) -> bool:
         """Move the trial positions until no rope is too long, and rods and ropes that pull have their lengths."""
