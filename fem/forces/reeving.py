@@ -423,7 +423,7 @@ def pull_at(
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
     mesh = model.mesh
-    between = mesh.pulley_nodes
+    between = np.where(system.bar_index < 0, mesh.pulley_nodes, -1)  # those of constant length are bars
     is_wound = np.zeros(len(between), np.bool_)
     is_wound[model.reach.wound] = True
     elements = np.flatnonzero(is_wound | (between >= 0))
