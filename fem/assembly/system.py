@@ -320,11 +320,12 @@ class _Builder:
         length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
         self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
         self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
-        legs = self.family[self.reeved, 1, None] + np.arange(2)  # which have the whole length, and half of what it lacks
+        legs = self.family[self.reeved, 1, None] + np.arange(2)  # they have the whole length, and half of what it lacks
         apart = (1.0 / self.constants[bar.INV_LENGTH, legs]).sum(axis=1, keepdims=True)
         given = given_lengths(mesh, model.rest_lengths)[self.reeved, None]
         given = np.where(np.isnan(given), apart, given)
-        self.constants[bar.INV_LENGTH, legs], self.constants[bar.BASE_CONSTANT, legs] = 1.0 / given, 0.5 * (apart - given)
+        self.constants[bar.INV_LENGTH, legs] = 1.0 / given
+        self.constants[bar.BASE_CONSTANT, legs] = 0.5 * (apart - given)
         self.mass, self.damping = np.zeros(count), np.zeros(count)
         self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
         self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)

@@ -362,9 +362,7 @@ def blame_materials(
         blame_step(draft, step, len(wound) > 0, is_heavy)
 
 
-def blame_constant(
-    draft: Draft, mesh: model.Mesh, ropes: Ints, given: MaterialDraft, material: model.Material
-) -> None:
+def blame_constant(draft: Draft, mesh: model.Mesh, ropes: Ints, given: MaterialDraft, material: model.Material) -> None:
     """What ropes over pulleys (their elements) do not have where they keep their length."""
     what = f"the rope over a pulley of material {material.name} is *INEXTENSIBLE"
     if material.density > 0.0:

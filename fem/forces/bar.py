@@ -64,6 +64,7 @@ from fem.forces.laws import (
     releases,
 )
 from fem.forces.protocol import Trial
+from fem.forces.running import LEAST_LEG
 from fem.lanes import common, some, where
 
 MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
@@ -323,11 +324,14 @@ def turning(e: int, u: Floats, w: Vector, bars: Bars) -> float:
 @called_kernel
 def evaluate_legs(
     law: int, first: int, last: int, trial: Trial, bars: Bars, tangent: bool, force: Floats, bar_tangent: Floats
-) -> None:
-    """What ``evaluate_block`` has of bars, of the branches first..last of ropes over pulleys; slack ones do not pull."""
+) -> float:
+    """What ``evaluate_block`` has of bars, of the branches first..last of ropes over pulleys; slack ones do not pull.
+    Infinite where one has come to its end."""
+    energy = 0.0
     for e in range(first, last):
         i, j, inverse = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], bars.constants[INV_LENGTH, e]
         (dx, dy, dz), length, longer = leg_of(e, trial.u1, bars)
+        energy += where(length * inverse < LEAST_LEG, math.inf, 0.0)
         each = 1.0 / length
         nx, ny, nz = each * dx, each * dy, each * dz
         mx, my, mz = nx, ny, nz
@@ -356,6 +360,7 @@ def evaluate_legs(
         bar_tangent[Q + 2, e] = nz / inverse
         bar_tangent[PULL, e] = pull * inverse
         bar_tangent[GAP, e] = (longer + bars.constants[BASE_CONSTANT, e]) / inverse
+    return energy
 
 
 @inner_kernel
@@ -414,7 +419,7 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
             which = Kind(ENGINEERING, BILINEAR, False, False, tangent)
             energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
         elif kind >= LEG:
-            evaluate_legs(law, first, last, trial, bars, tangent, force, bar_tangent)
+            energy += evaluate_legs(law, first, last, trial, bars, tangent, force, bar_tangent)
         else:
             which = Kind(kind, law, secant, viscous, tangent)
             energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)

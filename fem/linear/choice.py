@@ -269,7 +269,12 @@ BLOCK, NODE = 27, 60
 
 
 def plan_of(
-    edges: Ints, rods: Ints, free: Ints, equations: Equations, most: float, equation: Ints | None = None,
+    edges: Ints,
+    rods: Ints,
+    free: Ints,
+    equations: Equations,
+    most: float,
+    equation: Ints | None = None,
     row: Ints | None = None,
 ) -> Plan | None:
     """Plan for the nodes of bars, then of pairs (m + p, 2), and those of rods; None beyond ``most`` multiplications.

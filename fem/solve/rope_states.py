@@ -87,8 +87,8 @@ def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:
     over = np.flatnonzero(system.bars.kinds[:, 0] == LEG)
     if len(over) and what == "EXPLICIT":
         raise ModelError(
-            f"{system.name_bar(int(over[0]))} is an inextensible rope over a pulley, which {what} does not support: use "
-            "an implicit integrator, or *ELASTIC"
+            f"{system.name_bar(int(over[0]))} is an inextensible rope over a pulley, which {what} does not support: "
+            "use an implicit integrator, or *ELASTIC"
         )
     if what and len(ropes):
         kind = "rope" if system.bars.constants[PLUS, ropes[0]] != 0.0 else "stop"

@@ -20,8 +20,8 @@ AWAY = 1e-13
 
 @inner_kernel
 def gap_of(e: int, u: Floats, bars: Bars) -> float:
-    """g = (l^2 - L0^2)/2 of bar e at displacement u (a stop: - g), to first order where it is geometrically linear; of a
-    rope over a pulley L0 (l1 + l2 - L0)."""
+    """g = (l^2 - L0^2)/2 of bar e at displacement u (a stop: - g), to first order where it is geometrically linear;
+    of a rope over a pulley L0 (l1 + l2 - L0)."""
     if bars.kinds[e, 0] >= LEG:
         return gap_of_legs(e, u, bars)
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]

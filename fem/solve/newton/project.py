@@ -108,7 +108,8 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
 
 @inner_kernel
 def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scratch) -> None:
-    """G a + |v_j - v_i|^2 (of branches over pulleys ``turning``) into the gaps of the rods; ``secant``: in the middle of the increment that began at u0."""
+    """G a + |v_j - v_i|^2 (of branches over pulleys ``turning``) into the gaps of the rods; ``secant``: in the middle
+    of the increment that began at u0."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
