@@ -31,7 +31,7 @@ from fem.forces.fluid import FLUID
 from fem.forces.laws import LINEAR, LOG
 from fem.forces.moments import MOMENTS
 from fem.forces.protocol import Family
-from fem.forces.reeving import REEVING
+from fem.forces.reeving import REEVING, trouble_of_legs
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
@@ -111,7 +111,7 @@ def sliding_ones(groups: Groups) -> list[str]:
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:
     """Why forces do not go on in a state that is not finite; empty: they have no reason."""
     found = (family.trouble(group, system, u, state) for family, group in acting(system.families))
-    return next(filter(None, found), "")
+    return trouble_of_legs(system, u) or next(filter(None, found), "")
 
 
 def massive_ones(groups: Groups) -> list[str]:

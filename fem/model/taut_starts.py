@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.model import BarSection, Model
-from fem.model.curves import evaluate
+from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.notices import damps_waves, held_dofs
 from fem.model.steps import Dynamic
@@ -89,7 +89,7 @@ def _loads(model: Model) -> tuple[Floats, Floats]:
     np.add.at(mass, legs, part[:, None])
 
     def at_start(amplitude: str | None) -> float:
-        return 1.0 if amplitude is None else float(evaluate(model.amplitudes[amplitude], np.zeros(1))[0])
+        return 1.0 if amplitude is None else float(evaluate(Follow(model.amplitudes[amplitude], 0.0), np.zeros(1))[0])
 
     for load in step.distributed_loads:
         if load.kind == "GRAV":

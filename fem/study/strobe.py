@@ -14,6 +14,7 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
+from fem.forces.bar import heads
 from fem.forces.families import with_history
 from fem.model import Model
 from fem.runs.record import SilentSink, Sink
@@ -168,12 +169,12 @@ class Strobe:
         """Rods and taut ropes to their lengths, others no longer, and stops no shorter, than they may be.
         Returns the stage whose rods are the former."""
         last, motion, ropes = self.last, self.last.progress.motion, self.last.at_start
-        stage, firm, may = last.stage, last.stage, np.zeros(len(last.stage.bars.rods), np.bool_)
+        stage, firm, may = last.stage, last.stage, np.zeros(len(heads(last.stage.bars)), np.bool_)
         if isinstance(ropes, Switched):
             stages = ropes.stages
             taut = np.zeros(len(stages.ropes), np.bool_) if taut is None else taut
             stage, firm = stages.of(taut | (gaps_of(stages.first.bars, stages.ropes, motion.u) > 0.0)), stages.of(taut)
-            may = np.isin(stage.bars.rods, stages.ropes[~taut])
+            may = np.isin(heads(stage.bars), stages.ropes[~taut])
         if len(may):
             try:
                 move_to_nearest(stage, motion, loading_at(stage, motion, last.clock.start), self.mass, may)
@@ -216,7 +217,7 @@ class Strobe:
         dofs = Independent(stage.nodes.dof_kind, stage.equations)
         basis: Floats = np.eye(len(dofs.unknown))
         reading = basis
-        if count := len(stage.bars.rods):
+        if count := len(heads(stage.bars)):
             evaluate_rods(stage, self.last.progress.motion, self.last.clock.start)
             rows = dense(over_independent(stage, stage.nodes.dof_kind))
             basis = np.linalg.qr(rows.T, mode="complete")[0][:, count:]

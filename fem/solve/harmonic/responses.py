@@ -31,9 +31,9 @@ from fem.assembly.equations import expand
 from fem.assembly.supports import dofs_of
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
-from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, senses
+from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, rows_of, senses
 from fem.forces.families import FAMILIES, FIRST
-from fem.forces.laws import GREEN, LINEAR, LOG
+from fem.forces.laws import GREEN, LEG, LINEAR, LOG
 from fem.forces.springs import DAMPING, spring_slopes
 from fem.linear.factors import equilibrated
 from fem.model import SteadyState, Step
@@ -265,11 +265,11 @@ class Bars:
     def values(self, small: Small, answer: Answer) -> Complexes:
         """(m, 4) amplitudes of E, S, N, T."""
         longer = (self.way * (small.stiffness.incidence @ answer.u.reshape(-1, 3))).sum(axis=1) / self.length
-        tension = (self.way * small.stiffness.bar_forces(answer.u)).sum(
-            axis=1
-        ) / self.length + self.length * answer.pull
+        tension = (self.way * small.stiffness.bar_forces(answer.u)).sum(axis=1) / self.length
+        tension += self.length * answer.pull
+        longer[self.measure >= LEG] = 0.0  # ropes over pulleys, whose whole length is constant
         rods = small.stage.bars.rods
-        tension[rods] = self.sense[rods] * self.length[rods] * answer.tau
+        tension[rods] = self.sense[rods] * self.length[rods] * answer.tau[rows_of(small.stage.bars)]
         strain = self.slope * self.length * longer * self.inverse**2
         of_length = np.select(
             [self.measure == GREEN, self.measure == LOG], [self.inverse, -self.lever / self.length], 0.0

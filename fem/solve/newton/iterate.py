@@ -12,7 +12,8 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
-from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P
+from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P, other_leg
+from fem.forces.laws import LEG
 from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import (
@@ -320,8 +321,10 @@ def rod_strain(bars: Bars, work: Scratch) -> float:
     largest_one = 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        inverse = bars.constants[INV_LENGTH, e]
-        strain = abs(work.tangent.bar_tangent[GAP, e]) * inverse * inverse
+        inverse, gap = bars.constants[INV_LENGTH, e], work.tangent.bar_tangent[GAP, e]
+        if bars.kinds[e, 0] >= LEG:
+            gap = gap + work.tangent.bar_tangent[GAP, other_leg(e, bars)]
+        strain = abs(gap) * inverse * inverse
         largest_one = where(strain <= largest_one, largest_one, strain)
     return largest_one
 

@@ -60,7 +60,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.assembly.equations import Independent
 from fem.errors import ModelError
-from fem.forces.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH, heads
 from fem.linear.factors import refine
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods import dense, gaps, over_independent
@@ -167,14 +167,14 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matri
     try:
         _move(stage, motion, now, mass, may_shorten)
     except NoPulls as error:
-        error.bar = int(stage.bars.rods[error.worst])
+        error.bar = int(heads(stage.bars)[error.worst])
         raise
     write_energies(stage, motion, now)
 
 
 def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients of its start."""
-    square, network = 1.0 / stage.bars.constants[INV_LENGTH, stage.bars.rods] ** 2, Network(stage, mass)
+    square, network = 1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2, Network(stage, mass)
     for _ in range(MOST_MOVES):
         gap, strain = gaps(stage)
         off = np.where(may_shorten, np.maximum(strain, 0.0), np.abs(strain))
@@ -206,7 +206,7 @@ class Network:
         self.answer: Floats = self.solve(self.rows.T)
         self.compliance: Floats = self.rows @ self.answer
         if np.any(np.diag(self.compliance) <= 0.0):
-            e = int(stage.bars.rods[int(np.argmin(np.diag(self.compliance)))])
+            e = int(heads(stage.bars)[int(np.argmin(np.diag(self.compliance)))])
             raise ModelError(
                 f"{stage.system.name_bar(e)} is a rope or rod without mass at its free nodes: give them mass "
                 "(*DENSITY, *MASS)"

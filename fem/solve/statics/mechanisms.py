@@ -277,7 +277,9 @@ def _nodal_stiffness(stage: StepSystem) -> Floats:
     work, bars = stage.work, stage.bars
     nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
-    of_bars = bar_blocks(work.tangent.bar_tangent, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
+    numbers = work.tangent.bar_tangent.copy()
+    numbers[ALPHA, bars.rods] = np.inf  # also the branches over pulleys, which have a finite one besides
+    of_bars = bar_blocks(numbers, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], of_bars)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))
