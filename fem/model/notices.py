@@ -263,6 +263,6 @@ def coarse_beams(model: Model) -> str:
     more = f" (and {len(found) - 1} more members)" if len(found) > 1 else ""
     return (
         f"the beam from node {ends[0]} to node {ends[1]}{more} has {len(line)} element{'s' * (len(line) > 1)} B31: its "
-        f"deflection may come out up to {100.0 * error:.3g} % too large (an error of {error * len(line) ** 2:.2g}/n^2 "
+        f"deflection may be off by up to {100.0 * error:.3g} %, mostly too large ({error * len(line) ** 2:.2g}/n^2 "
         f"with n elements: their nodes have no rotations); {count} elements make it {100.0 * GOOD:.2g} %"
     )
