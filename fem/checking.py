@@ -685,6 +685,8 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     for boundary in (*model.boundaries, *step.boundaries):
         stiffness[mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
     stiffness[model.pinned] += np.eye(3)
+    bent = model.bent_at[0] if model.bends else np.zeros((0, 3), np.int64)
+    stiffness[np.unique(bent[bent >= 0])] += np.eye(3)
     values, vectors = np.linalg.eigh(stiffness)
     loads = np.zeros((n, 3))
     for load in step.nodal_loads:

@@ -4,8 +4,8 @@ Cables with dead loads above planes have one equilibrium without friction (``lin
 any start. What a stream, water or springs do to them is taken as a load at the place that was found last, until both
 agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. Where such a
 load changes, its node is drawn back to where it was found last, by the steepest slope seen: that leaves the place
-where both agree as it is, and shortens the way. All the rest, as stiffness in bending and compression, is left to the march:
-what is laid is where it begins, not its answer; where it does not arrive from there, it begins from closer.
+where both agree as it is, and shortens the way. All the rest, as stiffness in bending and compression, is left to the
+march: what is laid is where it begins, not its answer; where it does not arrive from there, it begins from closer.
 """
 
 from __future__ import annotations
