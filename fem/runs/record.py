@@ -152,7 +152,8 @@ class Event:
 class Modes:
     """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
     frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
-    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero."""
+    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero.
+    Two modes of conjugate omega^2 have its real part twice, and as shapes the real and the imaginary part of theirs."""
 
     step: int
     time: float

@@ -33,13 +33,13 @@ BALANCED = 1e-6
 class Found(NamedTuple):
     """Confirmed modes by rising omega^2: their numbers, which leave out those that could not be confirmed.
 
-    squares (k,) omega^2;  shapes (n, k) over the independent dofs, x.M x = 1; of conjugate squares both parts of x
+    squares (k,) omega^2, complex in pairs;  shapes (n, k) over the independent dofs, x.M x = 1; of pairs, its parts
     failed  (f,) omega^2 of those not confirmed;  total, missing, massless: as ``Ladder`` has them
     """
 
     pencil: Pencil
     number: Ints
-    squares: Complexes
+    squares: Floats | Complexes
     shapes: Floats
     failed: Floats
     total: int
@@ -50,7 +50,8 @@ class Found(NamedTuple):
     def omega(self) -> Floats:
         """(k,) natural frequencies [radians/time]; negative where a motion grows without turning back."""
         root = np.sqrt(self.squares.astype(complex))
-        return np.where(self.squares.imag == 0.0, np.sign(self.squares.real) * np.abs(root), root.real)
+        grown = np.sign(self.squares.real) * np.abs(root)
+        return np.asarray(np.where(self.squares.imag == 0.0, grown, root.real))
 
 
 def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -> Found:
@@ -60,10 +61,13 @@ def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -
     evaluate_start(stage, still, instant)
     pencil = pencil_of(stage)
     massless = 0
+    squares: Floats | Complexes
+    shapes: Floats | Complexes
+    failed: Floats | Complexes
     if pencil.left is None:
         ladder = lowest_modes(pencil, wanted)
-        squares, shapes, failed = ladder.squares, ladder.shapes, ladder.failed
-        total, missing, massless = ladder.total, ladder.missing, ladder.massless
+        squares, shapes, failed, total = ladder.squares, ladder.shapes, ladder.failed, ladder.total
+        missing, massless = ladder.missing, ladder.massless
     else:
         from fem.solve.unsymmetric_modes import lowest_unsymmetric
 
@@ -71,32 +75,33 @@ def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -
     if total == 0:
         raise ModelError("*FREQUENCY: the rods leave no degree of freedom")
     is_good = are_balanced(stage, pencil, squares, shapes)
-    failed = np.sort(np.concatenate([failed.real, squares.real[~is_good]]))
+    lost = np.sort(np.concatenate([failed.real, squares.real[~is_good]]))
     squares, shapes = squares[is_good], shapes[:, is_good]
-    shapes = np.where(squares.imag > 0.0, shapes.imag, shapes.real)
-    number = 1 + np.arange(len(squares)) + np.searchsorted(failed, squares.real)
+    parts = np.where(squares.imag > 0.0, shapes.imag, shapes.real)
+    number = 1 + np.arange(len(squares)) + np.searchsorted(lost, squares.real)
     given = number <= wanted
-    return Found(pencil, number[given], squares[given], shapes[:, given], failed, total, missing, massless)
+    return Found(pencil, number[given], squares[given], parts[:, given], lost, total, missing, massless)
 
 
-def are_balanced(stage: StepSystem, pencil: Pencil, squares: Complexes, shapes: Complexes) -> Flags:
+def are_balanced(stage: StepSystem, pencil: Pencil, squares: Floats | Complexes, shapes: Floats | Complexes) -> Flags:
     """Modes (n, k) that fulfil the whole equation, rods pulling as suits best. The state is in ``stage.work``."""
     from scipy.sparse.linalg import splu
 
     whole, gradients, mass = stiffness_of(stage), pencil.gradients, pencil.mass
     bars = np.abs(whole.tangent.bar_tangent)
     stiffest = (bars[ALPHA] * bars[P : P + 3].sum(axis=0) * bars[Q : Q + 3].sum(axis=0)).max(initial=0.0)
-    pulls = splu((gradients @ gradients.T).tocsc()).solve if gradients.shape[0] else None
+    rods = splu((gradients @ gradients.T).tocsc()) if gradients.shape[0] else None
     good = np.zeros(len(squares), np.bool_)
     for k, (square, shape) in enumerate(zip(squares, shapes.T, strict=True)):
         u = pencil.transform @ shape
         inertia = square * (mass @ shape)
         parts = [pencil.transform.T @ whole.times(u), -inertia]
         sizes = [largest(whole.bar_forces(u)), largest(whole.rest @ u), largest(inertia)]
-        for _ in range(2 if pulls else 0):
+        for _ in range(2):
+            if rods is None:
+                break
             left = gradients @ sum(parts)
-            tau = pulls(left.real) + 1j * pulls(left.imag)
-            parts.append(-(gradients.T @ tau))
+            parts.append(-(gradients.T @ (rods.solve(left.real) + 1j * rods.solve(left.imag))))
         sizes += [largest(part) for part in parts]
         allowed = BALANCED * max(sizes) + ROUNDING * stiffest * largest(u)
         good[k] = largest(sum(parts)) <= allowed

@@ -32,11 +32,11 @@ elongations join G, with -1/alpha on the diagonal instead of 0, and nothing is a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints, Sparse
+from fem.arrays import Complexes, Flags, Floats, Ints, Sparse
 from fem.assembly.equations import reduction
 from fem.errors import ModelError
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
@@ -100,10 +100,10 @@ class Pencil:
         """The sum over the ``kept`` rows, sparse."""
         from scipy.sparse import diags_array
 
-        kept = np.flatnonzero(kept)
-        return (self.given[kept].T @ diags_array(self.weights[kept]) @ self.rows[kept]).tocsc()
+        rows = np.flatnonzero(kept)
+        return (self.given[rows].T @ diags_array(self.weights[rows]) @ self.rows[rows]).tocsc()
 
-    def force(self, shapes: Floats) -> Floats:
+    def force(self, shapes: Floats | Complexes) -> Any:
         """K x for each column x, spring by spring."""
         return np.asarray(self.given.T @ (self.weights[:, None] * (self.rows @ shapes)))
 

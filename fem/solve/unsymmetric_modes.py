@@ -26,7 +26,6 @@ from fem.solve.modes import (
     CONFIRMED,
     CORRECTIONS,
     FREE,
-    INDEPENDENT,
     ROUNDING,
     SPARE,
     UNSEEN,
@@ -37,9 +36,12 @@ from fem.solve.modes import (
 )
 
 STILL = 1e-9
-"""A motion whose forces cancel to this fraction meets no stiffness."""
+"""A motion whose forces cancel to this fraction meets no stiffness; one of lambda below this fraction of a shift below
+zero neither."""
 REAL = 1e-9
 """Imaginary part over size below which an eigenvalue is real, times its condition number: two that coincide part so."""
+ALIKE = 1e-13
+"""Square of the angle below which two motions are one."""
 STEPS, FINEST = 16, 12
 """Least number of steps along half a path around eigenvalues, and most halvings of one."""
 TURN = 0.25 * np.pi
@@ -67,9 +69,9 @@ def lowest_unsymmetric(pencil: Pencil, wanted: int) -> Whole:
         return Whole(nothing, np.zeros((pencil.size, 0), complex), nothing, 0, 0)
     factor = _first(pencil)
     count = min(wanted + SPARE, total) if root else wanted + SPARE
-    shapes = _all_near(factor, root, count) if root else _some_near(factor, count)
-    squares, shapes, is_good = _confirm(factor, shapes)
-    missing = 0 if root else _missing(factor, squares, wanted)
+    near = _all_near(factor, root, count) if root else _some_near(factor, count)
+    squares, shapes, is_good = _confirm(factor, near)
+    missing = max(count - len(squares), 0) if root else _missing(factor, squares, wanted)
     return Whole(squares[is_good], shapes[:, is_good], squares[~is_good], total, missing)
 
 
@@ -82,17 +84,23 @@ def _first(pencil: Pencil) -> Factor:
     raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness: give them one, or supports")
 
 
-def _all_near(factor: Factor, root: MassRoot, count: int) -> Complexes:
-    """Shapes (n, k) of the ``count`` modes nearest to the shift, of all that are seen from there."""
+def _all_near(factor: Factor, root: MassRoot, count: int) -> Floats:
+    """What the ``count`` modes nearest to the shift span (n, k), of all that are seen from there."""
     moved, inverse = root.inverse(factor)
     mu, vectors = np.linalg.eig(inverse)
     order = np.argsort(-np.abs(mu), kind="stable")[:count]
     order = order[np.abs(mu[order]) > UNSEEN * np.abs(mu).max(initial=0.0)]
-    return np.asarray(moved @ vectors[:, order], complex)
+    return moved @ _parts(mu[order], vectors[:, order])
 
 
-def _some_near(factor: Factor, count: int) -> Complexes:
-    """Shapes (n, k) of the ``count`` modes nearest to the shift (Arnoldi)."""
+def _parts(values: Complexes, vectors: Complexes) -> Floats:
+    """Real parts, and imaginary ones of one of two conjugates."""
+    one = (values.imag >= 0.0) | ~np.isin(values.conj(), values)
+    return np.hstack([vectors[:, one].real, vectors[:, one & (values.imag != 0.0)].imag])
+
+
+def _some_near(factor: Factor, count: int) -> Floats:
+    """What the ``count`` modes nearest to the shift span (n, k) (Arnoldi)."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
     pencil, rods = factor.pencil, factor.pencil.gradients.shape[0]
@@ -106,8 +114,7 @@ def _some_near(factor: Factor, count: int) -> Complexes:
         mu, shapes = eigs(operator, k=min(count, pencil.size - 2), which="LM", v0=start, tol=1e-10)
     except ArpackNoConvergence as error:
         mu, shapes = error.eigenvalues, error.eigenvectors
-    order = np.argsort(-np.abs(mu), kind="stable")
-    return np.asarray(shapes[:, order], complex)
+    return _parts(mu, shapes)
 
 
 def solved(factor: Factor, right: Complexes, gaps: Complexes) -> Complexes:
@@ -117,7 +124,7 @@ def solved(factor: Factor, right: Complexes, gaps: Complexes) -> Complexes:
     return np.asarray(found[:, :count] + 1j * found[:, count:])
 
 
-def _confirm(factor: Factor, shapes: Complexes) -> tuple[Complexes, Complexes, Flags]:
+def _confirm(factor: Factor, shapes: Floats) -> tuple[Complexes, Complexes, Flags]:
     """lambda and x by rising real part, corrected, and which of them are confirmed."""
     pencil, last = factor.pencil, np.inf
     for _ in range(CORRECTIONS):
@@ -127,25 +134,20 @@ def _confirm(factor: Factor, shapes: Complexes) -> tuple[Complexes, Complexes, F
         off = np.abs(squares - factor.shift)
         moved = np.sqrt(np.abs(np.einsum("ik,ik->k", change.conj(), pencil.mass @ change)))
         error = condition * off * moved
-        is_zero = _are_zero(pencil, x)
+        is_zero = _are_zero(pencil, x) | (np.abs(squares) <= STILL * abs(factor.shift))
         is_good = (error <= CONFIRMED * np.abs(squares)) | (is_zero & (error <= CONFIRMED * off))
         worst = float((error / off)[~is_good].max(initial=0.0))
         if is_good.all() or worst > 0.5 * last:
             break
-        last, shapes = worst, x - change
+        last, shapes = worst, _parts(squares, x - change)
+    x[:, is_zero] = _orthogonal(pencil, _parts(squares[is_zero], x[:, is_zero]))
     peak = x[np.abs(x).argmax(axis=0), np.arange(x.shape[1])]
     return np.where(is_zero, 0.0, squares), x * (np.abs(peak) / peak), is_good
 
 
-def _stationary(pencil: Pencil, shapes: Complexes) -> tuple[Complexes, Complexes, Floats]:
-    """lambda (k,), x (n, k) and condition numbers among the motions in their span, by rising real part (Galerkin)."""
-    basis = np.hstack([shapes.real, shapes.imag])
-    size = np.sqrt(np.abs(np.einsum("ik,ik->k", basis, pencil.mass @ basis)))
-    basis = basis[:, size > 1e-8 * size.max()] / size[size > 1e-8 * size.max()]
-    for _ in range(2):
-        fraction, vectors = np.linalg.eigh(basis.T @ (pencil.mass @ basis))
-        kept = fraction > INDEPENDENT
-        basis = basis @ (vectors[:, kept] / np.sqrt(fraction[kept]))
+def _stationary(pencil: Pencil, basis: Floats) -> tuple[Complexes, Complexes, Floats]:
+    """lambda (k,), x (n, k) and condition numbers among motions (n, k), by rising real part (Galerkin)."""
+    basis = _orthogonal(pencil, basis)
     inside = basis.T @ pencil.force(basis)
     squares, vectors = np.linalg.eig(inside)
     condition = np.sqrt((np.abs(np.linalg.pinv(vectors)) ** 2).sum(axis=1))
@@ -155,6 +157,16 @@ def _stationary(pencil: Pencil, shapes: Complexes) -> tuple[Complexes, Complexes
     vectors = vectors / np.sqrt((np.abs(vectors) ** 2).sum(axis=0))
     order = np.argsort(squares, kind="stable")
     return squares[order], basis @ vectors[:, order], condition[order]
+
+
+def _orthogonal(pencil: Pencil, basis: Floats) -> Floats:
+    """Motions (n, k) that span the same, x_i.M x_j = 1 or 0."""
+    basis = basis / np.sqrt(np.abs(np.einsum("ik,ik->k", basis, pencil.mass @ basis)))
+    for _ in range(2):
+        fraction, vectors = np.linalg.eigh(basis.T @ (pencil.mass @ basis))
+        kept = fraction > ALIKE
+        basis = basis @ (vectors[:, kept] / np.sqrt(fraction[kept]))
+    return basis
 
 
 def _are_zero(pencil: Pencil, x: Complexes) -> Flags:
@@ -217,5 +229,5 @@ def _sign(order: Ints) -> int:
 
     count = len(order)
     graph: Sparse = csr_array((np.ones(count), order, np.arange(count + 1)), shape=(count, count))
-    cycles, _ = connected_components(graph, directed=False)
+    cycles = int(connected_components(graph, directed=False)[0])
     return 1 - 2 * ((count - cycles) % 2)
