@@ -68,7 +68,7 @@ def sudden(
     speeds = np.zeros(system.size)
     speeds[dofs] = now.supports.velocity_after(dofs, np.array([time]))[0]
     if speeds.any():
-        dof, (label, force) = int(np.abs(speeds).argmax()), pull(system, speeds, u, supported.all(axis=1))
+        dof, (label, force) = int(np.abs(speeds).argmax()), pull(system, speeds, u, np.asarray(supported.all(axis=1)))
         if force > SMALL * largest:
             size = f"{in_newtons(force, system.model)} in element {label}"
             text = f"supports set off with a jump of velocity ({speeds[dof]:.4g} at {system.name_dof(dof)})"
@@ -172,4 +172,4 @@ def gust_forces(system: System, environment: Environment, time: float, steady: F
         sample = int(time / wind.gusts.dt) % wind.gusts.velocities.shape[1]
         speed = float(np.linalg.norm(wind.gusts.velocities[:, sample], axis=1).max())
         return steady * ((speed / mean) ** 2 - 1.0)
-    return steady * ((1.0 + wind.gusts.intensity[0]) ** 2 - 1.0)
+    return np.asarray(steady * ((1.0 + wind.gusts.intensity[0]) ** 2 - 1.0))

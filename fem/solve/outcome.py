@@ -65,8 +65,8 @@ def rows_of(
     iterations, norm = columns[ROW.iterations].astype(np.int64), columns[ROW.norm]
     energies = columns[ROW.kinetic : ROW.flags]
     found: Any = (time[rows], dt[rows], iterations, norm, np.zeros(len(rows), np.int64), *energies)
-    recorded: Any = (of[0], kinematics, of[1], values, is_end)
-    return Rows(*(step, increment, *found, *recorded), sea_from=sea_from)
+    recorded: Any = (of[0], kinematics, of[1], values, is_end, None, sea_from)
+    return Rows(*(step, increment, *found, *recorded))
 
 
 def copy_of(kept: Record, rows: Ints) -> Record:
