@@ -47,8 +47,9 @@ TIGHT = 1e-10
 """Relative residual of parts of increments."""
 FOUND = 1e-9
 """Part of an increment to which a critical point is located."""
-FINEST, KINK = 2.0**-23, 2.0**-10
-"""The shortest part of an increment that is tried, and that from which on tangents may differ: bars of some laws."""
+FINEST, KINK, COARSE = 2.0**-23, 2.0**-10, 2.0**-5
+"""Parts of an increment: the shortest that is tried; from which on tangents may differ, as bars have laws; up to which
+the count is taken half-way, too."""
 MOST = 200
 """Parts of an increment that are tried at most."""
 BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
@@ -197,7 +198,7 @@ class PathWatch:
             self.negative = 0
             return []
         count = self._count(after.time)
-        if count == self.negative and self._is_smooth(before, after):
+        if count == self.negative and self._is_smooth(before, after) and not self._hides(before, after):
             return []
         if count < 0 or self.negative < 0:
             self.negative = count
@@ -244,7 +245,8 @@ class PathWatch:
             part = min(part, 1.0 - done)
             time = before.time + (done + part) * (end - before.time) if done + part < 1.0 else end
             there = after if part == 1.0 and after else self._to(here, time)
-            if there and (self._is_smooth(here, there) or (part <= KINK and self._is_smooth(here, there, True))):
+            is_good = there and (self._is_smooth(here, there) or (part <= KINK and self._is_smooth(here, there, True)))
+            if there and is_good and not (part > COARSE and self._hides(here, there)):
                 yield there
                 here, done = there, done + part
                 if done >= 1.0:
@@ -255,6 +257,14 @@ class PathWatch:
                 if part < FINEST:
                     break
         yield after if after and self._leads_back(after, before) else None
+
+    def _hides(self, here: Place, there: Place) -> bool:
+        """Two places of the same count, with another one half-way: what is lost in between is regained."""
+        self._put(there)
+        if self._count(there.time) != self.negative:
+            return False
+        self.step.progress.motion.u[:] = 0.5 * (here.u + there.u)
+        return self._count(0.5 * (here.time + there.time)) != self.negative
 
     def _leads_back(self, after: Place, before: Place) -> bool:
         """The path of the end, followed towards the start, ends there, where the tangent may be singular."""

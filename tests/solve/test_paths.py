@@ -146,6 +146,15 @@ def test_a_path_at_given_loads_tells_its_bifurcation(tmp_path: Path):
     assert not any("jumps" in notice for notice in record["notices"])
 
 
+@pytest.mark.parametrize("way", [-0.9, -4.1])
+def test_a_path_at_given_displacements(way):
+    """The top is moved: it sways at a height of sqrt(2) b, and on the other side stands again from -sqrt(2) b on."""
+    moved = truss(2.0, 1.0, "*STATIC\n1., 1.").replace("*CLOAD\n3, 3, -1.0", f"*BOUNDARY\n3, 3, 3, {way}")
+    found = [(each.event, each.time) for each in run_text(moved).events]
+    places = [height for height in (np.sqrt(2.0), -np.sqrt(2.0)) if height > 2.0 + way]
+    assert found == [("bifurcation", pytest.approx((height - 2.0) / way, rel=1e-8)) for height in places]
+
+
 @pytest.mark.parametrize("load", [400.0, 800.0, 6000.0, 12000.0])
 def test_an_increment_beyond_the_limit_load_jumps(load):
     """Also where Newton's method arrives in three solves, on the line through both equilibria."""
