@@ -21,6 +21,7 @@ from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
+from fem.solve.momenta import MomentumWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
@@ -154,7 +155,7 @@ class StepRun(StepState):
         super().__init__(run, step, clock, schedule, start)
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
         self.has_jumped, self.spent = False, work.spent
-        self.watch = EnergyWatch(ready[0], step)
+        self.watch, self.momenta = EnergyWatch(ready[0], step), MomentumWatch()
         self.take(*ready)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
@@ -190,6 +191,7 @@ class StepRun(StepState):
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
+        self.momenta.open(stage, motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.notices:
@@ -383,6 +385,7 @@ class StepRun(StepState):
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
+        self.notify(self.momenta.look(self.progress))
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
@@ -484,6 +487,7 @@ class StepRun(StepState):
         stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
         motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
+        self.momenta.open(stage, motion)
         if self.at_start:
             self.at_start.open(motion, is_first=False)
             self.at_start.tell()
