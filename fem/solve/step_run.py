@@ -24,6 +24,7 @@ from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
+from fem.solve.momenta import MomentumWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
@@ -174,7 +175,7 @@ class StepRun(StepState):
         super().__init__(run, step, clock, schedule, start)
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
         self.has_jumped, self.spent = False, work.spent
-        self.watch = EnergyWatch(ready[0], step)
+        self.watch, self.momenta = EnergyWatch(ready[0], step), MomentumWatch()
         self.take(*ready)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
@@ -213,6 +214,7 @@ class StepRun(StepState):
         self.whole.lags = stage.coefficients.lags
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
+        self.momenta.open(stage, motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.notices:
@@ -434,6 +436,7 @@ class StepRun(StepState):
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
+        self.notify(self.momenta.look(self.progress))
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
@@ -546,6 +549,7 @@ class StepRun(StepState):
         motion.energies[ENERGY.error0 :], motion.origin[:TAKES_PART] = books, origin[:TAKES_PART]
         motion.memory[MEMORY.extent : MEMORY.last_dt] = memory[MEMORY.extent : MEMORY.last_dt]
         self.path = path_of(self, bool(self.watched))
+        self.momenta.open(stage, motion)
         if self.at_start:
             self.at_start.open(motion, is_first=False)
             self.at_start.tell()
