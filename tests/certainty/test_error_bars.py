@@ -23,7 +23,8 @@ from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
 from fem.study.certainty.numbers import AT_REST, highest, scales
 from fem.study.question import Answer
-from fem.study.tracks import Track
+from fem.study.tracks import Track, table_names
+from tests.forces.families.lines import reeved
 
 OSCILLATOR = """*PARAMETER
 dt = 0.05
@@ -436,3 +437,20 @@ def test_places_of_laid_lines_move_with_the_mesh(tmp_path):
         error = np.abs(last[name] - places[1:-1, axis])
         assert np.all(error <= last[f"{name}_err"]), name
         assert error.max() > 0.1 * last[f"{name}_err"].max() > 100.0 * last[f"U{axis + 1}_err"].max(), name
+
+
+def test_water_and_second_ends_of_ropes_have_bars(tmp_path):
+    """In a current that grows evenly with height by 0.1 a length FV1 is as uncertain as a tenth of COOR3."""
+    deck, out = tmp_path / "laid.inp", tmp_path / "out"
+    water = "*AQUA\n-20., 0., 9.81, 1025.\n0., 0., 0., -20.\n2., 0., 0., 0.\n*BOUNDARY"
+    flows = "*DLOAD\nE, FDD, 1., 0.01, 1.2\n*NODE PRINT, NSET=ALL\nU, COORD, FV, FA, FE"
+    text = LAID.format(n=9, bars=8).replace("0., 0., 0.\n9, 8., 0., -3.", "0., 0., -10.\n9, 8., 0., -13.")
+    text = text.replace("*BOUNDARY", water).replace("*NODE PRINT, NSET=ALL\nU, COORD", flows)
+    deck.write_text(text)
+    assert cli.main(["run", str(deck), "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
+    table = np.genfromtxt(out / "nodes.csv", delimiter=",", names=True)
+    last = table[(table["time"] == 1.0) & ~np.isin(table["node"], [1, 9])]
+    assert last["COOR3_err"].max() > 0.0 and {"FA1_err", "FE_err"} < set(table.dtype.names)
+    np.testing.assert_allclose(last["FV1_err"], 0.1 * last["COOR3_err"], rtol=0.02)
+    reeved_ = reeved().format(procedure="*STATIC\n1., 1.").replace("*EL PRINT\n", "*EL PRINT\nT2, ")
+    assert any(name.startswith("T2_e") for name in table_names(fem.parse_deck(reeved_)))
