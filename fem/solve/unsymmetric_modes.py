@@ -36,8 +36,7 @@ from fem.solve.modes import (
 )
 
 STILL = 1e-9
-"""A motion whose forces cancel to this fraction meets no stiffness; one of lambda below this fraction of a shift below
-zero neither."""
+"""A motion whose forces cancel to this fraction meets no stiffness."""
 REAL = 1e-9
 """Imaginary part over size below which an eigenvalue is real, times its condition number: two that coincide part so."""
 ALIKE = 1e-13
@@ -67,21 +66,20 @@ def lowest_unsymmetric(pencil: Pencil, wanted: int) -> Whole:
     if total == 0:
         nothing = np.zeros(0, complex)
         return Whole(nothing, np.zeros((pencil.size, 0), complex), nothing, 0, 0)
-    factor = _first(pencil)
-    count = min(wanted + SPARE, total) if root else wanted + SPARE
-    near = _all_near(factor, root, count) if root else _some_near(factor, count)
-    squares, shapes, is_good = _confirm(factor, near)
-    missing = max(count - len(squares), 0) if root else _missing(factor, squares, wanted)
-    return Whole(squares[is_good], shapes[:, is_good], squares[~is_good], total, missing)
-
-
-def _first(pencil: Pencil) -> Factor:
-    """Factors at zero, or below it where that is an eigenvalue."""
-    for shift in (0.0, *(-FREE * pencil.scale * 100.0 ** np.arange(6))):
+    count, best = min(wanted + SPARE, total) if root else wanted + SPARE, -1
+    for shift in (0.0, *(-FREE * pencil.scale * 100.0 ** np.arange(5))):  # below zero where that is an eigenvalue
         factor = Factor(pencil, float(shift))
-        if factor.is_regular:
-            return factor
-    raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness: give them one, or supports")
+        if not factor.is_regular:
+            continue
+        found = _confirm(factor, _all_near(factor, root, count) if root else _some_near(factor, count))
+        if (good := int(found[2].sum())) > best:
+            best, of_best, (squares, shapes, is_good) = good, factor, found
+        if is_good.all():
+            break
+    if best < 0:
+        raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness: give them one, or supports")
+    missing = max(count - len(squares), 0) if root else _missing(of_best, squares, wanted)
+    return Whole(squares[is_good], shapes[:, is_good], squares[~is_good], total, missing)
 
 
 def _all_near(factor: Factor, root: MassRoot, count: int) -> Floats:
@@ -134,7 +132,9 @@ def _confirm(factor: Factor, shapes: Floats) -> tuple[Complexes, Complexes, Flag
         off = np.abs(squares - factor.shift)
         moved = np.sqrt(np.abs(np.einsum("ik,ik->k", change.conj(), pencil.mass @ change)))
         error = condition * off * moved
-        is_zero = _are_zero(pencil, x) | (np.abs(squares) <= STILL * abs(factor.shift))
+        is_zero = _are_zero(pencil, x)
+        if factor.shift < 0.0:  # zero is an eigenvalue
+            is_zero |= np.abs(squares) <= ROUNDING * np.abs(squares).max(initial=0.0)
         is_good = (error <= CONFIRMED * np.abs(squares)) | (is_zero & (error <= CONFIRMED * off))
         worst = float((error / off)[~is_good].max(initial=0.0))
         if is_good.all() or worst > 0.5 * last:
