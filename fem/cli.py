@@ -71,6 +71,11 @@ def answer(options: argparse.Namespace) -> int:
         complain(f"fem: error: not enough memory for this ({' '.join(str(error).split()) or 'no details'})")
         return MachineError.exit_code
     except OSError as error:
+        from fem.commands import memory
+
+        if error.errno is None and (left := memory.address_space_left()) < memory.LIBRARIES:  # LLVM was not loaded
+            complain(f"fem: error: {memory.NO_LIBRARIES.format(needed=memory.LIBRARIES / 1e9, free=left / 1e9)}")
+            return MachineError.exit_code
         found = from_system(error)
         complain(f"fem: error: {found}")
         return found.exit_code

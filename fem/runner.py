@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fem.arrays import Floats
+from fem.commands import memory
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files import free
@@ -157,6 +158,8 @@ def run_to_files(
         if files.is_complete:
             free(files.folder)
             return
+        if warning := memory.shortage(len(model.mesh.node_labels), len(model.mesh.element_labels)):
+            say(f"warning: {warning}", sys.stderr)
         console = None if quiet else ConsoleSink(model)
         told = console or WarningSink()
         for text in (*model.notices, *(sets_left_out(model.mesh) if vtk else ())):

@@ -55,6 +55,9 @@ class Totals:
     events: dict[str, int] = field(default_factory=dict)
 
 
+DIFFER = "may differ from those of later runs: Python functions began this one, before there was machine code"
+
+
 def ending(verdict: str, events: Mapping[str, int]) -> str:
     """A verdict, with what is to be said of a run that has completed."""
     said = [text for kind, text in LEFT.items() if events.get(kind)] if verdict == COMPLETED else []
@@ -85,9 +88,10 @@ class Timing:
     def total(self) -> float:
         return time.perf_counter() - self._begun
 
-    def block(self) -> dict[str, float]:
+    def block(self) -> dict[str, Any]:
         seconds = {**self._seconds, "python": work.spent - self._python, "total": self.total()}
-        return {stage: round(spent, 6) for stage, spent in seconds.items()}
+        found: dict[str, Any] = {stage: round(spent, 6) for stage, spent in seconds.items()}
+        return found | ({"last_digits": DIFFER} if seconds["python"] > 0.0 else {})
 
 
 class TotalsSink(SilentSink):
@@ -167,7 +171,7 @@ def largest(values: Floats) -> float:
 
 
 def record_of(
-    folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, float]
+    folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What ``run.json`` holds, the list of files apart."""
     return {

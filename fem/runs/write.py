@@ -148,7 +148,7 @@ class RunFiles:
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
         return there - counted
 
-    def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
+    def _record(self, timing: Mapping[str, Any], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
         solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
