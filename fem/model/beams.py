@@ -108,16 +108,17 @@ def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], mat
             rigidity[own], beta[own] = section.inertia * material.young, material.beta
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0)
     soft = halves / rigidity[bars]
+    both = soft.sum(axis=1)
     following = {int(node): at for at, (node, bar) in enumerate(zip(nodes[:, 1], bars[:, 0], strict=True)) if bar >= 0}
     for at in np.flatnonzero(bars[:, 0] < 0).tolist():
         way = line_from(at, nodes, bars, following)
-        size, part = lengths[way[:, 0]], soft.sum(axis=1)[way[:-1, 1]]
+        size, part = lengths[way[:, 0]], both[way[:-1, 1]]
         left = np.cumsum(size[::-1])[::-1]  # from where each bar begins to the other end of the line
         exact = (size * (left**2 - left * size + size**2 / 3.0) / rigidity[way[:, 0]]).sum()
         first = size[0] / rigidity[way[0, 0]]
         soft[at, 1] = np.clip((exact - (part * left[1:] ** 2).sum()) / left[0] ** 2, first / 3.0, first / 2.0)
         halves[at, 1] = soft[at, 1] * rigidity[way[0, 0]]
-    both = soft.sum(axis=1)
+        both[at] = soft[at, 1]
     return Angles(nodes, bars, halves.sum(axis=1), both, (beta[bars] * soft).sum(axis=1) / both**2)
 
 
