@@ -268,7 +268,7 @@ def close_increment(
             loss += moved
         if work.flow.shape[0] > 0 and not secant:
             loss -= slack_way(of_end, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
-        if problem.is_passive and not averages:  # a cable that lets go between both ends has taken nothing
+        if problem.is_passive:  # a cable that lets go between both ends has taken nothing
             loss = max(loss, 0.0)
         if nodes.directed_mass.shape[0] > 0:
             work_done += turning_work(secant, k, problem, loading, motion, work)

@@ -15,9 +15,9 @@ In a window of increments that begins at t_r each node departs from its mean mot
 
     w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes
 
-u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V is
-the mean velocity of the first: half a period, in increments that errors allow, has no mean that tells. The next ones
-have one and then two periods. The ground is a node where anything acts between it and the model. The size is the
+u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V
+is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each for twice as many as the one
+before. The ground is a node where anything acts between it and the model. The size is the
 largest extent of this window and the last, or ``KEPT`` of what any window had beside its travel.
 
 Bars that vibrate faster than dt can follow make e about (omega dt)^2 times as large as their vibration. A scheme with
@@ -65,7 +65,7 @@ through zero twice a period, where increments must not grow."""
 KEPT = 0.1
 """Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
-"""Lengths of windows, in periods of as many increments as their error allows; each is twice the one before."""
+"""Lengths of windows over ``LIMIT.window``; each is twice the one before."""
 MOST_PASSES = 4
 """Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
 MOST_TURN = 0.9

@@ -40,7 +40,7 @@ class Limits(NamedTuple):
     high_level: int  # this level increments stay as they are
     least_size: int  # of the motion
     ground: int  # 1: the ground counts as a node that does not move
-    window: int  # increments of a period whose error is the allowed one
+    window: int  # increments of a window of the motion
     lead: int  # constants of the scheme (``error_constants``)
     change: int
     lag: int
