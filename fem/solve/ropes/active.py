@@ -169,7 +169,7 @@ class ActiveSet(Watched):
         motion.multiplier[fresh] = pulls * stage.bars.constants[INV_LENGTH, fresh]
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
-            self.notice = hold_unrestrained(stage, step_run.step)[1]
+            self.notice = hold_unrestrained(stage, step_run.step, has_ropes=True)[1]
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:
