@@ -172,7 +172,7 @@ class ActiveSet(Watched):
         motion.multiplier[over + 1] = motion.multiplier[over]
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
-            self.notice = hold_unrestrained(stage, step_run.step)[1]
+            self.notice = hold_unrestrained(stage, step_run.step, has_ropes=True)[1]
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:

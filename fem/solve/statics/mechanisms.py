@@ -132,7 +132,7 @@ NO_LOAD = 1e-12
 """Fraction of the largest load below which a load component is zero but for round-off."""
 
 
-def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
+def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
     The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded."""
     _refuse_loads_on_nothing(stage)
@@ -167,7 +167,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
             if pull > NO_LOAD * loads and step.nlgeom and find_their_place():
                 continue  # cables and bodies: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
-                if stage.is_dynamic or not step.nlgeom:
+                if stage.is_dynamic or not step.nlgeom or has_ropes:
                     raise ModelError(_loaded(stage, node, direction, step))
                 stage.loose = stage.loose or _loaded(stage, node, direction, step)  # as it moves, bars may stretch
                 continue
