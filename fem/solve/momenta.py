@@ -49,9 +49,6 @@ class Kept:
     spins: Floats
     share: Floats
 
-    def __bool__(self) -> bool:
-        return len(self.moved) + len(self.spins) > 0
-
     def motions(self, x: Floats) -> Floats:
         """(s + a, 3n) rigid motions of nodes that are at x (3n,)."""
         place = x.reshape(-1, 3)
@@ -70,36 +67,39 @@ class Kept:
         return np.asarray(np.linalg.lstsq(mass, wanted, rcond=None)[0].T @ motions)
 
 
-def kept_momenta(stage: StepSystem) -> Kept:
-    """Which momenta stay in a step."""
+def kept_momenta(stage: StepSystem) -> Kept | None:
+    """Which momenta stay in a step; None: none."""
     nodes, equations, problem = stage.nodes, stage.equations, stage.problem
+    held, dofs = _axes_of(np.flatnonzero(nodes.dof_kind == 0)), stage.system.springs.dofs
+    if held.all() or len(nodes.damping):
+        return None
     mass = np.empty(len(nodes.mass))
     multiply_masses(problem, np.ones(len(mass)), mass)
     weights = mass.reshape(-1, 3)[:, 0]
-    share = weights / weights.sum() if weights.any() else weights
-    loads = stage.loads.vectors.reshape(-1, len(share), 3)
+    loads = stage.loads.vectors.reshape(-1, len(weights), 3)
     loads = loads[loads.any(axis=(1, 2))]
     is_free = all(_is_internal(*each, len(loads) > 0) for each in acting(problem.families))
-    if len(nodes.damping) or not (is_free and weights.any()):
-        return Kept(problem, np.zeros((0, len(mass))), np.zeros((0, 3, 3)), share)
-    held, dofs = _axes_of(np.flatnonzero(nodes.dof_kind == 0)), stage.system.springs.dofs
+    if not (is_free and weights.any()):
+        return None
+    share, place = weights / weights.sum(), nodes.place.reshape(-1, 3)
     uneven = dofs[(dofs[:, 1] < 0) | ((dofs[:, 0] - dofs[:, 1]) % 3 != 0)]
     shifts = np.eye(3)[:, ~(held | _axes_of(uneven[uneven >= 0]))]
     sizes = np.abs(loads).sum(axis=(1, 2))[:, None]
-    place = nodes.place.reshape(-1, 3)
-    ties = _missed(equations, np.tile(np.eye(3), len(share)))
-    missed = np.concatenate([loads.sum(axis=1) / sizes, ties]) @ shifts
+    missed = loads.sum(axis=1) / sizes
+    has_directions = len(dofs) > 0 or bool(np.any(stage.bars.kinds[:, 0] == LINEAR))
+    if len(equations.slave):
+        missed = np.concatenate([missed, _missed(equations, np.tile(np.eye(3), len(share)))])
+        stretched = np.einsum("ib,ac->abic", place - share @ place, np.eye(3)).reshape(9, -1)
+        has_directions |= np.abs(_missed(equations, stretched)).max() > SAME * np.abs(place).max()
+    missed = missed @ shifts
     if missed.size:
         _, size, ways = np.linalg.svd(missed)
         shifts = shifts @ ways[np.count_nonzero(size > SAME) :].T
     is_weight = bool(np.all(np.abs(loads - share[:, None] * loads.sum(axis=1, keepdims=True)) <= SAME * sizes[:, None]))
-    arms = place - share @ place
-    stretched = np.einsum("ib,ac->abic", arms, np.eye(3)).reshape(9, -1)
-    has_directions = len(dofs) or np.any(stage.bars.kinds[:, 0] == LINEAR)
-    has_directions |= np.abs(_missed(equations, stretched)).max(initial=0.0) > SAME * np.abs(place).max()
     may_turn = is_weight and not has_directions and np.count_nonzero(held) <= 1
     spins = np.cross(np.eye(3)[:, None], np.eye(3))[(held | ~held.any()) & may_turn]
-    return Kept(problem, np.tile(shifts.T, len(share)), spins, share)
+    kept = Kept(problem, np.tile(shifts.T, len(share)), spins, share)
+    return kept if shifts.size or len(spins) else None
 
 
 def _missed(equations: Equations, motions: Floats) -> Floats:

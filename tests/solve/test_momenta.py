@@ -208,12 +208,12 @@ def test_what_acts_from_outside_is_left_out(more, loads, shifts, turns):
     step = speeds[speeds.index("*STEP") :].replace("*NODE PRINT", f"{loads}\n*NODE PRINT" if loads else "*NODE PRINT")
     deck = "\n".join([model + f"*ELSET, ELSET=EALL\n{', '.join(sets)}", *filter(None, [more]), step])
     kept = opened(deck).last.momenta.kept
-    assert (len(kept.moved), len(kept.spins)) == (shifts, turns)
+    assert ((len(kept.moved), len(kept.spins)) if kept else (0, 0)) == (shifts, turns)
 
 
 def test_damping_by_mass_is_from_outside():
     deck, _ = free(3, "TIME INTEGRATOR=NEWMARK", kinds=("bar",))
-    assert not opened(deck.replace("BETA=0.01", "ALPHA=0.1")).last.momenta.kept
+    assert opened(deck.replace("BETA=0.01", "ALPHA=0.1")).last.momenta.kept is None
 
 
 def test_momentum_that_is_lost_is_told_once():

@@ -411,7 +411,7 @@ class Moreau(Marcher):
         guess, took of momenta that stay. The energy that they put in, and the velocity (3n,) that goes with these
         momenta (None: there are none). before, pull (3n,): positions before the correction; force of ropes and rods"""
         work, kept, place = self.stage.work, self.kept, self.stage.nodes.place
-        if not kept:
+        if kept is None:
             return 0.0, None
         momentum, now = kept.momentum(work.v), kept.motions(place + work.u)
         wanted = kept.motions(place + before) @ momentum + dt * kept.motions(place + 0.5 * (u + before)) @ pull
