@@ -64,6 +64,8 @@ EXACT = 1e-9
 """Bar over the size of a number that is round-off."""
 STRAYED = 4.0
 """Energy of a companion over the largest of the run beyond which it tells nothing of the run: it has blown up."""
+HOLDS = 0.1
+"""Error of the energies of a run over the largest beyond which the run may have blown up, too."""
 HIDDEN = 0.02
 """Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
 AT_ONCE = 1 << 17
@@ -156,11 +158,12 @@ def bars_from(
 
 
 def strays(track: Track, run: Track) -> bool:
-    """Some energy, or what is wrong with their sum, is ``STRAYED`` times the largest of the run."""
+    """Some energy, or the error of their sum, is ``STRAYED`` times the largest of the run, whose own sum holds."""
     kept = [place for place, name in enumerate(run.names) if name in ENERGIES]
-    largest, its = (float(np.abs(each.values[:, kept]).max(initial=0.0, where=np.isfinite(each.values[:, kept])))
-                    for each in (run, track))  # fmt: skip
-    return its > STRAYED * largest > 0.0
+    own, its = (np.fmax.reduce(np.abs(each.values[:, kept]), axis=0, initial=0.0) for each in (run, track))
+    wrong = [size for size, place in zip(own.tolist(), kept, strict=True) if run.names[place] == "energy_error"]
+    largest = float(own.max(initial=0.0))
+    return float(its.max(initial=0.0)) > STRAYED * largest > 0.0 and max(wrong, default=0.0) <= HOLDS * largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
