@@ -18,6 +18,7 @@ from typing import Any
 import fem
 from fem.commands import arguments as option
 from fem.commands.arguments import at, late, values_of
+from fem.commands.memory import without_libraries
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
 from fem.study import command as studies
@@ -43,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser(*arguments[:1]).parse_args(arguments)
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
+    if "numpy" not in sys.modules and (reason := without_libraries()):
+        complain(f"fem: error: {reason}")
+        return MachineError.exit_code
     with stoppable():
         return answer(options)
 
@@ -71,11 +75,6 @@ def answer(options: argparse.Namespace) -> int:
         complain(f"fem: error: not enough memory for this ({' '.join(str(error).split()) or 'no details'})")
         return MachineError.exit_code
     except OSError as error:
-        from fem.commands import memory
-
-        if error.errno is None and (left := memory.address_space_left()) < memory.LIBRARIES:  # LLVM was not loaded
-            complain(f"fem: error: {memory.NO_LIBRARIES.format(needed=memory.LIBRARIES / 1e9, free=left / 1e9)}")
-            return MachineError.exit_code
         found = from_system(error)
         complain(f"fem: error: {found}")
         return found.exit_code

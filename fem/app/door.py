@@ -87,7 +87,7 @@ def is_foreign(kind: str, headers: Headers) -> bool:
     """Asked for by a page of another place. Browsers name the origin of every socket and of what changes something."""
     origin = headers.get("origin")
     if origin is not None:
-        return origin.partition("://")[2] != headers.get("host", "")
+        return bool(origin.partition("://")[2] != headers.get("host", ""))
     return kind == "http" and headers.get("sec-fetch-site", "") not in OWN
 
 

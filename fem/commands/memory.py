@@ -10,13 +10,13 @@ from pathlib import Path
 PER_NODE, PER_ELEMENT = 500.0, 1200.0
 """Bytes that a run takes beside the model that has been read: measured on chains of 1e5 to 1e6 bars. Factors of nets
 and tables of much that is printed need more."""
-LIBRARIES = 4e8
-"""Address space that numpy, scipy and LLVM take."""
+LIBRARIES = 3.5e8
+"""Address space that numpy, scipy and LLVM take with two processors; with less they end the process by themselves."""
 SHORT = (
     "this model needs about {needed:.2g} GB of memory, and {free:.2g} GB are free: the run may be stopped for want of "
     "it; use fewer elements, or a machine with more"
 )
-NO_LIBRARIES = "not enough memory: the libraries of the program need {needed:.1g} GB, and {free:.2g} GB are left"
+NO_LIBRARIES = "not enough memory: the libraries of the program need {needed:.2g} GB, and {free:.2g} GB are left"
 
 
 def run_bytes(nodes: int, elements: int) -> float:
@@ -33,6 +33,12 @@ def shortage(nodes: int, elements: int) -> str:
     """What there is to say before a run; nothing where memory suffices."""
     needed, free = run_bytes(nodes, elements), free_bytes()
     return SHORT.format(needed=needed / 1e9, free=free / 1e9) if needed > free else ""
+
+
+def without_libraries() -> str:
+    """Why they cannot be loaded; nothing where they can be."""
+    left = address_space_left()
+    return NO_LIBRARIES.format(needed=LIBRARIES / 1e9, free=left / 1e9) if left < LIBRARIES else ""
 
 
 def machine_left() -> float:

@@ -214,7 +214,7 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
         draft.step.blamed = True
     if draft.material is not None:
         draft.material.broken = True
-    draft.failed.update({likely} & {*keywords, "PARAMETER"})
+    draft.failed.update({likely or ""} & {*keywords, "PARAMETER"})
     if likely is None or likely not in keywords:
         return
     muted, draft.muted = draft.muted, True

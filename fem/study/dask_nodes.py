@@ -31,7 +31,7 @@ class QuietWorker(WithoutPages, Worker):
 def local_cluster(workers: int | None) -> SpecCluster:
     """``workers`` processes of one thread, by default one per processor, and their scheduler, in this process.
     ImportError: cryptography is not installed, without which there is no key."""
-    given = HERE | {"security": Security.temporary()}
+    given = HERE | {"security": Security.temporary()}  # type: ignore[no-untyped-call]
     worker = {"cls": Nanny, "options": {**given, "worker_class": QuietWorker, "nthreads": 1, "silence_logs": 50}}
     return SpecCluster(  # type: ignore[no-untyped-call]
         scheduler={"cls": QuietScheduler, "options": {**given, "port": 0, "dashboard": False}},
