@@ -106,10 +106,13 @@ DAMPER = """*NODE
 )
 @pytest.mark.parametrize(("c", "alpha"), [(10.0, ""), (100.0, ""), (1e4, ""), (1e6, ""), (1.0, ", ALPHA=1e4")])
 def test_a_damper_takes_what_there_is(integrator, c, alpha):
-    """1/2 J of a mass that it stops, also where dt is 10^4 times its time: 28351 J were booked."""
+    """1/2 J of a mass that it stops, also where dt is 10^4 times its time: 28351 J were booked. Where velocities turn
+    round in each increment (RHO=0), one of them would take less than nothing, and none is booked."""
     history = run_text(DAMPER.format(integrator=integrator, c=c, alpha=alpha))
-    assert history.of_energy("dissipated")[-1] == pytest.approx(0.5 - history.of_energy("kinetic")[-1], abs=1e-6)
-    assert np.abs(history.energy_error).max() < 1e-6
+    close = 5e-4 if integrator.endswith("RHO=0") else 1e-6
+    assert history.of_energy("dissipated")[-1] == pytest.approx(0.5 - history.of_energy("kinetic")[-1], abs=close)
+    assert np.diff(history.of_energy("dissipated")).min() >= 0.0
+    assert np.abs(history.energy_error).max() < close
 
 
 def test_a_cable_that_lets_go_takes_what_it_stores():
