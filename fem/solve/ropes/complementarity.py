@@ -99,6 +99,8 @@ def complementarity(
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
     compliance (r, r), right (r,) known to ``noise``, one_sided (r,); returns p (r,) and which act (r,).
     NoPulls: there are none."""
+    if len(right) == 1 and compliance[0, 0] > 0.0 and np.isfinite(right[0] / compliance[0, 0]):
+        return _alone(float(compliance[0, 0]), float(right[0]), bool(one_sided[0]))
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
     size, off = float(np.abs(load).max(initial=0.0)), np.zeros(len(load))
@@ -111,6 +113,14 @@ def complementarity(
             if off.max(initial=0.0) <= 0.0 and np.abs(pull).max(initial=0.0) <= LARGE * size:
                 return scale * _least(matrix, load, pull, one_sided, allowed), acts
     raise NoPulls(int(off.argmax()))
+
+
+def _alone(compliance: float, right: float, is_one_sided: bool) -> tuple[Floats, Flags]:
+    """The answer of one rope or rod, scaled as those of many."""
+    scale = 1.0 / np.sqrt(compliance)
+    acts = right > 0.0 or not is_one_sided
+    pull = scale * (scale * right * (1.0 / (scale * compliance * scale))) if acts else 0.0
+    return np.array([pull]), np.array([acts])
 
 
 def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed: Floats) -> Floats:
@@ -343,9 +353,10 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
     size = float((np.sqrt(cones.step) * np.abs(right)).max())
     allowed = EXACT * size + np.sqrt(cones.step) * noise
     allowed[:count][~one_sided] *= HELD
-    best, off, angles = found, np.full(len(right), np.inf), cones.first_angles()
+    best, off, angles = found, np.full(len(right), np.inf), np.zeros((0, 0))
     for turn in range(TURNS):
         if turn:
+            angles = angles if turn > 1 else cones.first_angles()
             start = cones.faceted(angles)
             if start is None:
                 break

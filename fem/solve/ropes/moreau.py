@@ -30,6 +30,7 @@ Dynamical Systems (2008), ch. 10.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -53,6 +54,22 @@ from fem.solve.ropes.watched import event_of
 from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
 
+T = TypeVar("T")
+
+
+class Last(Generic[T]):
+    """The last answer, which is that of the next question too where it is the same: most increments change nothing."""
+
+    def __init__(self) -> None:
+        self._asked: object = None
+        self._answer: T | None = None
+
+    def of(self, question: object, answer: Callable[[], T]) -> T:
+        """The answer, found anew where the question is another one."""
+        if self._answer is None or question != self._asked:
+            self._asked, self._answer = question, answer()
+        return self._answer
+
 
 class Law:
     """The bounds of one increment for the ropes and rods ``near`` (c,), which slip along the tangents ``slips``.
@@ -67,15 +84,18 @@ class Law:
         self.lengths, self.near, self.v0, self.restitution = lengths, near, v0, restitution
         self.one_sided, self.slips = one_sided, lengths.slips(near, len(u))
         self.whose = np.concatenate([np.arange(len(near)), self.slips.contact])
-        rows, _ = lengths.gradients(near, u)
+        self.u, self.turns = u, not lengths.is_linear[near].all()
+        rows = self.gradients(u)[0][: len(near)]
         self.rate: Floats = rows @ v0
         speed = np.sqrt(lengths.square[near]) * float(np.abs(v0).max(initial=0.0))
         self.comes: Flags = one_sided & ~holds & (self.rate > SLOW * speed)
         self.arrives = self.comes.copy()
-        self.start = lengths.relative(near, u)
 
     def gradients(self, u: Floats) -> tuple[Floats, Floats]:
-        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones."""
+        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones; one pair where none turns."""
+        return self._gradients(u) if self.turns else self.lengths.unturned(self.near, lambda: self._gradients(u))
+
+    def _gradients(self, u: Floats) -> tuple[Floats, Floats]:
         both = zip(self.lengths.gradients(self.near, u), (self.slips.rows, self.slips.reduced), strict=True)
         rows, reduced = (np.concatenate(parts) if len(parts[1]) else parts[0] for parts in both)
         return rows, reduced
@@ -84,7 +104,7 @@ class Law:
         """(c + 2f,) what G v1 may be at most (rods, and T v1 without sliding: is), given how the last guess ends."""
         bound = -(rows[: len(self.near)] @ self.v0)
         if self.arrives.any():
-            moved = self.lengths.relative(self.near, u1) - self.start
+            moved = self.lengths.relative(self.near, u1) - self.lengths.relative(self.near, self.u)
             turn = 0.5 * self.lengths.sense[self.near] * (moved * self.lengths.relative(self.near, v1)).sum(1)
             wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
             bound = np.where(self.one_sided, np.maximum(wanted, bound), wanted)
@@ -140,6 +160,8 @@ QUICKER = 1e-2
 def take_from_motion(stage: StepSystem, energy: float, drift: Floats | None = None) -> float:
     """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was.
     drift (3n,): the part of them that goes with momenta that stay"""
+    if energy == 0.0:
+        return 0.0
     work = stage.work
     own = work.v if drift is None else work.v - drift
     evaluate.multiply_masses(stage.problem, own, work.momentum)
@@ -161,6 +183,11 @@ class Lengths:
         self.sense: Floats = bar.senses(bars, index)
         self.is_linear = bars.kinds[index, 0] == LINEAR
         self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
+        self._slips, self._unturned = Last[Slips](), Last[tuple[Floats, Floats]]()
+
+    def unturned(self, chosen: Ints, found: Callable[[], tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+        """Gradients of some that are all geometrically linear, as ``found`` once."""
+        return self._unturned.of(chosen.tobytes(), found)
 
     def gaps(self, u: Floats) -> Floats:
         """(l^2 - L0^2)/2, of stops minus that."""
@@ -179,6 +206,10 @@ class Lengths:
         return self._spread(e, self.sense[chosen][:, None] * way, len(u))
 
     def slips(self, chosen: Ints, size: int) -> Slips:
+        """``_slips_of`` some of them, found once for those of before."""
+        return self._slips.of(chosen.tobytes(), lambda: self._slips_of(chosen, size))
+
+    def _slips_of(self, chosen: Ints, size: int) -> Slips:
         """Those of the planes with friction among some of them; size: number of dofs.
 
         The first tangent lies across the axis that the normal is least along: in plane models the second lies in them.
@@ -239,6 +270,9 @@ class Moreau(Marcher):
         self.spare, self.trouble = 0.0, "its iteration did not converge"
         self.happened: list[tuple[int, int, str, float]] = []
         self.kept = kept_momenta(stage)
+        self._inverse = Last[Callable[[Floats], Floats]]()
+        self._answered: tuple[object, ...] = ()
+        self._along = self._compliance = np.zeros((0, 0))
         self.creeps = False
 
     def refuse(self, held: Ints, motion: Motion) -> None:
@@ -313,9 +347,8 @@ class Moreau(Marcher):
             evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
             residual(stage.coefficients, stage.problem, work)
             solve = self._factor(dt)
-            change, along = solve(work.residual[lengths.dofs.unknown]), solve(reduced.T)
+            change, (along, compliance) = solve(work.residual[lengths.dofs.unknown]), self._answer(solve, reduced, dt)
             if len(near):
-                compliance = 2.0 / dt * (reduced @ along)
                 if np.diag(compliance).min() < 0.0:
                     self.trouble = "bars buckle within it"
                     return None
@@ -411,7 +444,7 @@ class Moreau(Marcher):
         guess, took of momenta that stay. The energy that they put in, and the velocity (3n,) that goes with these
         momenta (None: there are none). before, pull (3n,): positions before the correction; force of ropes and rods"""
         work, kept, place = self.stage.work, self.kept, self.stage.nodes.place
-        if kept is None:
+        if kept is None or not (pull.any() or np.any(work.u != before)):
             return 0.0, None
         momentum, now = kept.momentum(work.v), kept.motions(place + work.u)
         wanted = kept.motions(place + before) @ momentum + dt * kept.motions(place + 0.5 * (u + before)) @ pull
@@ -450,17 +483,37 @@ class Moreau(Marcher):
         return self.stage.system.name_bar(int(self.index[r]))
 
     def _factor(self, dt: float) -> Callable[[Floats], Floats]:
-        """The inverse of the effective tangent over the independent dofs, as a function."""
-        stage, work = self.stage, self.stage.work
+        """The inverse of the effective tangent over the independent dofs, as a function; the same one while the tangent
+        is the same."""
         if not self.is_coupled:
-            damping = stage.nodes.damping[self.lengths.dofs.unknown] if len(stage.nodes.damping) else 0.0
-            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.dofs.unknown] + damping / dt
-            return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
+            return self._quotient(dt)
+        work = self.stage.work
+        nodal_blocks(self.stage.coefficients, dt, self.stage.problem, work)
+        values = self.stage.tangent.values(work)
+        return self._inverse.of(values.tobytes(), self._factored)
+
+    def _factored(self) -> Callable[[Floats], Floats]:
         from scipy.sparse.linalg import splu
 
-        nodal_blocks(stage.coefficients, dt, stage.problem, work)
-        solve: Callable[[Floats], Floats] = splu(stage.tangent.matrix(work).tocsc()).solve
+        solve: Callable[[Floats], Floats] = splu(self.stage.tangent.matrix(self.stage.work).tocsc()).solve
         return solve
+
+    def _quotient(self, dt: float) -> Callable[[Floats], Floats]:
+        nodes, unknown = self.stage.nodes, self.lengths.dofs.unknown
+        damping = nodes.damping[unknown] if len(nodes.damping) else 0.0
+        diagonal = 2.0 / dt**2 * nodes.mass[unknown] + damping / dt
+        return self._inverse.of(
+            diagonal.tobytes(), lambda: lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
+        )
+
+    def _answer(self, solve: Callable[[Floats], Floats], reduced: Floats, dt: float) -> tuple[Floats, Floats]:
+        """K^-1 G^T and the compliance 2/dt G K^-1 G^T of gradients ``reduced``; of before for the same."""
+        if not (
+            self._answered and self._answered[0] is solve and self._answered[1] is reduced and dt == self._answered[2]
+        ):
+            self._answered, self._along = (solve, reduced, dt), solve(reduced.T)
+            self._compliance = 2.0 / dt * (reduced @ self._along)
+        return self._along, self._compliance
 
     def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.
