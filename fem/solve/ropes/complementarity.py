@@ -363,17 +363,26 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
             found = start
             angles = np.column_stack([angles, cones.angles(found)])
         for _ in range(STEPS):
-            rest = cones.rest(found)
+            rest, cut = cones.rest(found)
             now = np.abs(rest) / np.sqrt(cones.step) - allowed
             if now.max() <= 0.0:
                 return found, False
             if now.max() < off.max():
                 best, off = found, now
-            found = found - cones.newton(found, rest)
+            found = found - cones.newton(found, rest, cut)
     if turn > 1 and off.max() <= ROUGH * size:
         return best, True
     worst = int(off.argmax())
     raise NoPulls(worst if worst < count else int(slips.contact[worst - count]), why=JAMS if turn == 1 else UNFOUND)
+
+
+class Cut(NamedTuple):
+    """y (c + 2f,); lengths of the tangents of each contact (f,), the most they may have, the fraction that stays."""
+
+    y: Floats
+    size: Floats
+    most: Floats
+    fraction: Floats
 
 
 class Cones:
@@ -394,33 +403,30 @@ class Cones:
         size[self.tangents] = size[self.tangents].sum(axis=0)
         self.step: Floats = 1.0 / np.where(size > 0.0, size, normal)
 
-    def rest(self, z: Floats) -> Floats:
-        """z - P(y)."""
-        found = z - self.step * (self.matrix @ z - self.right)
-        found[self.tangents] *= self._cut(found)[2]
-        found[self.bounded] = np.maximum(found[self.bounded], 0.0)
-        return np.asarray(z - found)
-
-    def _cut(self, y: Floats) -> tuple[Floats, Floats, Floats]:
-        """Lengths of the tangents of each contact (f,), the most they may have, and the fraction that stays."""
-        size = np.hypot(*y[self.tangents])
-        most = self.coefficient * np.maximum(y[self.contact], 0.0)
-        return size, most, np.where(size > most, most / np.where(size > 0.0, size, 1.0), 1.0)
-
-    def newton(self, z: Floats, rest: Floats) -> Floats:
-        """What to take from z: J^-1 rest, J = 1 - dP/dy (1 - r W)."""
+    def rest(self, z: Floats) -> tuple[Floats, Cut]:
+        """z - P(y), and what y is cut to."""
         y = z - self.step * (self.matrix @ z - self.right)
+        size, most = np.hypot(*y[self.tangents]), self.coefficient * np.maximum(y[self.contact], 0.0)
+        fraction = np.where(size > most, most / np.where(size > 0.0, size, 1.0), 1.0)
+        found = y.copy()
+        found[self.tangents] *= fraction
+        found[self.bounded] = np.maximum(found[self.bounded], 0.0)
+        return z - found, Cut(y, size, most, fraction)
+
+    def newton(self, z: Floats, rest: Floats, cut: Cut) -> Floats:
+        """What to take from z: J^-1 rest, J = 1 - dP/dy (1 - r W)."""
+        y, size, most, fraction = cut
         turned = np.eye(len(z)) - self.step[:, None] * self.matrix
         moved = turned.copy()
         moved[self.bounded[y[self.bounded] <= 0.0]] = 0.0
-        size, most, fraction = self._cut(y)
         slides = np.flatnonzero(size > most)
-        at, way = self.tangents[:, slides], y[self.tangents[:, slides]] / size[slides]
-        along = np.einsum("ak,akj->kj", way, turned[at])
-        push = np.where(most[slides] > 0.0, self.coefficient[slides], 0.0)[:, None] * turned[self.contact[slides]]
-        for axis in range(2):
-            across = turned[at[axis]] - way[axis][:, None] * along
-            moved[at[axis]] = fraction[slides][:, None] * across + way[axis][:, None] * push
+        if len(slides):
+            at, way = self.tangents[:, slides], y[self.tangents[:, slides]] / size[slides]
+            along = np.einsum("ak,akj->kj", way, turned[at])
+            push = np.where(most[slides] > 0.0, self.coefficient[slides], 0.0)[:, None] * turned[self.contact[slides]]
+            for axis in range(2):
+                across = turned[at[axis]] - way[axis][:, None] * along
+                moved[at[axis]] = fraction[slides][:, None] * across + way[axis][:, None] * push
         jacobian = np.eye(len(z)) - moved
         try:
             found = np.linalg.solve(jacobian, rest)

@@ -120,6 +120,48 @@ def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
 
 
 @kernel
+def begin(k: int, through: Passage, v0: Floats, middle: Floats) -> None:
+    """Trial state and what stays known in increment k; first velocities v0 and displacements in the middle (3n,)."""
+    problem, loading, motion, work = through.problem, through.loading, through.motion, through.work
+    dt, nodes, supports = loading.dt[k], problem.nodes, loading.support_dofs
+    for dof in range(v0.shape[0]):
+        v0[dof] = motion.v[dof]
+    for s in range(supports.shape[0]):
+        v0[supports[s]] = loading.support_start[k, s]
+    expand(problem.equations, v0)
+    evaluate.combine(loading.vectors, loading.weighted, k, work.load)
+    if nodes.directed_mass.shape[0] > 0:
+        evaluate.foresee_masses(through.scheme, k, problem, loading, motion, work.momentum)
+    evaluate.inertia_forces(problem, v0, v0, work.inertia, work.damping_force)
+    for dof in range(v0.shape[0]):
+        work.known_force[dof] = work.load[dof]
+        work.u[dof], work.v[dof] = motion.u[dof], -nodes.mask[dof] * v0[dof]
+        work.a[dof] = -2.0 / dt * nodes.mask[dof] * v0[dof]
+        middle[dof] = motion.u[dof] + 0.5 * dt * v0[dof]  # supports too: their acceleration counts as little
+    for dof in range(nodes.damping.shape[0]):
+        work.known_force[dof] -= 0.5 * work.damping_force[dof]
+    for s in range(supports.shape[0]):
+        dof = supports[s]
+        work.u[dof], work.v[dof] = loading.support_u[k, s], loading.support_v[k, s]
+        work.a[dof] = loading.support_a[k, s]
+    expand(problem.equations, work.u)
+    expand(problem.equations, work.v)
+    expand(problem.equations, work.a)
+
+
+@kernel
+def linearise(k: int, through: Passage) -> float:
+    """Forces without those of ropes and rods, what is out of balance, and the tangent; returns the stored energy."""
+    problem, loading, work = through.problem, through.loading, through.work
+    for e in range(work.multiplier.shape[0]):
+        work.multiplier[e] = 0.0
+    strain: float = evaluate.evaluate_increment(through.scheme, k, problem, loading, through.motion, work)
+    residual(through.scheme, problem, work)
+    nodal_blocks(through.scheme, loading.dt[k], problem, work)
+    return strain
+
+
+@kernel
 def close_with_losses(k: int, iterations: int, strain: float, lost: float, through: Passage) -> float:
     """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
     problem, loading, motion = through.problem, through.loading, through.motion
@@ -331,7 +373,10 @@ class Moreau(Marcher):
         """One increment; its energy error, None where it finds no solution."""
         chunk, motion, work = through.loading, through.motion, through.work
         stage, dt, lengths = self.stage, float(chunk.dt[k]), self.lengths
-        middle, v0 = self._begin(k, dt, chunk, motion)
+        v0, middle = np.empty(len(motion.u)), np.empty(len(motion.u))
+        begin(k, through, v0, middle)
+        if len(stage.bars.off_mass):
+            work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
         one_sided = self.one_sided[near]
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
@@ -343,9 +388,7 @@ class Moreau(Marcher):
             if iterations == most:
                 return None
             iterations += 1
-            work.multiplier[:] = 0.0
-            evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
-            residual(stage.coefficients, stage.problem, work)
+            linearise(k, through)
             solve = self._factor(dt)
             change, (along, compliance) = solve(work.residual[lengths.dofs.unknown]), self._answer(solve, reduced, dt)
             if len(near):
@@ -374,32 +417,11 @@ class Moreau(Marcher):
                 rows, reduced = law.gradients(0.5 * (motion.u + work.u))
                 bound = law.bound(rows, work.u, work.v)
         lag = support_lag(k, chunk, motion.u, v0)
-        expand(stage.equations, lag)
+        if len(stage.equations.slave):
+            expand(stage.equations, lag)
         loss = pull * (rows @ (work.u - motion.u - dt * lag))
         motion.energies[ENERGY.work] -= dt * float(pull @ (rows @ lag))
         return self._finish(k, through, law, rows, pull, loss, iterations)
-
-    def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
-        """Trial state and what stays known; the displacements at which lengths are judged, and the first velocities."""
-        stage, work, supports = self.stage, self.stage.work, chunk.support_dofs
-        v0 = motion.v.copy()
-        v0[supports] = chunk.support_start[k]
-        expand(stage.equations, v0)
-        evaluate.combine(chunk.vectors, chunk.weighted, k, work.load)
-        if len(stage.nodes.directed_mass):
-            evaluate.foresee_masses(stage.coefficients, k, stage.problem, chunk, motion, work.momentum)
-        evaluate.inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
-        work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
-        moving = stage.nodes.mask
-        work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
-        work.u[supports], work.v[supports] = chunk.support_u[k], chunk.support_v[k]
-        work.a[supports] = chunk.support_a[k]
-        middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
-        for field in (work.u, work.v, work.a):
-            expand(stage.equations, field)
-        if len(stage.bars.off_mass):
-            work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
-        return middle, v0
 
     def _finish(
         self, k: int, through: Passage, law: Law, rows: Floats, pull: Floats, loss: Floats, iterations: int
@@ -407,9 +429,7 @@ class Moreau(Marcher):
         """Forces of the increment, positions corrected, energy balance closed."""
         stage, near, count = self.stage, law.near, len(law.near)
         chunk, motion, work = through.loading, through.motion, through.work
-        work.multiplier[:] = 0.0
-        strain = evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
-        residual(stage.coefficients, stage.problem, work)  # inertia and damping of the end
+        strain = linearise(k, through)  # inertia and damping of the end
         work.multiplier[self.index[near]] = pull[:count]
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
@@ -487,9 +507,7 @@ class Moreau(Marcher):
         is the same."""
         if not self.is_coupled:
             return self._quotient(dt)
-        work = self.stage.work
-        nodal_blocks(self.stage.coefficients, dt, self.stage.problem, work)
-        values = self.stage.tangent.values(work)
+        values = self.stage.tangent.values(self.stage.work)
         return self._inverse.of(values.tobytes(), self._factored)
 
     def _factored(self) -> Callable[[Floats], Floats]:
