@@ -240,21 +240,29 @@ two under its weight, the others under loads at their ends, moments of opposite 
 def coarse_beams(model: Model) -> str:
     """What few elements B31 make of members: most bend too much, as their moment is summed up by the trapezoidal rule
     (``model/beams.py``); nothing where they do not. Members end where lines do, at clamps, and at corners of the
-    moment: where anything else is attached, held or loaded. Lines that the reader laid are left out."""
+    moment: where anything else is attached, held or loaded, but not where all nodes beside are so, too (planes hold
+    whole lines, and what acts on all nodes is spread). Lines that the reader laid are left out."""
     if not model.bends:
         return ""
     mesh, beams = model.mesh, beams_at(model.mesh)
     nodes, bars = model.bent_at
     clamps, others = set(nodes[bars[:, 0] < 0, 1].tolist()), ~mesh.is_of(*BEAMS)
-    touched = [mesh.element_nodes[others].ravel(), np.flatnonzero(held_dofs(model).any(axis=1)), [*model.corners]]
+    touched = [mesh.element_nodes[others].ravel(), [*model.corners]]
     touched += [mesh.nodes_of(load.target) for step in model.steps for load in step.nodal_loads]
     touched += [[node for node, _, _ in equation.terms] for equation in model.equations]
-    corners = set(np.concatenate([np.zeros(0), *touched, *model.links]).astype(int).tolist())
+    held, (acted, closed) = held_dofs(model), np.zeros((2, len(mesh.node_labels)), bool)
+    acted[np.concatenate([np.zeros(0), *touched, *model.links]).astype(int)] = True
+    closed[[*clamps, *(node for node, ways in beams.items() if len(ways) < 2)]] = True
     laid = set(np.concatenate([np.zeros(0, np.int64), *(line.labels for line in model.laid)]).tolist())
     fixed, spread = held_nodes(model), any(step.distributed_loads or step.fluid_loads for step in model.steps)
 
+    def is_corner(node: int) -> bool:
+        beside = [other for _, other in beams[node]]
+        is_spread = acted[beside].any() and (acted | closed)[beside].all()
+        return bool((held[node] & ~held[beside]).any() or (acted[node] and not is_spread))
+
     def kind(node: int) -> str:
-        return "clamp" if node in clamps else "end" if len(beams[node]) < 2 else "corner" if node in corners else ""
+        return "clamp" if node in clamps else "end" if len(beams[node]) < 2 else "corner" if is_corner(node) else ""
 
     found: list[tuple[float, list[int], list[int]]] = []
     for start in filter(kind, beams):

@@ -193,6 +193,10 @@ def si_unit(column: str) -> str:
 EXCHANGED = tuple(ENERGIES)[:4]
 
 
+ROUND_OFF = 1e-12
+"""Changes below this fraction of the largest energy are none: they have no share in what is exchanged."""
+
+
 @dataclass(slots=True)
 class Exchange:
     """Energy exchanged so far. start: kinetic, strain, potential energy and work at the start of the step."""
@@ -205,6 +209,7 @@ class Exchange:
         if self.start is None:
             self.start = energies[0].tolist()
         changes = np.abs(energies - self.start)
+        changes[changes <= ROUND_OFF * np.fmax.reduce(np.abs(energies), axis=None, initial=0.0)] = 0.0
         self.largest = max(self.largest, float(np.fmax.reduce(changes, axis=None, initial=0.0)))
 
 

@@ -34,6 +34,7 @@ from fem.forces.seabed import SEABED
 from fem.forces.springs import COUNT, STIFFNESS
 from fem.linear.inertia import Spectrum
 from fem.model import Static
+from fem.model.notices import warning
 from fem.runs.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR, METRIC, RADIUS
@@ -416,18 +417,19 @@ class PathWatch:
         if found and found[-1].kind == "jump":
             ends = found[-2] if len(found) > 1 else None
             how = f": {self._ending(ends)}" if ends else ", off the path from its start; try smaller increments"
-            step.notify(f"increment {number} jumps to another equilibrium{how}")
+            step.notify(warning(f"increment {number} jumps to another equilibrium{how}"))
             return
         branches = [each for each in found if each.kind == "bifurcation" and each.rises]
         if branches and not self.is_told:
             self.is_told = True
             first = branches[0]
             where = f"load factor {first.factor:.9g}" if self.is_arc else f"t = {first.time:.9g}"
-            step.notify(
+            told = (
                 f"bifurcation at {where} (increment {number}): another path crosses there"
                 f"{self._named(first.v)}, and the one that is printed is unstable beyond; the real structure leaves "
                 "it. A small load in that direction makes the run follow (events.csv lists all such points)"
             )
+            step.notify(warning(told))
 
     def _named(self, v: Floats | None) -> str:
         if v is None:

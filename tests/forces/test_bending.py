@@ -117,6 +117,16 @@ def test_the_error_of_few_elements_is_told(supports, compliance):
         assert bool(told) == (count < 8) or count == 8
 
 
+@pytest.mark.parametrize("middle", ["", "\n11, 3"])
+@pytest.mark.parametrize("loaded", [[11], range(2, 21)])
+def test_nothing_is_told_of_planes_and_of_loads_on_all_nodes(loaded, middle):
+    """A line all of whose nodes are held in its plane has as many elements between corners as without that."""
+    plane = "\n".join(f"{node}, 2" for node in range(2, 21))
+    load = "*CLOAD\n" + "\n".join(f"{node}, 3, 1e-4" for node in loaded)
+    model = beam([k / 20 for k in range(21)], f"1, 1, 3\n21, 1, 3\n{plane}{middle}", load)
+    assert not [notice for notice in model.notices if "B31: its" in notice]
+
+
 def test_a_beam_that_is_clamped_resists_across():
     """``fem check`` has nothing to say of a load across it; of one across a beam between hinges it has."""
     for supports, is_held in (("1, ENCASTRE", True), ("1, 1, 3", False)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem.runs.frames import energy_error_text
+from fem.runs.frames import energy_error_text, exchanged
 from tests.decks import run_text
 
 SWING = """*NODE
@@ -176,6 +176,14 @@ def test_free_motion_without_gravity_is_no_drift(direct):
     history = run_text(BOLAS.format(direct=direct))
     assert history.time[-1] == pytest.approx(1.0)
     assert history.of_energy("kinetic")[-1] == pytest.approx(history.of_energy("kinetic")[0], rel=0.02)
+
+
+def test_round_off_of_energies_is_no_exchange():
+    """A line at rest that stores 4000: what its energies change by is 1e-15 of that, and has no share of itself."""
+    rows = np.array([[0.0, 4000.0, 0.0, 0.0], [1e-26, 4000.0 + 1.8e-12, 8e-12, 0.0]])
+    assert exchanged(np.ones(2), rows) == 0.0
+    rows[1, 0] = 1e-6
+    assert exchanged(np.ones(2), rows) == 1e-6
 
 
 def test_an_error_that_is_all_that_changed_has_no_share():

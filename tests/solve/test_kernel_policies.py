@@ -132,6 +132,17 @@ def test_motion_without_exchange_is_judged_by_what_moves_within_it(error, is_dri
     assert has_drifted(nodes, bars, motion, 0.1, error * 0.1 * kinetic * 1.0005, 0.1) == is_drift
 
 
+@pytest.mark.parametrize(("error", "is_drift"), [(0.9e-10, False), (1.1e-10, True)])
+def test_round_off_of_a_travel_is_no_drift(error, is_drift):
+    """Two masses of 1 that fly on side by side at 1, with the kinetic energy 1: nothing moves within that."""
+    v, zero = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]), np.zeros(6)
+    energies = np.zeros(len(ENERGY))
+    energies[ENERGY.kinetic] = 1.0
+    motion = group(energies=energies, u=zero, v=v, a=zero, force=zero, reaction=zero)
+    nodes, bars = group(mask=np.ones(6), mass=np.ones(6)), group(rods=np.zeros(0, int))
+    assert has_drifted(nodes, bars, motion, 0.1, error, 0.1) == is_drift
+
+
 @pytest.mark.parametrize(("error", "is_drift"), [(0.9e-8, False), (1.1e-8, True)])
 def test_round_off_of_large_forces_is_no_drift(error, is_drift):
     """A motion by 1, where there is a force of 1e6: whether it acts just there, forces that meet do not tell."""

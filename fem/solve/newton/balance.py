@@ -68,6 +68,8 @@ spins freely exchanges next to nothing."""
 ROUND_OFF = 1e-14
 """Fraction of the largest force times displacements (of the increment, where nothing has moved) that round-off takes:
 where forces meet and cancel, what is left of them says nothing of their round-off."""
+TRAVEL_NOISE = 1e-10
+"""Fraction of the kinetic energy, with that of a travel of the whole, that round-off takes in many increments."""
 ROD_NOISE = 1e-15
 """Strain of rods that is round-off: with their pulls it makes up all the energy of masses at rest on ropes."""
 
@@ -375,7 +377,7 @@ def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: floa
     for dof in range(motion.u.shape[0]):
         move += abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
         pull = max(pull, abs(motion.force[dof]) + abs(motion.reaction[dof]))
-    noise = NEGLIGIBLE * fraction * size + ROUND_OFF * pull * move
+    noise = NEGLIGIBLE * fraction * size + TRAVEL_NOISE * energies[ENERGY.kinetic] + ROUND_OFF * pull * move
     for r in range(bars.rods.shape[0]):  # multipliers are pulls over lengths
         inverse = bars.constants[INV_LENGTH, bars.rods[r]]
         noise += ROD_NOISE * abs(motion.multiplier[bars.rods[r]]) / (inverse * inverse)
