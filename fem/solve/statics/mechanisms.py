@@ -128,6 +128,9 @@ NO_STIFFNESS = 1e-14
 CAUTION, FLOOR = 2.0, 1e-10
 """Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
 SLACK = "bars are slack in the flow: only the flow holds them while the equilibrium is sought"
+FAINT = 1e-8
+"""Part of the stiffness of a node without mass that holds it across in large motions: its bars will do so themselves as
+they pull or turn, and next to a hold as stiff as they are Newton's method would take that for nothing."""
 NO_LOAD = 1e-12
 """Fraction of the largest load below which a load component is zero but for round-off."""
 
@@ -151,6 +154,7 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
     largest = np.abs(values).max(axis=1)
     loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
     held, wet = np.zeros((len(free), 9)), _dragged(stage)
+    part = FAINT if stage.is_dynamic and step.nlgeom else 1.0
     slack = False
     names: list[str] = []
     dofs: list[int] = []
@@ -178,7 +182,7 @@ def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) ->
             else:
                 along = ", ".join(f"{c:.3g}" for c in direction)
                 names.append(f"node {stage.system.labels[node]} along ({along})")
-            held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
+            held[node] += part * (largest[k] or stiff) * np.outer(direction, direction).ravel()
     if slack:
         stage.nodes = _cautious(stage, wet, stiff, held)
     if not names:
