@@ -120,8 +120,8 @@ def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
 
 
 @kernel
-def begin(k: int, through: Passage, v0: Floats, middle: Floats) -> None:
-    """Trial state and what stays known in increment k; first velocities v0 and displacements in the middle (3n,)."""
+def begin(k: int, through: Passage, v0: Floats) -> None:
+    """Trial state and what stays known in increment k; the first velocities v0 (3n,)."""
     problem, loading, motion, work = through.problem, through.loading, through.motion, through.work
     dt, nodes, supports = loading.dt[k], problem.nodes, loading.support_dofs
     for dof in range(v0.shape[0]):
@@ -137,7 +137,6 @@ def begin(k: int, through: Passage, v0: Floats, middle: Floats) -> None:
         work.known_force[dof] = work.load[dof]
         work.u[dof], work.v[dof] = motion.u[dof], -nodes.mask[dof] * v0[dof]
         work.a[dof] = -2.0 / dt * nodes.mask[dof] * v0[dof]
-        middle[dof] = motion.u[dof] + 0.5 * dt * v0[dof]  # supports too: their acceleration counts as little
     for dof in range(nodes.damping.shape[0]):
         work.known_force[dof] -= 0.5 * work.damping_force[dof]
     for s in range(supports.shape[0]):
@@ -373,8 +372,9 @@ class Moreau(Marcher):
         """One increment; its energy error, None where it finds no solution."""
         chunk, motion, work = through.loading, through.motion, through.work
         stage, dt, lengths = self.stage, float(chunk.dt[k]), self.lengths
-        v0, middle = np.empty(len(motion.u)), np.empty(len(motion.u))
-        begin(k, through, v0, middle)
+        v0 = np.empty(len(motion.u))
+        begin(k, through, v0)
+        middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
         if len(stage.bars.off_mass):
             work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
