@@ -284,8 +284,7 @@ ALTERNATIVES = {
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",
     "SYSTEM": "nodes are given in the global axes",
-    "BUCKLE": "*STATIC, RIKS follows a structure through its limit loads; at a bifurcation the lowest frequency of "
-    "*FREQUENCY after *STATIC is zero",
+    "BUCKLE": "*STATIC, RIKS follows a structure, and locates its limit points and bifurcations (events.csv)",
     "PLASTIC": "*UNIAXIAL with *LOADING DATA and *UNLOADING DATA is a law that unloads on another curve, as yielding "
     "does; *FAILURE breaks bars",
     **dict.fromkeys(TABLE_LAWS, "*UNIAXIAL with *LOADING DATA is a table of stress over strain"),

@@ -201,7 +201,7 @@ def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
         f"increment {increment + 1 + first} took {int(increments[first, ROW.iterations])} iterations: the structure "
         "may have jumped to another branch (snap-through); smaller increments show where"
     )
-    return [(many, warning(text))]
+    return [(many, text)]
 
 
 def snapped(increments: Floats) -> Ints:

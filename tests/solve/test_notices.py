@@ -145,7 +145,7 @@ def test_a_static_increment_that_takes_long_may_have_jumped(iterations, is_told)
     increments = np.zeros((3, len(ROW)))
     increments[1, ROW.iterations] = iterations
     texts = [text for _, text in jumps_of(increments, 4)]
-    start = f"warning: increment 6 took {iterations} iterations: the structure may have jumped to another branch"
+    start = f"increment 6 took {iterations} iterations: the structure may have jumped to another branch"
     assert [text.startswith(start) for text in texts] == [True] * is_told
 
 
