@@ -98,7 +98,7 @@ class Rows:
         )
         names = [each.name for each in fields(self) if each.name not in same]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return replace(self, **arrays, is_end=parts[-1].is_end)
+        return replace(self, **arrays, is_end=parts[-1].is_end, unloaded=parts[-1].unloaded)
 
     def of_nodes(self, model: Model) -> Values:
         return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time, self.sea_from)

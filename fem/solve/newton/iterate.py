@@ -155,12 +155,13 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
 
 @inner_kernel
 def scale_of(
-    scheme: Coefficients, dt: float, travels: bool, ground: float, takes_part: Floats, problem: Problem, work: Scratch
-) -> float:
+    scheme: Coefficients, dt: float, travels: bool, ground: float, takes_part: Floats | None, problem: Problem,
+    work: Scratch,
+) -> float:  # fmt: skip
     """D: the forces the residual is compared with.
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
     travels: v counts less the middle of its range over nodes that take part, and the ground where that is 1;
-    ``work.shift`` is used as room.
+    ``work.shift`` is used as room. None of them in lanes, whose increments are given.
     In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
     these."""
     nodes = problem.nodes
@@ -169,7 +170,7 @@ def scale_of(
     scale = largest_force(is_diagonal, dynamic, nodes, work)
     if scheme.momentum > 0.0:
         v = work.v
-        if travels:
+        if takes_part is not None and travels:
             v = work.shift
             leave_travel(ground, work.v, takes_part, v)
         if is_diagonal:

@@ -246,7 +246,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
                 fail(not (is_finite | waits), NOT_FINITE, k, outcome)
                 waits = waits | (not is_finite)
                 if common(limits[LIMIT.relative]) >= 0.0:
-                    scale = scale_of(scheme, dt, False, 0.0, work.shift, problem, work)
+                    scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
                 good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
                 flags = where(waits, flags, special)
                 spent = where(waits, spent, iteration)
@@ -283,7 +283,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             memory[MEMORY.last_residual] = where(remembers, norm, memory[MEMORY.last_residual])
             memory[MEMORY.smallest_scale] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
-            scale = scale_of(scheme, dt, False, 0.0, work.shift, problem, work)
+            scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
         if scheme.projects:
             project_lanes(k, is_bare, True, through, outcome)
         end_lanes(scheme, k, problem, loading, work, outcome)
