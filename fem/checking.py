@@ -14,6 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import ROUND_OFF, Flags, Floats, Ints, distinct, first_least, parts
+from fem.assembly.cases import Span
+from fem.assembly.environment import first_environment, next_environment
+from fem.assembly.sudden import pull, sudden
+from fem.assembly.system import assemble
 from fem.deck import read_model
 from fem.errors import ModelError, listed
 from fem.model import FluidLoad, Jonswap, Model, notices
@@ -23,8 +27,10 @@ from fem.model.gusts import Velocities
 from fem.model.materials import snap_time
 from fem.model.mesh import BARS
 from fem.model.notices import held_dofs, held_nodes
+from fem.model.quantities import in_newtons
 from fem.model.steps import Dynamic, Frequency, Perturbation, Static, SteadyState, Step
 from fem.model.surroundings import current_at, wave_numbers
+from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
 
 MASSES = {"LUMPED": (0.5, 0.0), "CONSISTENT": (1.0 / 3.0, 1.0 / 6.0), "ONE POINT": (0.25, 0.25)}
@@ -552,7 +558,8 @@ def increments(model: Model, bars: Bars) -> list[str]:
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
             found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
-        found += [f"{where}: {text}" for text in [notices.coarse_swing(model, procedure)] if text]
+        texts = notices.coarse_swing(model, procedure), told_of_starts(model) if number == 1 else ""
+        found += [f"{where}: {text}" for text in texts if text]
         if not isinstance(procedure, Dynamic):
             continue
         if light.size and procedure.dt > bars.rebound[light].min():
@@ -596,13 +603,50 @@ def jumps(model: Model, bars: Bars) -> list[str]:
             nodes, axis = mesh.nodes_of(given.target), given.dof - 1
             off = nodes[np.abs(first - place[nodes, axis]) > NO_JUMP * (abs(first) + np.abs(place[nodes, axis]))]
             if off.size and isinstance(step.procedure, Dynamic):
+                moved = np.where(np.isin(np.arange(len(place)), off), first - place[:, axis], 0.0)[bars.connectivity]
+                cosine = np.diff(mesh.coordinates[bars.connectivity, axis]) / distances(mesh)[bars.elements, None]
+                force = float(np.nanmax(bars.stiffness * np.abs(np.diff(moved) * cosine)[:, 0], initial=0.0))
+                makes = f", which changes T by {in_newtons(force, model)} at once (EA dL/L0)" if force > 0.0 else ""
                 found.append(
                     f"step {number}: the prescribed displacement of nodes {some(mesh.node_names[off])} in direction "
-                    f"{given.dof} jumps to {first:g} at the start of the step: give it an AMPLITUDE, unless that is "
-                    "intended"
+                    f"{given.dof} jumps to {first:g} at the start of the step{makes}: give it an AMPLITUDE, unless "
+                    "that is intended"
                 )
             place[nodes, axis] = last
         begin += period
+    return found
+
+
+def sudden_starts(model: Model, bars: Bars) -> list[str]:
+    """Loads, water, wind and velocities of supports that begin with a jump, as the run will tell them; after statics
+    they are found about the places that supports have and that the deck gives to free nodes."""
+    try:
+        system = assemble(model)
+    except ModelError:  # a run will say so
+        return []
+    found, begin, (u, v) = list[str](), 0.0, system.initial_motion
+    before, is_at_rest, nothing = first_environment(system, u), not v.any(), np.zeros(system.size)
+    for number, step in enumerate(model.steps if model.earlier is None else (), start=1):
+        end, procedure = begin + step.procedure.period, step.procedure
+        span = Span(begin, end, step.ramps and end > begin)
+        now = next_environment(system, before, step.still, span, u, nothing, nothing)
+        if isinstance(procedure, Dynamic) and is_at_rest:
+            started = sudden(system, before, now, begin, u, 0.0, number == 1)
+            found += [f"step {number}: {jump.text}" for jump in started]
+            dofs, moved = (
+                np.concatenate([*(body.dofs for body in system.bodies), np.zeros(0, np.int64)]),
+                nothing.copy(),
+            )
+            moved[dofs] = now.supports.motion(dofs, np.array([begin]), after=True)[0][0] - u[dofs]
+            if (pulled := pull(system, moved, u))[1] > 0.0:
+                force = in_newtons(pulled[1], model)
+                found.append(f"step {number}: a rigid body jumps at its start: T of element {pulled[0]} by {force}")
+        if not isinstance(procedure, Perturbation):
+            (dofs,) = now.supports.supported.nonzero()
+            u = u.copy()
+            u[dofs] = now.supports.motion(dofs, np.array([end]))[0][0]
+            before, is_at_rest = now, isinstance(procedure, Static)
+        begin = end
     return found
 
 
@@ -641,6 +685,8 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     for boundary in (*model.boundaries, *step.boundaries):
         stiffness[mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
     stiffness[model.pinned] += np.eye(3)
+    bent = model.bent_at[0] if model.bends else np.zeros((0, 3), np.int64)
+    stiffness[np.unique(bent[bent >= 0])] += np.eye(3)
     values, vectors = np.linalg.eigh(stiffness)
     loads = np.zeros((n, 3))
     for load in step.nodal_loads:
@@ -802,7 +848,7 @@ def vessels(model: Model, bars: Bars) -> list[str]:
 
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *(loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, straight_branches),
-    *(increments, ringing, folded_at_the_surface, jumps, winch_jumps, vessels, geometry, units),
+    *(increments, ringing, folded_at_the_surface, jumps, sudden_starts, winch_jumps, vessels, geometry, units),
 )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import fem
 from fem.commands import arguments as option
 from fem.commands.arguments import at, late, values_of
+from fem.commands.memory import without_libraries
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
 from fem.study import command as studies
@@ -43,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser(*arguments[:1]).parse_args(arguments)
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
+    if "numpy" not in sys.modules and (reason := without_libraries()):
+        complain(f"fem: error: {reason}")
+        return MachineError.exit_code
     with stoppable():
         return answer(options)
 
@@ -148,7 +152,7 @@ def add_solver(commands: Any) -> None:
     run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
     where = "folder of an earlier run; the first step starts from its state (*RESTART, READ)"
     run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
-    run.add_argument("--quiet", action="store_true", help="print errors only")
+    run.add_argument("--quiet", action="store_true", help="print errors and warnings only")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
     where = "also run the deck with other increments, mesh and criterion: error bars of all printed numbers"
     run.add_argument("--error-bars", dest="error_bars", action="store_true", help=where)

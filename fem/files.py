@@ -31,18 +31,32 @@ PART = ".fem-part"
 """Ending of a file that is being written beside its final name."""
 
 
-def replace_file(path: Path, content: bytes | Iterable[bytes | memoryview], attempts: int = 20) -> None:
+def replace_file(
+    path: Path, content: bytes | Iterable[bytes | memoryview], attempts: int = 20, is_synced: bool = False,
+    before: Path | None = None,
+) -> None:  # fmt: skip
     """Write a file, or its pieces, beside its final name, then rename: whole or not at all, and never through a link.
     Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
-    OSError names the file."""
+    OSError names the file.
+
+    is_synced  it outlives a power cut that follows
+    before     the file that was there is kept under this name
+    """
     part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         part.unlink(missing_ok=True)
         with part.open("xb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
+            if is_synced:
+                file.flush()
+                os.fsync(file.fileno())
+        if before is not None and path.exists():
+            path.replace(before)
         for attempt in range(attempts):
             try:
                 part.replace(path)
+                if is_synced:
+                    sync_folder(path.parent)
                 return
             except PermissionError:
                 if os.name != "nt" or attempt == attempts - 1:
@@ -54,6 +68,25 @@ def replace_file(path: Path, content: bytes | Iterable[bytes | memoryview], atte
         if isinstance(error, OSError):
             error.filename = str(path)
         raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk itself, where the system can."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def clear_parts(folder: Path) -> None:
+    """Remove what killed processes were writing in a folder; of living ones nothing."""
+    for part in folder.glob(f"*{PART}"):
+        number = part.name.removesuffix(PART).rpartition(".")[2]
+        if not (number.isascii() and number.isdigit() and is_alive(int(number))):
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 def write_new(path: Path, content: bytes, force: bool) -> Path:
@@ -138,6 +171,14 @@ class GrowingFile:
             error.filename = str(self._path)
             raise
 
+    def sync(self) -> None:
+        """Have all of it on the disk itself. OSError names the file."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            error.filename = str(self._path)
+            raise
+
     def close(self) -> None:
         self._file.close()
 
@@ -213,7 +254,7 @@ class Room:
                 self._take(max(wanted, 2 * self._size))
 
     def replace(self, path: Path, content: bytes) -> None:
-        """``replace_file``, at the cost of the room where there is no other."""
+        """``replace_file``, at the cost of the room where there is no other; then there is room to do so again."""
         try:
             replace_file(path, content)
         except OSError as error:
@@ -221,6 +262,7 @@ class Room:
                 raise
             self.give()
             replace_file(path, content)
+        self.keep(-(-len(content) // LISTS))
 
     def give(self) -> None:
         if self._file is not None and self._size:

@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from fem.arrays import Floats
+from fem.commands import memory
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files import free
 from fem.model import Boundary, Frequency, Model, Static, Step
 from fem.model.mesh import sets_left_out
+from fem.model.notices import WARNING
 from fem.runs import run_record
 from fem.runs.checkpoint import NAME, changed_parts, digests_of, read_checkpoint
-from fem.runs.console import ConsoleSink, say
+from fem.runs.console import ConsoleSink, WarningSink, say
 from fem.runs.history import History, HistorySink
 from fem.runs.record import EarlierRun, Modes, Requests, Sink
 from fem.runs.run_record import Timing, earlier_decks
@@ -156,13 +158,15 @@ def run_to_files(
         if files.is_complete:
             free(files.folder)
             return
+        if warning := memory.shortage(len(model.mesh.node_labels), len(model.mesh.element_labels)):
+            say(f"warning: {warning}", sys.stderr)
         console = None if quiet else ConsoleSink(model)
-        if console is not None:
-            for text in (*model.notices, *(sets_left_out(model.mesh) if vtk else ())):
-                console.notice(text)
+        told = console or WarningSink()
+        for text in (*model.notices, *(sets_left_out(model.mesh) if vtk else ())):
+            told.notice(text)
         with contextlib.closing(files):
             try:
-                drive(model, requests, files, timing, guard, *([console] if console else []))
+                drive(model, requests, files, timing, guard, told)
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.is_open and (files.folder / NAME).exists():
                     error.add_note(f"the same command with --continue continues from {files.folder / NAME}")
@@ -291,7 +295,7 @@ def frequencies(
     asking = Step(Frequency(count), nlgeom=(at_rest or [first])[-1].nlgeom, boundaries=boundaries, rotations=rotations)
     history = run(replace(model, steps=(*at_rest, asking)), solver=solver)
     for notice in history.notices:
-        if notice.startswith(f"step {len(at_rest) + 1}: "):
+        if notice.removeprefix(WARNING).startswith(f"step {len(at_rest) + 1}: "):
             warnings.warn(notice, stacklevel=2)
     return history.modes[-1]
 

@@ -355,7 +355,7 @@ def test_a_run_needs_no_compiler_and_nothing_else_that_is_heavy(tmp_path):
     code = (
         "import sys, numpy; of_numpy = set(sys.modules); import fem; from fem.__main__ import main;"
         f"code = main(['run', {str(ROOT / 'inputs' / 'sdnl100.inp')!r}, '--quiet']);"
-        "heavy = {'numba', 'numpy.ma', 'urllib.request', 'importlib.metadata', 'fem.solve.modes'};"
+        "heavy = {'numba', 'numpy.ma', 'urllib.request', 'importlib.metadata', 'fem.solve.frequencies'};"
         "sys.exit(code or bool(heavy & (set(sys.modules) - of_numpy)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import signal
@@ -255,6 +256,49 @@ def test_a_sweep_on_a_full_disk_says_so(here: Path, monkeypatch: pytest.MonkeyPa
     assert "out/sweep.csv: No space left on device" in capsys.readouterr().err
     verdict = json.loads(Path("out/sweep.json").read_text())["verdict"]
     assert verdict == "error: cannot write out/sweep.csv: No space left on device"
+
+
+def test_a_record_of_any_size_can_be_written_again(tmp_path: Path) -> None:
+    """Beside the one that is there, on a disk that has filled up since."""
+    with (tmp_path / "keeper").open("w+b") as keeper:
+        room = Room(keeper.fileno())
+        for size in (10, ROOM, 5 * ROOM):
+            room.replace(tmp_path / "sweep.json", bytes(size))
+            assert os.fstat(keeper.fileno()).st_size >= ROOM + size
+
+
+def test_a_sweep_without_room_to_sort_its_table_says_so(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Its rows stay as they came, and are taken up by the next start."""
+    replace_it, count = SweepTable._replace, itertools.count()
+
+    def full(table: SweepTable) -> None:
+        if next(count):
+            raise OSError(errno.ENOSPC, "No space left on device", "out/sweep.csv")
+        replace_it(table)
+
+    command = ["sweep", "swing.inp", "--vary", "g=1,2", "--output", "out", "--quiet"]
+    with monkeypatch.context() as patched:
+        patched.setattr(SweepTable, "_replace", full)
+        add = SweepTable.add
+        patched.setattr(SweepTable, "add", lambda table, rows: (add(table, rows), setattr(table, "_is_sorted", False)))
+        assert main(command) == 4
+    assert json.loads(Path("out/sweep.json").read_text())["verdict"].startswith("error: cannot write out/sweep.csv")
+    assert Path("out/sweep.csv").read_bytes().count(b"\n") == 3
+    assert main(command) == 0
+    assert json.loads(Path("out/sweep.json").read_text())["verdict"] == "completed"
+
+
+def test_what_killed_processes_were_writing_goes(here: Path) -> None:
+    """At the next start in the folder; what a living one writes stays."""
+    command = ["sweep", "swing.inp", "--vary", "g=1,2", "--output", "out", "--quiet"]
+    assert main(command) == 0
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    left = [Path("out", f"sweep.json.{number}{PART}") for number in (ended.pid, os.getppid())]
+    for part in left:
+        part.touch()
+    assert main(command) == 0
+    assert [part.exists() for part in left] == [False, True]
 
 
 # ------------------------------------------------------------------------------------------ nobody reads

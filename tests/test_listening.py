@@ -11,7 +11,7 @@ import subprocess
 import sys
 from ast import literal_eval
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -47,8 +47,10 @@ for port in map(int, sys.argv[1:]):
 def ports() -> list[int]:
     """At which this process and those that it has started listen."""
     this = psutil.Process()
-    everyone = [this, *this.children(recursive=True)]
-    found = [place for each in everyone for place in each.net_connections("inet")]
+    found = this.net_connections("inet")
+    for each in this.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # some end while they are looked at
+            found += each.net_connections("inet")
     return [place.laddr.port for place in found if place.status == psutil.CONN_LISTEN]
 
 

@@ -88,7 +88,11 @@ def twins(model: Model) -> tuple[Model, Model, list[float], dict[str, np.ndarray
 def contents(folder: Path) -> dict[str, bytes]:
     """All files but ``run.json`` and the checkpoint, which say how it was driven."""
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in files.items() if name not in ("run.json", "checkpoint.npz")}
+    return {
+        name: path.read_bytes()
+        for name, path in files.items()
+        if name not in ("run.json", "checkpoint.npz", "checkpoint_before.npz")
+    }
 
 
 def assert_same(one: Path, other: Path) -> None:

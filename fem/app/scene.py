@@ -20,8 +20,8 @@ from fem.errors import CommandError
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
 from fem.model.notices import held_dofs
-from fem.model.quantities import ELEMENTAL, NODAL
-from fem.runs.frames import says_si, unit_of
+from fem.model.quantities import ELEMENTAL, NODAL, says_si
+from fem.runs.frames import unit_of
 from fem.runs.read import Missing, Results, extremes, open_results
 from fem.show import reading
 from fem.show.animate import even_times

@@ -27,7 +27,7 @@ from fem.app.scene import FolderContent, read
 from fem.commands.signals import watched
 from fem.files import open_regular
 from fem.runs.frames import energy_error_text
-from fem.runs.own import read_record
+from fem.runs.own import number_in, read_record
 from fem.runs.run_record import RUN_RECORD, RUNNING
 
 CONSOLE = "console.txt"
@@ -270,18 +270,23 @@ def progress_of(folder: Path) -> Progress | None:
     record = read_record(folder / RUN_RECORD)
     if not record:
         return None
-    steps, row = record.get("settings", {}).get("steps", []), last_row(folder / "increments.csv")
-    totals, verdict = record.get("totals", {}), str(record.get("verdict", ""))
-    heading = tuple(record.get("settings", {}).get("heading") or ())
-    exchanged = float(totals.get("energy_exchanged", 0.0))
+    totals, verdict = record.get("totals") or {}, str(record.get("verdict", ""))
+    row = last_row(folder / "increments.csv")
+    try:
+        settings = record.get("settings") or {}
+        steps, heading = settings.get("steps") or [], tuple(map(str, settings.get("heading") or ()))
+        periods = [step.get("procedure", {}).get("period") or 0.0 for step in steps]  # a frequency step takes none
+    except (AttributeError, TypeError):  # a record of another program
+        return None
+    exchanged = number_in(totals.get("energy_exchanged", 0.0))
     found = Progress(0, len(steps), verdict=verdict, exchanged=exchanged, heading=heading)
-    whole = sum(float(step.get("procedure", {}).get("period") or 0.0) for step in steps)  # a frequency step takes none
+    whole = sum(map(number_in, periods))
     try:
         numbers: dict[str, Any] = {name: read(row[name]) for name, read in COLUMNS.items() if name in row}
     except ValueError:  # a table of another program
         return found
     if verdict != RUNNING and "largest_energy_error" in totals:
-        numbers["energy_error"] = float(totals["largest_energy_error"])
+        numbers["energy_error"] = number_in(totals["largest_energy_error"])
     return replace(found, fraction=min(1.0, numbers.get("time", 0.0) / whole) if whole > 0.0 else None, **numbers)
 
 

@@ -61,12 +61,14 @@ class Body:
     spans: Ints
     ramps: Floats
 
-    def moved(self, ways: Floats, time: Floats, after: bool = False, at_sea: bool = False) -> Floats:
-        """(3, k, 3p) u, v, a of the pinned nodes; ``after``: one-sided rates.
+    def moved(
+        self, ways: Floats, time: Floats, after: bool = False, at_sea: bool = False, since: float = 0.0
+    ) -> Floats:
+        """(3, k, 3p) u, v, a of the pinned nodes; ``after``: one-sided rates; since: when ramps of waves begin.
         ways (3, k, 6)  motions of the reference node and their rates, to which waves add theirs ``at_sea``"""
         moved, room = np.empty((3, len(time), self.arms.size)), np.empty((6, self.trains.shape[1]))
         waves = self.spans, self.ramps if at_sea else self.ramps[:0]
-        move_body(time, after, self.is_vector, self.trains, *waves, self.swings, self.arms, room, ways, moved)
+        move_body(time, since, after, self.is_vector, self.trains, *waves, self.swings, self.arms, room, ways, moved)
         return moved
 
 
@@ -125,10 +127,10 @@ def planes_of(model: Model) -> tuple[Ints, Floats]:
 
 @kernel
 def move_body(
-    time: Floats, after: bool, is_vector: bool, trains: Floats, spans: Ints, ramps: Floats, swings: Floats,
-    arms: Floats, room: Floats, ways: Floats, moved: Floats,
+    time: Floats, since: float, after: bool, is_vector: bool, trains: Floats, spans: Ints, ramps: Floats,
+    swings: Floats, arms: Floats, room: Floats, ways: Floats, moved: Floats,
 ) -> None:  # fmt: skip
-    """Motion of the points of a body at k instants; ``after``: one-sided rates after them.
+    """Motion of the points of a body at k instants; ``after``: one-sided rates after them; since: when ramps begin.
 
     trains (5, c), spans (g, 2), ramps (g,), swings (2, 6, c)  waves that move it, as ``Body`` has them
     arms   (p, 3)        of its points, from the reference node
@@ -138,7 +140,7 @@ def move_body(
     """
     for t in range(time.shape[0]):
         for g in range(ramps.shape[0]):
-            rock(time[t], after, ramps[g], spans[g, 0], spans[g, 1], trains, t, ways, room)
+            rock(time[t], since, after, ramps[g], spans[g, 0], spans[g, 1], trains, t, ways, room)
         if ramps.shape[0] > 0:
             swing(swings, room, t, ways)
         if is_vector:
@@ -149,10 +151,11 @@ def move_body(
 
 @inner_kernel
 def rock(
-    time: float, after: bool, ramp: float, first: int, last: int, trains: Floats, t: int, ways: Floats, room: Floats
-) -> None:
+    time: float, since: float, after: bool, ramp: float, first: int, last: int, trains: Floats, t: int, ways: Floats,
+    room: Floats,
+) -> None:  # fmt: skip
     """f e^(i theta) of q, q', q'' of the waves first to last - 1, which share a ramp, into the columns of ``room``."""
-    grown, rises, curves = risen(time, ramp, after)
+    grown, rises, curves = risen(time, since, ramp, after)
     x, y, z, dx, dy, dz = ways[0, t, 0], ways[0, t, 1], ways[0, t, 2], ways[1, t, 0], ways[1, t, 1], ways[1, t, 2]
     ddx, ddy, ddz = ways[2, t, 0], ways[2, t, 1], ways[2, t, 2]
     for number in range(last - first):
@@ -185,9 +188,10 @@ def swing(swings: Floats, room: Floats, t: int, ways: Floats) -> None:
 
 
 @inner_kernel
-def risen(time: float, ramp: float, after: bool) -> tuple[float, float, float]:
-    """Factor (1 - cos)/2 by which waves have risen, and its rates."""
-    near = SAME_TIME * (abs(time) + ramp)
+def risen(now: float, since: float, ramp: float, after: bool) -> tuple[float, float, float]:
+    """Factor (1 - cos)/2 by which waves have risen, and its rates. now, since: total times, of which the ramp begins
+    with the second."""
+    time, near = now - since, SAME_TIME * (abs(now) + ramp)
     has_begun, goes_on = (time >= -near, time < ramp - near) if after else (time > near, time <= ramp + near)
     if ramp <= 0.0 or not goes_on:
         return 1.0, 0.0, 0.0

@@ -5,6 +5,7 @@ All pass from one step to the next by the rules of ``cases``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -16,7 +17,7 @@ from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.forces.moments import couples
-from fem.model import Expansion, FluidLoad, Static, Step
+from fem.model import Dynamic, Expansion, FluidLoad, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 from fem.model.facts import growth_of
 
@@ -102,7 +103,8 @@ class Environment:
     """Loads as cases: ``nodal`` (n, 3) forces, ``moments`` (free bodies, 3), ``body`` (elements, 3) forces per volume,
     ``gravity`` (elements, 3) accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed
     supports that fade out; ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length
-    of both legs, which ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
+    of both legs, which ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``); ``sea_from``,
+    ``gusts_from``: total times at which ramps of waves and of gusts begin, infinite before.
     """
 
     supports: Supports
@@ -117,6 +119,8 @@ class Environment:
     winches: tuple[Case, ...] = ()
     tensions: tuple[Kept, ...] = ()
     creeps: bool = False
+    sea_from: float = math.inf
+    gusts_from: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +169,10 @@ def next_environment(
         for entry in heat_entries:
             spoken |= entry.mask
         heat_entries += (Entry(np.where(spoken, 0.0, initial[:, None]), ~spoken, None),)
+    flows = advance_flows(before.flows, system, step, span)
+    sea_from, gusts_from = ramps_begin(before, system, step, span, flows)
     return Environment(
-        supports,
+        replace(supports, sea_from=sea_from),
         advance(before.nodal, nodal, "CLOAD" in replaced, span, model),
         advance(before.body, body, "DLOAD" in replaced, span, model),
         advance(before.gravity, gravity, "DLOAD" in replaced, span, model),
@@ -174,11 +180,33 @@ def next_environment(
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
-        advance_flows(before.flows, system, step, span),
+        flows,
         _winches(system, before, step, span),
         _kept_tensions(system, step, span),
         isinstance(step.procedure, Static) and step.procedure.creeps,
+        sea_from,
+        gusts_from,
     )
+
+
+WATER, WIND = ("FDD", "FDT", "FI", "PB"), ("WDD", "FLD")
+"""Fluid loads through which waves and gusts act."""
+
+
+def ramps_begin(
+    before: Environment, system: System, step: Step, span: Span, flows: Iterable[Flow]
+) -> tuple[float, float]:
+    """Total times at which ramps of waves and of gusts begin: with the first dynamic step in which they act, on bars or
+    on a vessel; waves that act on nothing in any step rise with the first dynamic one."""
+    sea_from, gusts_from, model = before.sea_from, before.gusts_from, system.model
+    if isinstance(step.procedure, Dynamic) and (model.waves or model.wind):
+        kinds = {flow.load.kind for flow in flows}
+        moves = any(body.rao for body in model.bodies) or not model.reach.flows.keys() & set(WATER)
+        if moves or kinds.intersection(WATER):
+            sea_from = min(sea_from, span.start)
+        if kinds.intersection(WIND):
+            gusts_from = min(gusts_from, span.start)
+    return sea_from, gusts_from
 
 
 def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:

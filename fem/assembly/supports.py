@@ -11,6 +11,7 @@ Rotations of a free body are held by components of its axes, three nodes that tu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,7 +42,7 @@ class Supports:
     base, rate, value (3n + 3b,)  of each supported dof
     groups                   (order of the given quantity: 0 u, 1 v, 2 a; its curve)
     start                    time from which velocities are integrated
-    at_sea                   waves move vessels: steps are dynamic
+    at_sea                   waves move vessels: steps are dynamic;  sea_from: total time at which their ramps begin
     """
 
     group: Ints
@@ -52,6 +53,7 @@ class Supports:
     start: float
     bodies: tuple[Body, ...] = ()
     at_sea: bool = False
+    sea_from: float = math.inf
 
     @property
     def size(self) -> int:
@@ -103,7 +105,7 @@ class Supports:
             first = count + 6 * number
             ways[: len(levels)] = found[:, :, first : first + 6]
             ways[len(levels) :] = 0.0
-            pinned = body.moved(ways, time, after, self.at_sea)
+            pinned = body.moved(ways, time, after, self.at_sea, self.sea_from)
             for own, its in ((body.driven, ways), (body.dofs, pinned)):
                 at = place[own]
                 if (asked := at >= 0).all():

@@ -17,10 +17,10 @@ from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.bar import CONSTANTS, MASS_FRACTIONS, Bars, blocks_of
 from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
-from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE, law_of
+from fem.forces.laws import BEYOND, BILINEAR, ENGINEERING, GREEN, LEG, LINEAR, MEASURES, RIGID, TABLE, law_of
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
-from fem.model.facts import added_mass_per_length, given_lengths
+from fem.model.facts import added_mass_per_length, given_lengths, of_sections
 from fem.model.free_bodies import mass_between, second_moments
 from fem.model.mesh import AXIAL
 
@@ -28,6 +28,8 @@ BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
 """``PULLEY_FAMILY``: ropes over pulleys, until their family has taken them."""
 NOTHING = (bar.AREA, bar.YOUNG, bar.STRESS0, bar.VISCOUS, bar.STARTING, bar.COMPLIANCE)
 """Constants of a bar that is gone are zero."""
+OF_SECTION = np.array([bar.AREA, bar.YOUNG, bar.PLUS, bar.MINUS, bar.STARTING, bar.RESTITUTION])
+"""Constants that a section gives to both branches of a rope over a pulley."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,12 @@ class System:
         for plane in self.model.planes:
             idle[plane.pairs(self.model.mesh)] = False
         return idle
+
+    @property
+    def is_grounded(self) -> bool:
+        """Something acts between the model and the world outside beside its supports; one node alone counts, too."""
+        to_ground = bool((self.springs.dofs[:, 1] < 0).any() or self.damping.any() or np.count_nonzero(~self.idle) < 2)
+        return to_ground or any(family.grounded for family, _ in acting(self.families))
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one label."""
@@ -300,7 +308,13 @@ class _Builder:
         self.planar[self.nodes[mesh.is_of("T2D2")]] = True
         self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
         links = np.array(model.links, np.int64).reshape(-1, 2)
-        self.ends = np.concatenate([self.nodes[self.axial], links])
+        constant = of_sections(model, lambda section, material: float(material.is_inextensible)) > 0.0
+        self.reeved = np.flatnonzero(constant & (mesh.pulley_nodes >= 0))
+        pulleys = np.repeat(mesh.pulley_nodes[self.reeved], 2)
+        legs = np.column_stack([pulleys, self.nodes[self.reeved].ravel()])
+        self.family[self.reeved, 0] = BAR_FAMILY
+        self.family[self.reeved, 1] = len(self.axial) + len(links) + 2 * np.arange(len(self.reeved))
+        self.ends = np.concatenate([self.nodes[self.axial], links, legs])
         self.constants, self.kinds = self._geometry()
         if model.planes:
             ends, constants = planes_of(model)  # stops between planes and nodes, behind all other bars
@@ -312,6 +326,12 @@ class _Builder:
         length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
         self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
         self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
+        legs = self.family[self.reeved, 1, None] + np.arange(2)  # they have the whole length, and half of what it lacks
+        apart = (1.0 / self.constants[bar.INV_LENGTH, legs]).sum(axis=1, keepdims=True)
+        given = given_lengths(mesh, model.rest_lengths)[self.reeved, None]
+        given = np.where(np.isnan(given), apart, given)
+        self.constants[bar.INV_LENGTH, legs] = 1.0 / given
+        self.constants[bar.BASE_CONSTANT, legs] = 0.5 * (apart - given)
         self.mass, self.damping = np.zeros(count), np.zeros(count)
         self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
         self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)
@@ -348,9 +368,18 @@ class _Builder:
     def _name(self, index: int) -> str:
         if index < len(self.axial):
             return f"element {self.mesh.element_names[self.axial[index]]}"
+        leg = index - len(self.axial) - len(self.model.links)
+        if 0 <= leg < 2 * len(self.reeved):
+            return f"element {self.mesh.element_names[self.reeved[leg // 2]]}"
         first, second = self.mesh.node_names[self.ends[index]]
         what = "*MPC LINK" if self.kinds[index, 0] == GREEN else "*STOP PLANE"
         return f"{what} of nodes {first} and {second}"
+
+    def _close_legs(self) -> None:
+        """Ropes of constant length over pulleys are two bars, with the section of their element."""
+        head = self.family[self.reeved, 1]
+        self.constants[np.ix_(OF_SECTION, head + 1)] = self.constants[np.ix_(OF_SECTION, head)]
+        self.kinds[head], self.kinds[head + 1] = (LEG, RIGID), (BEYOND, RIGID)
 
     def add_section(self, section: BarSection) -> None:
         elements = self.mesh.element_sets[section.element_set]
@@ -460,14 +489,16 @@ class _Builder:
 
     def _bars(self, table: Floats) -> Bars:
         """Bars sorted into runs of one kind; the elements' indices follow."""
+        self._close_legs()
         self._refuse_overflow()
         young = self.constants[bar.YOUNG]
         volume = self.constants[bar.AREA] / self.constants[bar.INV_LENGTH]
         self.constants[bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young != 0.0)
-        order = np.lexsort((self.kinds[:, 0], self.kinds[:, 1]))
+        order = np.lexsort((np.minimum(self.kinds[:, 0], LEG), self.kinds[:, 1]))
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        self.family[self.axial, 1] = rank[self.family[self.axial, 1]]
+        with_bar = np.concatenate([self.axial, self.reeved])
+        self.family[with_bar, 1] = rank[self.family[with_bar, 1]]
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
         kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
         coupled = bool(self.off_mass.any())

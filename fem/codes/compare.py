@@ -195,7 +195,7 @@ def compare(
         if error_bars and answer.status == "done" and any(isinstance(step.procedure, Dynamic) for step in model.steps):
             finer = answer_of(code, halved(model), interpreter, time_limit).at(names, time)
             its_bars[code] = RICHARDSON * np.abs(finer - values[code])
-    from fem.runs.frames import says_si
+    from fem.model.quantities import says_si
 
     return Comparison(names, time, ours, bars, tuple(answers), values, its_bars, says_si(model.heading))
 

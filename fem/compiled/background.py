@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import pickle
 import signal
@@ -57,12 +58,17 @@ class Background:
                     self.process.stdin.flush()
             return is_first
 
-    def wait_for(self, job: Job) -> None:
-        """Until a unit is there, or the process has ended without it. Stopped: a signal has asked this one to end."""
+    def wait_for(self, job: Job, seconds: float = math.inf) -> bool:
+        """Until a unit is there, or the process has ended without it; False: neither in so many seconds.
+        Stopped: a signal has asked this one to end."""
+        end = time.monotonic() + seconds
         while self.process is not None and self.process.poll() is None and not stored(*job):
             if ahead.signal:
                 raise Stopped(ahead.signal)
+            if time.monotonic() > end:
+                return False
             time.sleep(LOOK_EVERY)
+        return True
 
     def end(self) -> None:
         """Nobody wants machine code any more."""

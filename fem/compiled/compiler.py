@@ -6,6 +6,7 @@ Which way fits is tried with a sample: a kernel of a few lines with what all ker
 
 from __future__ import annotations
 
+import math
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -59,11 +60,11 @@ class LateCompiler:
 
         return compiler.ask(job)
 
-    def wait_for(self, job: Job) -> None:
-        """Until a unit is there, or the process in the background has ended without it."""
+    def wait_for(self, job: Job, seconds: float = math.inf) -> bool:
+        """As ``Background.wait_for`` has it."""
         from fem.compiled.background import compiler
 
-        compiler.wait_for(job)
+        return compiler.wait_for(job, seconds)
 
     def complete(self) -> None:
         """numba brings functions that this system's library lacks."""

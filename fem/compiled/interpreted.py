@@ -8,6 +8,7 @@ take Python long waits for the machine code.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -35,6 +36,11 @@ STARTED = (
     "first run of this kind of model: it starts in Python while machine code is compiled in the background; later runs "
     "are faster"
 )
+PATIENCE = 60.0
+"""Seconds that a compiler of low priority is waited for: beside busy neighbours it may take many times as long."""
+GRANTED = 240.0
+"""Processor seconds of work as Python functions after that, before it is waited for again."""
+TIRED = "the compiler is slow on this busy machine: going on in Python until its machine code is there"
 WAITING = "this would take long in Python: waiting for the compiler, about half a minute"
 
 
@@ -42,6 +48,7 @@ WAITING = "this would take long in Python: waiting for the compiler, about half 
 class Work:
     """Of this process: processor seconds spent in kernels as Python functions, and those ahead of it in the same way.
 
+    granted it is waited for again only where more than this is spent
     notify  where the user is told of it, of each thing once
     told    texts that were passed on
     signal  one that has asked the process to end, and is answered later: nothing more is waited for
@@ -49,12 +56,13 @@ class Work:
 
     spent: float = 0.0
     ahead: float = 0.0
+    granted: float = 0.0
     notify: Callable[[str], None] | None = None
     told: set[str] = field(default_factory=set)
     signal: int = 0
 
     def is_long(self) -> bool:
-        return self.spent + self.ahead > LONGEST
+        return self.spent >= self.granted and self.spent + self.ahead > LONGEST
 
     def say(self, text: str) -> None:
         if self.notify is not None and text not in self.told:
@@ -96,7 +104,10 @@ def takes(job: Job, asked: Compiler | None) -> bool:
         return True
     if asked:
         work.say(WAITING)
-        asked.wait_for(job)
+        if not asked.wait_for(job, math.inf if is_lanes else PATIENCE):
+            work.granted = work.spent + GRANTED
+            work.say(TIRED)
+            return True
     return False
 
 

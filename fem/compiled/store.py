@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import hashlib
 import json
+import math
 import threading
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -154,7 +155,7 @@ class Compiler(Protocol):
     def provide(self, name: str, kinds: Any) -> Unit: ...
     def complete(self) -> None: ...
     def ask(self, job: tuple[str, Any]) -> bool: ...
-    def wait_for(self, job: tuple[str, Any]) -> None: ...
+    def wait_for(self, job: tuple[str, Any], seconds: float = math.inf) -> bool: ...
 
 
 _loaded: set[str] = set()

@@ -61,11 +61,19 @@ def amplitude(card: Card, draft: Draft) -> None:
     if not np.isfinite(points).all():
         raise card.mistake("a shifted point of the amplitude is out of range")
     if definition == "SPLINE":
+        with np.errstate(all="ignore"):
+            steepest = np.abs(np.diff(points[:, 1]) / np.diff(points[:, 0])).max(initial=0.0)
+        if not steepest < STEEPEST:
+            raise card.mistake(f"the amplitude is out of range: a spline cannot be drawn with a slope of {steepest:g}")
         draft.extension("*AMPLITUDE, DEFINITION=SPLINE")
     kind = "TABULAR" if definition == "EQUALLY SPACED" else definition
     draft.amplitudes[name] = Amplitude(name, kind, time, points)
     if card.file is not None and not card.has("PAST END"):
         draft.ends[name] = card.file.place, float(points[-1, 0])
+
+
+STEEPEST = 1e150
+"""Of splines: products of two slopes are numbers still."""
 
 
 def fields_of(card: Card, draft: Draft, needed: bool = True) -> list[Field]:

@@ -190,7 +190,10 @@ def check_beams(draft: Draft, mesh: Mesh) -> None:
         if len(found) > 2 and node not in clamped:
             label = int(mesh.element_labels[found[2][0]])
             what = f"{len(found)} elements B31 meet at node {draft.as_written(labels[node])}, where two can"
-            hint = "end a line at a node of its own that *EQUATION ties, or make its last element T3D2: it is a hinge"
+            hint = "where the line that ends there is hinged: make its last element T3D2, or give it a node of its own "
+            hint += (
+                "that *EQUATION ties; where it is not: TIE NSET= of a free *RIGID BODY (MASS, ROTARYI) takes the node"
+            )
             draft.report(Mistake(draft.elements.place_of(label), what, hint))
     if not draft.mistakes:
         blame_bent(draft, mesh, clamped)

@@ -66,7 +66,7 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
         name = match.group(1).strip()
         if name.upper() not in values:
             hint = did_you_mean(name, values, "define it on a *PARAMETER line before its use")
-            raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint)
+            raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint, f"<{name.upper()}>")
         value = values[name.upper()]  # whole numbers serve as labels and counts, too
         return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
 

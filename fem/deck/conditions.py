@@ -473,7 +473,7 @@ def check_bars(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
             draft.report(Mistake(place, f"{target} has elements other than {others}"))
         elif is_length and has_length[index].any():
             label = draft.as_written(mesh.element_labels[index[has_length[index]][0]])
-            draft.report(Mistake(place, f"element {label} has a second rest length"))
+            draft.report(Mistake(place, f"element {label} has a second rest length", "", "second rest length"))
         has_length[index] |= is_length
 
 

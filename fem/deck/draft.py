@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -21,7 +21,7 @@ from fem import model
 from fem.arrays import Floats, Ints, distinct
 from fem.deck.cards import INSTANCE, Card, Field, Row
 from fem.deck.source import Mistake, Place, listing
-from fem.errors import MAX_PROBLEMS, DeckError
+from fem.errors import MAX_PROBLEMS, DeckError, Problem
 from fem.model import Controls, Model, OutputRequest
 from fem.model.steps import Procedure
 from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCylinder, Seabed, Water, Wind
@@ -125,7 +125,8 @@ class ElementTable(LabelTable):
         mistakes = []
         for row in self.put(Chunk(labels, nodes, where, kind))[:MAX_PER_CARD]:
             hint = f"it was first defined at {self.place_of(int(labels[row]))}"
-            mistakes.append(Mistake(where(row), f"element {labels[row]} is defined twice", hint))
+            place = where(row)
+            mistakes.append(Mistake(place, f"element {labels[row]} is defined twice", hint, f"elements of {place}"))
         return mistakes
 
     def find(self, label: int) -> tuple[str, Ints]:
@@ -436,7 +437,22 @@ class Draft:
             different: dict[tuple[Place, str], Mistake] = {}
             for mistake in sorted(self.mistakes, key=lambda mistake: mistake.place.order):
                 different.setdefault((mistake.place, mistake.message), mistake)
-            raise DeckError([mistake.problem() for mistake in islice(different.values(), MAX_PROBLEMS)])
+            by_cause: dict[object, list[Mistake]] = {}
+            for mistake in different.values():
+                by_cause.setdefault(mistake.cause or mistake, []).append(mistake)
+            if self.has_failed("PARAMETER"):  # names without a value follow from it
+                kept = {cause: its for cause, its in by_cause.items() if not str(its[0].cause).startswith("<")}
+                by_cause = kept or by_cause
+            raise DeckError([first_of(its) for its in islice(by_cause.values(), MAX_PROBLEMS)])
+
+
+def first_of(mistakes: Sequence[Mistake]) -> Problem:
+    """Of some with one cause, and how many others there are."""
+    problem, others = mistakes[0].problem(), len(mistakes) - 1
+    if not others:
+        return problem
+    more = f"{others} more error{'s' * (others > 1)} of this kind {'have' if others > 1 else 'has'} the same cause"
+    return replace(problem, hint="; ".join(filter(None, (problem.hint, more))))
 
 
 def as_given(draft: Draft | StepDraft, names: Iterable[str]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from fem.deck.waves import LARGEST_SEED, check_waves, direction, interval, is_un
 from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water, Wind
 from fem.model.gusts import SPECTRA, Gusts, Velocities
 from fem.model.mesh import BARS
+from fem.model.notices import warning
 
 STREAM = ("vx", "vy", "vz", "the elevation")
 NOT_FIELDS = "velocities that vary with x and y are not supported; expected vx, vy, vz, elevation"
@@ -284,8 +285,7 @@ GUSTS = Line(
     "I_u, I_v, I_w, L_u, L_v, L_w, C_y, C_z",
     Value("intensity", AMOUNT, "the turbulence intensity I_u"),
     *(Value("intensity", AMOUNT, f"the turbulence intensity {name}", 0.0) for name in ("I_v", "I_w")),
-    Value("length", POSITIVE_NUMBER, "the length scale L_u"),
-    *(Value("length", AMOUNT, f"the length scale {name}", 0.0) for name in ("L_v", "L_w")),
+    *(Value("length", AMOUNT, f"the length scale {name}", 0.0) for name in ("L_u", "L_v", "L_w")),
     Value("decay", AMOUNT, "the decay of coherence C_y", 16.0),
     Value("decay", AMOUNT, "the decay of coherence C_z", 10.0),
 )
@@ -363,6 +363,23 @@ def velocities_of(table: Columns, count: int) -> tuple[Floats, float]:
     return np.array(values).reshape(count, 3, -1).swapaxes(1, 2).copy(), interval(time, table.place(0, 0))
 
 
+DAVENPORTS = 1200.0
+UNITS = 1.0, 100.0, 1000.0, 1e-3, 1.0 / 0.3048, 1.0 / 0.0254
+"""Lengths of a metre in m, cm, mm, km, feet, inches."""
+
+
+def with_its_length(gusts: Gusts, draft: Draft) -> Gusts:
+    """Davenport's spectrum is the same at all heights: its L is 1200 m, in the unit of the deck where that says so."""
+    given = [length for length in gusts.length if length]
+    stated = next(
+        (length for length in given if np.isclose(length, DAVENPORTS * np.array(UNITS), rtol=1e-3).any()), 0.0
+    )
+    if other := [length for length in given if length != stated]:
+        what = f"the spectrum has the length scale {stated or DAVENPORTS:g}, {other[0]:g} does not count"
+        draft.notice(warning(f"*WIND, TYPE=DAVENPORT: {what}; leave L out, or use KAIMAL or VON KARMAN"))
+    return replace(gusts, length=(stated or DAVENPORTS,) * 3)
+
+
 def gusts_of(card: Card, rows: Sequence[Row], speed: float, draft: Draft) -> Gusts:
     """Turbulence about a mean speed."""
     for name, value in OF_GUSTS.items():
@@ -371,6 +388,8 @@ def gusts_of(card: Card, rows: Sequence[Row], speed: float, draft: Draft) -> Gus
     if len(rows) != 1:
         raise card.mistake(f"*WIND, TYPE= needs two data lines, got {1 + len(rows)}", f"{WIND.text}; {GUSTS.text}")
     found = Gusts(**OF_GUSTS.read(card, draft), **GUSTS.read(rows[0], draft))
+    if found.spectrum == "DAVENPORT":
+        found = with_its_length(found, draft)
     if speed == 0.0:
         raise card.mistake("turbulence needs a mean wind: cx or cy", "its standard deviation is I times that speed")
     for at, (size, length) in enumerate(zip(found.intensity, found.length, strict=True)):

@@ -37,6 +37,7 @@ def release(draft: Draft) -> None:
     new: set[int] = set()
     for body, card in draft.bodies:
         found = nodes_named(draft, body.node)
+        before = len(draft.mistakes)
         with draft.guard():
             if len(found) > 1:
                 raise Mistake(card.field("REF NODE").place, f"REF NODE= takes one node, {body.node} has {len(found)}")
@@ -49,7 +50,7 @@ def release(draft: Draft) -> None:
             if body.rao:
                 raise Mistake(card.field("RAO").place, "RAO= moves a body without ROTARYI: a free body moves by itself")
             entry, place = inertias.pop(found[0])
-            if found[0] not in heavy:
+            if found[0] not in heavy and not draft.has_failed("MASS", "ELEMENT"):
                 what = f"the free body of node {draft.as_written(found[0])} has no mass"
                 raise Mistake(place, what, "give it a MASS element at this node, which is its centre of mass")
             body = replace(body, node=found[0])
@@ -57,6 +58,8 @@ def release(draft: Draft) -> None:
                 body = let_free(draft, card, body, entry, place)
                 new.add(body.node)
             draft.free_bodies.append((body, card))
+        if len(draft.mistakes) > before:
+            draft.failed.add("RIGID BODY")
     draft.bodies[:] = kept
     for _, place in () if draft.mistakes else inertias.values():
         message = "*ROTARY INERTIA is for reference nodes of rigid bodies: no *RIGID BODY has this one"
@@ -136,7 +139,8 @@ def turn_by_moments(draft: Draft) -> None:
         for load, place in step.moments:
             named = nodes_named(draft, load.target)
             kept += [(replace(load, target=node), place) for node in named if node in known]
-            for node in [node for node in named if node not in known][:1]:
+            others = [node for node in named if node not in known]
+            for node in [] if draft.has_failed("RIGID BODY", "ROTARY INERTIA") else others[:1]:
                 what = f"dof {load.dof} is a rotation, and node {draft.as_written(node)} is not the reference node of "
                 message = "moments act on free bodies (ROTARYI); nodes have none"
                 draft.report(Mistake(place, what + "a free body", message))
@@ -216,7 +220,7 @@ def begin(draft: Draft, bodies: set[int], fixed: dict[int, dict[int, Place]]) ->
                 draft.report(Mistake(place, what, "a fixed rotation begins at 0 and stays there"))
         if condition.dof <= 3:
             kept.append((condition, place))
-        elif len(own) < len(named):
+        elif len(own) < len(named) and not draft.has_failed("RIGID BODY", "ROTARY INERTIA"):
             draft.report(Mistake(place, "rotations 4-6 are those of reference nodes of free bodies"))
     for body, card in (each for each in draft.free_bodies if each[0].node in bodies):
         u, v = (starts.get((kind, body.node), np.zeros(6)) for kind in ("DISPLACEMENT", "VELOCITY"))

@@ -12,7 +12,7 @@ from fem import model
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
 from fem.deck.conditions import DOF, NODAL_TEMPERATURE, NODES, dof_of
-from fem.deck.draft import Draft, StepDraft
+from fem.deck.draft import Draft, MaterialDraft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
 from fem.deck.harmonic import PHASES, is_imaginary
 from fem.deck.kinds import ANY, POSITIVE_NUMBER, target_of, whole
@@ -342,8 +342,11 @@ def blame_materials(
         is_heavy |= material.density > 0.0
         place = given.cards.get("DAMPING", given.place)
         why = f"lines that run (*WINCH, PULLEY) must be elastic and undamped: material {material.name}"
+        is_constant = material.is_inextensible and not np.isin(wound, members).any()
+        if is_constant:
+            blame_constant(draft, mesh, np.intersect1d(running, members), given, material)
         for name in ("INEXTENSIBLE", "EXPANSION", "NO TENSION"):
-            if name in given.cards:
+            if name in given.cards and not (is_constant and name == "INEXTENSIBLE"):
                 draft.report(Mistake(given.cards[name], f"{why} has *{name}"))
         if material.has_rope_law:
             draft.report(Mistake(place, f"{why} has a rope law", "use that law in bars next to the one that runs"))
@@ -357,6 +360,19 @@ def blame_materials(
             draft.report(Mistake(entry.card.field("MASS").place, what, "MASS=LUMPED"))
     for step in draft.steps:
         blame_step(draft, step, len(wound) > 0, is_heavy)
+
+
+def blame_constant(draft: Draft, mesh: model.Mesh, ropes: Ints, given: MaterialDraft, material: model.Material) -> None:
+    """What ropes over pulleys (their elements) do not have where they keep their length."""
+    what = f"the rope over a pulley of material {material.name} is *INEXTENSIBLE"
+    if material.density > 0.0:
+        place = given.cards.get("DENSITY", given.place)
+        draft.report(Mistake(place, f"{what} and has *DENSITY", "such ropes have no mass: use *MASS at their ends"))
+    for pulley, place in draft.pulleys:
+        if pulley.friction > 0.0 and np.isin(ropes, mesh.element_sets.get(pulley.element_set, ropes[:0])).any():
+            draft.report(Mistake(place, f"{what}: it runs without friction", "use *ELASTIC, or remove *PULLEY"))
+    if material.compression_ratio != 0.0:
+        draft.notice(f"{what} without *NO COMPRESSION: it pushes where it would go slack")
 
 
 def blame_step(draft: Draft, step: StepDraft, is_wound: bool, is_heavy: bool) -> None:

@@ -9,6 +9,7 @@ stand; any other is read in full, as is any that has mistakes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ from fem.deck.table import Handler
 from fem.deck.waves import check_vessels
 from fem.errors import CommandError, DeckError, proposal
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
+from fem.model.notices import coarse_beams
 
 EarlierDecks: TypeAlias = Sequence[tuple[Path, Mapping[str, float]]]
 """The decks of earlier runs, the last one first, and their parameters by name in upper case."""
@@ -104,7 +106,7 @@ def read_source(
         source=source.name,
         digest=files.digest(),
         files=tuple(map(str, files.paths)),
-        notices=(*draft.notices, *ignored),
+        notices=(*draft.notices, *ignored, *filter(None, [coarse_beams(model)])),
         extensions=tuple(draft.extensions),
     )
 
@@ -204,16 +206,17 @@ def recover(card: Card, draft: Draft) -> None:
 def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], guess: bool) -> None:
     """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
     known = (*keywords, "PARAMETER", *HARMLESS)
-    hint = did_you_mean(card.keyword, known, prefix="*")
+    hint = did_you_mean(re.split("[;:=]", card.keyword)[0].strip() or card.keyword, known, prefix="*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
-    likely = nearest(card.keyword, (*keywords, *FOREIGN), SURE) if guess else None
+    word = re.split("[;:=]", card.keyword)[0].strip()  # commas belong behind it
+    likely = nearest(word, (*keywords, *FOREIGN, "PARAMETER"), SURE) if guess and word else None
     if draft.step is not None:
         draft.step.blamed = True
     if draft.material is not None:
         draft.material.broken = True
+    draft.failed.update({likely or ""} & {*keywords, "PARAMETER"})
     if likely is None or likely not in keywords:
         return
-    draft.failed.add(likely)
     muted, draft.muted = draft.muted, True
     call(replace(card, keyword=likely), draft, keywords[likely])
     draft.muted = muted
@@ -262,6 +265,14 @@ OTHERS = words("""
     VARIABLE MASS SCALING, ADAPTIVE MESH, SOLVER CONTROLS, UMAT, USER DEFINED FIELD, VISCOUS, ANISOTROPIC
     HYPERELASTIC, ELECTROMAGNETICS MODEL
 """)
+TABLE_LAWS = ("HYPERELASTIC", "HYPERFOAM", "HYPOELASTIC", "MULLINS EFFECT", "DEFORMATION PLASTICITY")
+TOUCHING = (
+    *(name for name in OTHERS if name.startswith(("CONTACT", "SURFACE"))),
+    "CLEARANCE",
+    "FRICTION",
+    "RIGID SURFACE",
+)
+BREAKING = ("FAIL STRAIN", "FAIL STRESS", "DAMAGE INITIATION", "DAMAGE EVOLUTION", "SHEAR FAILURE", "TENSILE FAILURE")
 ALTERNATIVES = {
     "DSLOAD": "loads are given by *CLOAD and *DLOAD",
     "COMPRESSION ONLY": "*NO TENSION is",
@@ -273,7 +284,19 @@ ALTERNATIVES = {
     "ELCOPY": "*ELGEN generates elements",
     "MASTER": "*EQUATION ties dofs",
     "SYSTEM": "nodes are given in the global axes",
-    "PLASTIC": "materials of bars are elastic: *ELASTIC, with *NO COMPRESSION, *NO TENSION or *INEXTENSIBLE",
+    "BUCKLE": "*STATIC, RIKS follows a structure, and locates its limit points and bifurcations (events.csv)",
+    "PLASTIC": "*UNIAXIAL with *LOADING DATA and *UNLOADING DATA is a law that unloads on another curve, as yielding "
+    "does; *FAILURE breaks bars",
+    **dict.fromkeys(TABLE_LAWS, "*UNIAXIAL with *LOADING DATA is a table of stress over strain"),
+    **dict.fromkeys(("CREEP", "SWELLING"), "*VISCOELASTIC, TIME= is a series for creep or relaxation"),
+    **dict.fromkeys(TOUCHING, "*SEABED, *RIGID CYLINDER and *STOP PLANE are surfaces that nodes and bars touch"),
+    **dict.fromkeys(BREAKING, "*FAILURE breaks bars at a force or strain"),
+    **dict.fromkeys(("PRE-TENSION SECTION", "PRETENSION SECTION"), "*REST LENGTH, or *INITIAL CONDITIONS, TYPE=STRESS"),
+    **dict.fromkeys(
+        ("KINEMATIC", "DISTRIBUTING", "DISTRIBUTING COUPLING"), "*RIGID BODY, PIN NSET= moves nodes as one"
+    ),
+    "MODAL DYNAMIC": "*DYNAMIC integrates the whole motion; *STEADY STATE DYNAMICS, DIRECT gives harmonic motion",
+    "IMPERFECTION": "move the nodes, or give *INITIAL CONDITIONS, TYPE=DISPLACEMENT",
     "BASE MOTION": "supports are moved by *BOUNDARY, AMPLITUDE=",
 }
 CARRIED = "supported are T3D2, T2D2, B31, springs, dashpots and masses with *SOLID SECTION, *BEAM GENERAL SECTION, "
@@ -292,7 +315,7 @@ def answer_foreign(card: Card, draft: Draft) -> None:
     draft.failed.update(("ELEMENT", "PROPERTY") if name in OTHER_SECTIONS else ())
     if name in PLANNED:
         raise card.mistake(f"*{name} is planned, not yet supported")
-    hint = STEPS_CARRIED if name in OTHER_PROCEDURES else ALTERNATIVES.get(name, CARRIED)
+    hint = ALTERNATIVES.get(name, STEPS_CARRIED if name in OTHER_PROCEDURES else CARRIED)
     raise card.mistake(f"*{name} is not supported", hint)
 
 

@@ -427,7 +427,9 @@ class Scanner:
         if name.lower() in RESERVED:
             raise Mistake(place, f"{name} is the name of a function or constant", "choose another name")
         if name.upper() in self.table:
-            raise Mistake(place, f"parameter {shown(name)} is defined twice")
+            earlier_name = self.spellings[name.upper()]
+            hint = "" if earlier_name == name else f"upper and lower case are the same: {earlier_name} stands above"
+            raise Mistake(place, f"parameter {shown(name)} is defined twice", hint)
         override = self.overrides.get(name.upper())
         value: Any = 1.0 if override is None else override
         self.spellings[name.upper()] = name

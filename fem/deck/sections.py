@@ -133,7 +133,7 @@ KINDS_OF = {
     "ROTARY INERTIA": ("ROTARYI",),
 }
 
-OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
+OF_BARS = ("NO TENSION", "EXPANSION")
 """Cards in a material of bars alone: ropes over pulleys have none of them."""
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 

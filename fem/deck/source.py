@@ -98,11 +98,12 @@ def said(hint: Hint) -> str:
 
 
 class Mistake(Exception):
-    """One mistake at one place; caught by ``Draft.guard``, which lets the reading go on."""
+    """One mistake at one place; caught by ``Draft.guard``, which lets the reading go on.
+    ``cause``: the first mistake that has the same one is listed, others are counted."""
 
-    def __init__(self, place: Place, message: str, hint: Hint = "") -> None:
+    def __init__(self, place: Place, message: str, hint: Hint = "", cause: str = "") -> None:
         super().__init__(message)
-        self.place, self.message, self.hint = place, message, hint
+        self.place, self.message, self.hint, self.cause = place, message, hint, cause
 
     def problem(self) -> Problem:
         """The entry of ``DeckError.problems``."""

@@ -254,8 +254,10 @@ def check_level(card: Card, draft: Draft, level: str) -> None:
     if level != "material":
         draft.material = None
     if level == "step" and draft.step is None:
-        raise card.mistake(f"*{card.keyword} is outside a step", "it belongs between *STEP and *END STEP")
+        hint = "it belongs between *STEP and *END STEP"
+        raise Mistake(card.place, f"*{card.keyword} is outside a step", hint, "outside a step")
     if level in ("model", "material") and draft.step is not None:
         raise card.mistake(f"*{card.keyword} is inside a step", "it belongs before the first *STEP")
     if level == "material" and draft.material is None:
-        raise card.mistake(f"*{card.keyword} is outside a material", "it belongs below a *MATERIAL")
+        hint = "it belongs below a *MATERIAL"
+        raise Mistake(card.place, f"*{card.keyword} is outside a material", hint, "outside a material")

@@ -32,7 +32,7 @@ from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, whole, word_of
 from fem.deck.source import Mistake, Place, listing, squeezed
 from fem.deck.table import Line, Parameters, Value, keyword
-from fem.model import Airy, Jonswap, Rao, RigidBody, Static
+from fem.model import Airy, Jonswap, Rao, RigidBody, Static, Water
 from fem.model.surroundings import STRETCHINGS, VERTICAL, components_of
 from fem.model.vessels import ERROR, HOLD, MOTIONS, NOISE, OUTSIDE
 
@@ -155,7 +155,8 @@ def wave(card: Card, draft: Draft) -> None:
             found.append((*numbers, *towards(row, along, draft)))
         rows: Any = tuple(found)
     else:
-        rows = (tabulated if kind == "TABLE" else recorded)(card, draft)
+        with np.errstate(all="ignore"):  # ``check_waves`` refuses what is out of range
+            rows = (tabulated if kind == "TABLE" else recorded)(card, draft)
     draft.waves.append((Airy(rows, is_period, **given), card))
 
 
@@ -270,8 +271,28 @@ def check_waves(draft: Draft) -> None:
             if each.stretching != draft.waves[0][0].stretching:
                 other = draft.waves[0][0].stretching
                 raise card.mistake(f"STRETCHING={each.stretching}, but {other} in another *WAVE: use one")
+            check_sizes(each, card, draft.water)
     if draft.waves and any(isinstance(step.procedure, Static) for step in draft.steps):
         draft.notice("*STATIC: waves do not act there, only the current does")
+
+
+LARGEST = 1e30
+"""Of omega, k and amplitude, and of 1/omega and 1/k: their products are numbers still."""
+
+
+def check_sizes(wave: Airy | Jonswap, card: Card, water: Water) -> None:
+    """Mistake: there is no such wave, and nothing can be computed with its numbers."""
+    try:
+        with np.errstate(all="ignore"):
+            found = wave.components(water)
+    except (OverflowError, AssertionError):  # its equations do not hold
+        found = np.full((1, 5), np.nan)
+    omega, k, amplitude = found[:, :3].T
+    is_known = (np.maximum(omega, k) < LARGEST) & (np.minimum(omega, k) > 1.0 / LARGEST) & (amplitude < LARGEST)
+    if not is_known.all():
+        at = int(np.argmin(is_known))
+        numbers = f"amplitude {amplitude[at]:.3g}, circular frequency {omega[at]:.3g}, wave number {k[at]:.3g}"
+        raise card.mistake(f"waves are out of range ({numbers})", "check the units of sizes, periods and *AQUA")
 
 
 RAO = Parameters(
@@ -398,12 +419,7 @@ def check_vessels(draft: Draft, bodies: tuple[RigidBody, ...]) -> None:
     """The tables of vessels know the waves of the deck, or say what is done without; bodies: as they are built."""
     if draft.mistakes or not draft.raos:
         return
-    try:
-        with np.errstate(all="ignore"):
-            sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
-    except (OverflowError, AssertionError):  # no wave is known by such a number
-        draft.report(draft.waves[0][1].mistake("waves are out of range"))
-        return
+    sea = components_of(tuple(each for each, _ in draft.waves), draft.water)
     rotations = (*draft.rotations, *(entry for step in draft.steps for entry in step.rotations))
     turned = {entry.target for entry in rotations if entry.value}
     for body, (_, card) in zip(bodies, draft.bodies, strict=True):

@@ -61,7 +61,7 @@ def in_step(group: AddedMass, system: Any, environment: Any) -> AddedMass:
     """The group with the added mass that acts in a step."""
     flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
     curves = distinct(case.curve for flow in flows for case in flow.cases)
-    sea = group.sea
+    sea = group.sea._replace(since=environment.sea_from)
     if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
         sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]

@@ -12,6 +12,12 @@ tenth number; a taut rope is a rod, a slack one a bar without modulus; the lengt
 it is a rod with - g and - q, whose multiplier pushes. A plane that a node does not enter is a linear stop, between the
 plane's node and that one, with d_b = L0 n; L0 is the size of the model. A linear solver finds the change of the
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
+A rope of constant length over a pulley is two bars, LEG and BEYOND, that stand together: g = L0 (l1 + l2 - L0) is the
+sum of what they have, q = L0 n, and one multiplier is that of both. With unit vectors n = d/l of each (secant:
+m = (d0 + d1)/(l0 + l1) and h = 1/(l0 + l1) for n and 1/l), T = N:
+
+    force = T m,     block = h T (I - m n^T)
+
 Strains use the displacement difference w = u_j - u_i, E = (g + D.w + w.w/2)/L0^2, which keeps all digits; the gap
 g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest length of its own.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
@@ -38,12 +44,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.laws import (
+    BEYOND,
     BILINEAR,
     ENGINEERING,
     GREEN,
+    LEG,
     LINEAR,
     RIGID,
     active_rise,
@@ -56,6 +64,7 @@ from fem.forces.laws import (
     releases,
 )
 from fem.forces.protocol import Trial
+from fem.forces.running import LEAST_LEG
 from fem.lanes import common, some, where
 
 MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
@@ -107,7 +116,7 @@ class Bars(NamedTuple):
     table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping
-    rods         (r,)            those that keep their length
+    rods         (r,)            those that keep their length (of a rope over a pulley both branches: ``rows_of``)
     """
 
     nodes: Ints
@@ -277,6 +286,84 @@ def evaluate_block(
 
 
 @inner_kernel
+def leg_of(e: int, u: Floats, bars: Bars) -> tuple[Vector, float, float]:
+    """Vector, length and elongation of a branch of a rope over a pulley at displacement u."""
+    i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+    rx, ry, rz = bars.constants[REF, e], bars.constants[REF + 1, e], bars.constants[REF + 2, e]
+    wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
+    dx, dy, dz = rx + wx, ry + wy, rz + wz
+    length = math.sqrt(dx * dx + dy * dy + dz * dz)
+    distance = math.sqrt(rx * rx + ry * ry + rz * rz)
+    longer = (2.0 * (rx * wx + ry * wy + rz * wz) + wx * wx + wy * wy + wz * wz) / (length + distance)
+    return (dx, dy, dz), length, longer
+
+
+@inner_kernel
+def other_leg(e: int, bars: Bars) -> int:
+    """The other branch of the rope."""
+    return e + 1 if bars.kinds[e, 0] == LEG else e - 1
+
+
+@inner_kernel
+def gap_of_legs(e: int, u: Floats, bars: Bars) -> float:
+    """L0 (l1 + l2 - L0) of the rope over a pulley that has branch e."""
+    longer = leg_of(e, u, bars)[2] + leg_of(other_leg(e, bars), u, bars)[2]
+    gap: float = (longer + 2.0 * bars.constants[BASE_CONSTANT, e]) / bars.constants[INV_LENGTH, e]
+    return gap
+
+
+@inner_kernel
+def turning(e: int, u: Floats, w: Vector, bars: Bars) -> float:
+    """d2g/dt2 of a branch whose ends keep their relative velocity w: L0 (w.w - (n.w)^2)/l."""
+    (dx, dy, dz), length, _ = leg_of(e, u, bars)
+    along = (dx * w[0] + dy * w[1] + dz * w[2]) / length
+    rate: float = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2] - along * along) / (length * bars.constants[INV_LENGTH, e])
+    return rate
+
+
+@called_kernel
+def evaluate_legs(
+    law: int, first: int, last: int, trial: Trial, bars: Bars, tangent: bool, force: Floats, bar_tangent: Floats
+) -> float:
+    """What ``evaluate_block`` has of bars, of the branches first..last of ropes over pulleys; slack ones do not pull.
+    Infinite where one has come to its end."""
+    energy = 0.0
+    for e in range(first, last):
+        i, j, inverse = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], bars.constants[INV_LENGTH, e]
+        (dx, dy, dz), length, longer = leg_of(e, trial.u1, bars)
+        energy += where(length * inverse < LEAST_LEG, math.inf, 0.0)
+        each = 1.0 / length
+        nx, ny, nz = each * dx, each * dy, each * dz
+        mx, my, mz = nx, ny, nz
+        if trial.secant:
+            (ox, oy, oz), before, _ = leg_of(e, trial.u0, bars)
+            each = 1.0 / (before + length)
+            mx, my, mz = each * (ox + dx), each * (oy + dy), each * (oz + dz)
+        pull = trial.multiplier[e] / inverse if law == RIGID else 0.0 * inverse
+        force[i] -= pull * mx
+        force[i + 1] -= pull * my
+        force[i + 2] -= pull * mz
+        force[j] += pull * mx
+        force[j + 1] += pull * my
+        force[j + 2] += pull * mz
+        if not tangent:
+            continue
+        starting = 0.0 if trial.secant else bars.constants[STARTING, e]
+        turns = trial.weight * each * where(abs(pull) < 1e-6 * starting, starting, pull)
+        bar_tangent[GEOMETRIC, e] = turns
+        bar_tangent[ALPHA, e] = -turns * inverse * inverse
+        bar_tangent[P, e] = mx / inverse
+        bar_tangent[P + 1, e] = my / inverse
+        bar_tangent[P + 2, e] = mz / inverse
+        bar_tangent[Q, e] = nx / inverse
+        bar_tangent[Q + 1, e] = ny / inverse
+        bar_tangent[Q + 2, e] = nz / inverse
+        bar_tangent[PULL, e] = pull * inverse
+        bar_tangent[GAP, e] = (longer + bars.constants[BASE_CONSTANT, e]) / inverse
+    return energy
+
+
+@inner_kernel
 def add_run(
     which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
@@ -331,6 +418,8 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
         elif is_plain and kind == ENGINEERING:
             which = Kind(ENGINEERING, BILINEAR, False, False, tangent)
             energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
+        elif kind >= LEG:
+            energy += evaluate_legs(law, first, last, trial, bars, tangent, force, bar_tangent)
         else:
             which = Kind(kind, law, secant, viscous, tangent)
             energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)
@@ -387,6 +476,10 @@ def bar_point(
     j = 3 * bars.nodes[e, 1]
     kind = bars.kinds[e, 0]
     inverse = constants[INV_LENGTH, e]
+    if kind >= LEG:
+        pulls = 1.0 if bars.kinds[e, 1] == RIGID else 0.0
+        longer = gap_of_legs(e, u, bars) * inverse * inverse
+        return longer, pulls * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 1.0, 1.0, 0.0
     first = BASE if kind == LINEAR else REF
     along = 0.0 if kind == LINEAR else constants[BASE_CONSTANT, e]
     square = 0.0
@@ -493,9 +586,25 @@ def bar_blocks(bar_tangent: Floats, rigid: float = 0.0) -> Floats:
     return blocks + bar_tangent[GEOMETRIC, :, None, None] * np.eye(3)
 
 
+def rows_of(bars: Bars) -> Ints:
+    """(r,) of each of the rods: its constraint, which both branches of a rope over a pulley share."""
+    return np.cumsum(bars.kinds[bars.rods, 0] != BEYOND) - 1
+
+
+def heads(bars: Bars) -> Ints:
+    """(c,) the first rod of each constraint: all rods but the branches beyond pulleys."""
+    return np.asarray(bars.rods[bars.kinds[bars.rods, 0] != BEYOND])
+
+
+def whole(bars: Bars, index: Ints) -> Ints:
+    """Bars with, behind them, the branches beyond pulleys that belong to them."""
+    return np.concatenate([index, index[bars.kinds[index, 0] == LEG] + 1])
+
+
 def rod_gradients(bars: Bars, bar_tangent: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
-    """Rows, dofs and values of G (rods, 3n): p or q (``row``) of a rod at its second node, minus that at its first."""
+    """Rows, dofs and values of G (constraints, 3n), which add up: p or q (``row``) of a rod at its second node, minus
+    that at its first."""
     values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
     dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
-    rows = np.tile(np.repeat(np.arange(len(bars.rods)), 3), 2)
+    rows = np.tile(np.repeat(rows_of(bars), 3), 2)
     return rows, dofs, np.concatenate([values, -values])

@@ -31,7 +31,7 @@ from fem.forces.fluid import FLUID
 from fem.forces.laws import LINEAR, LOG
 from fem.forces.moments import MOMENTS
 from fem.forces.protocol import Family
-from fem.forces.reeving import REEVING
+from fem.forces.reeving import REEVING, trouble_of_legs
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
@@ -79,6 +79,14 @@ def as_stiff_as_they_get(groups: Groups, place: Floats, u: Floats, dt: float) ->
     )
 
 
+def as_they_rest(groups: Groups, u: Floats, state: Floats) -> Groups:
+    """The groups as small motions about a state meet them: u (3n,), state (s,)."""
+    return groups and tuple(
+        family.at_rest(group, u, state) if family.at_rest else group
+        for family, group in zip(FAMILIES, groups, strict=True)
+    )
+
+
 def acting(groups: Groups) -> list[tuple[Family, Any]]:
     """Families that act in a model with these groups, and their groups; the model has no groups where none does."""
     pairs = [] if groups is None else zip(FAMILIES, groups, strict=True)
@@ -90,10 +98,20 @@ def rough_ones(groups: Groups) -> list[str]:
     return [family.name for family, group in acting(groups) if not family.smooth or len(family.states(group))]
 
 
+def with_history(groups: Groups) -> list[str]:
+    """Names of those whose forces depend on what has happened before."""
+    return [family.name for family, group in acting(groups) if family.has_history(group)]
+
+
+def sliding_ones(groups: Groups) -> list[str]:
+    """Names of those that act and have friction whose small motions slide on one way."""
+    return [each.name for each, _ in acting(groups) if not (each.smooth or each.symmetric or each.at_rest)]
+
+
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:
     """Why forces do not go on in a state that is not finite; empty: they have no reason."""
     found = (family.trouble(group, system, u, state) for family, group in acting(system.families))
-    return next(filter(None, found), "")
+    return trouble_of_legs(system, u) or next(filter(None, found), "")
 
 
 def massive_ones(groups: Groups) -> list[str]:

@@ -547,7 +547,8 @@ def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
                 acts = magnitude != 0.0
                 rows.numbers[acts, SIDE] = sides(system, group, model)[acts]
                 rows.numbers[acts, ANGLE] = np.radians(load.angle)
-    return group._replace(**arrays_of(found, model))
+    sea, gusts = group.sea._replace(since=environment.sea_from), group.gusts._replace(since=environment.gusts_from)
+    return group._replace(**arrays_of(found, model), sea=sea, gusts=gusts)
 
 
 def sides(system: Any, group: Fluid, model: Any) -> Floats:
@@ -619,9 +620,11 @@ FLUID = Family(
     evaluate,
     wanted=flows,
     pairs=lambda group: group.ends,
+    remembers=lambda group: False,  # a cache of the waves
     states=lambda group: np.zeros(waves.REMEMBERED * len(group.sea.nodes)),
     owners=lambda group: np.repeat(group.sea.nodes, waves.REMEMBERED),
     symmetric=False,
+    grounded=True,
     in_step=in_step,
     stiffest=stiffest,
 )

@@ -90,6 +90,8 @@ def measure(
 
 
 BILINEAR, TABLE, RIGID = 0, 1, 2
+LEG, BEYOND = 4, 5
+"""Behind the measures: the branches of a rope of constant length, before its pulley and beyond it."""
 
 
 def law_of(material: Any) -> tuple[int, float, float]:

@@ -115,6 +115,8 @@ class Family:
     evaluate, values  kernels, as ``families.py`` says
     pairs      its group -> (p, 2) nodes it couples
     states     its group -> (s,) what it remembers before anything has moved
+    remembers  its group -> whether its forces depend on these states: not on time, positions and velocities alone;
+               None: they do where there are states
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
     in_step    (group, system, environment) -> its group in a step in which that acts
@@ -128,6 +130,8 @@ class Family:
     released   (group, group after, u) -> energy that it stores between elements, lost where one of these breaks
     trouble    (group, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
+    grounded   the world outside acts in it (water, a bottom): it tells a frame that travels from one at rest
+    at_rest    (group, u, state) -> its group as small motions about a state meet it, where what slides sticks
     owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
                whatever its steps act on
     """
@@ -146,14 +150,21 @@ class Family:
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
+    grounded: bool = False
     stiffest: Callable[[Any, Floats, Floats, float], Any] = lambda group, place, u, dt: group
     couples: bool = True
     size: Callable[[Any], float] = lambda group: 0.0
     stored: Callable[[Any, int, Floats, Floats], float] = lambda group, index, u, state: 0.0
     released: Callable[[Any, Any, Floats], float] = lambda group, after, u: 0.0
     trouble: Callable[[Any, Any, Floats, Floats], str] = lambda group, system, u, state: ""
+    at_rest: Callable[[Any, Floats, Floats], Any] | None = None
     owners: Callable[[Any], Ints] | None = None
+    remembers: Callable[[Any], bool] | None = None
 
     def acts(self, group: Any) -> bool:
         """A model has some of it."""
         return any(each.size for each in group if isinstance(each, np.ndarray))
+
+    def has_history(self, group: Any) -> bool:
+        """What it does from now on depends on more than time, positions and velocities."""
+        return len(self.states(group)) > 0 and (self.remembers is None or self.remembers(group))

@@ -23,8 +23,9 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
+from fem.forces.bar import INV_LENGTH
 from fem.forces.curves import distinct, gathered, value_at
-from fem.forces.laws import LOG, MEASURES
+from fem.forces.laws import LEG, LOG, MEASURES
 from fem.forces.protocol import GIVEN, TAKEN, WEIGHT, Family, Tangent, Trial, component
 from fem.forces.running import (
     AREA,
@@ -423,7 +424,7 @@ def pull_at(
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
     mesh = model.mesh
-    between = mesh.pulley_nodes
+    between = np.where(system.bar_index < 0, mesh.pulley_nodes, -1)  # those of constant length are bars
     is_wound = np.zeros(len(between), np.bool_)
     is_wound[model.reach.wound] = True
     elements = np.flatnonzero(is_wound | (between >= 0))
@@ -550,6 +551,26 @@ def stored_in(group: Lines, index: int, u: Floats, state: Floats) -> float:
     return float(0.5 * active * trial**2 / numbers[YOUNG] * numbers[AREA] * natural)
 
 
+def at_pulley(system: Any, rope: str, end: int, pulley: int, far: float, length: float) -> str:
+    """That a rope has come to its end."""
+    labels = system.labels
+    return (
+        f"node {labels[end]} has reached the pulley, node {labels[pulley]}, of {rope}: {far:.3g} of its rope is left "
+        f"there; its length is {length:.6g}."
+    )
+
+
+def trouble_of_legs(system: Any, u: Floats) -> str:
+    """The same of ropes of constant length, which are bars."""
+    bars, place = system.bars, (system.coordinates.ravel() + u).reshape(-1, 3)
+    for e in np.flatnonzero(bars.kinds[:, 0] >= LEG).tolist():
+        (pulley, end), length = bars.nodes[e].tolist(), float(1.0 / bars.constants[INV_LENGTH, e])
+        if not (far := float(np.linalg.norm(place[end] - place[pulley]))) >= LEAST_LEG * length:
+            head = e if bars.kinds[e, 0] == LEG else e - 1
+            return at_pulley(system, system.name_bar(head), end, pulley, far, length)
+    return ""
+
+
 def trouble(group: Lines, system: Any, u: Floats, state: Floats) -> str:
     """Why lines do not go on in a state: too little of one is left, a pulley has come to its end, or an iteration."""
     place, names = (system.coordinates.ravel() + u).reshape(-1, 3), system.model.mesh.element_names
@@ -567,10 +588,7 @@ def trouble(group: Lines, system: Any, u: Floats, state: Floats) -> str:
         for end in group.nodes[k, [0, 2]] if group.nodes[k, 2] >= 0 else ():
             far = float(np.linalg.norm(place[end] - place[group.nodes[k, 1]]))
             if not far >= LEAST_LEG * start:
-                return (
-                    f"node {system.labels[end]} has reached the pulley, node {system.labels[group.nodes[k, 1]]}, of "
-                    f"element {names[element]}: {far:.3g} of its rope is left there; its length is {start:.6g}."
-                )
+                return at_pulley(system, f"element {names[element]}", int(end), int(group.nodes[k, 1]), far, start)
         if np.isnan(state[at + BROUGHT]) and np.isfinite(place[group.nodes[k]]).all():
             if group.control[k, 0] >= 0:
                 return f"no natural length is found that gives element {names[element]} the tension of its winch."
@@ -579,6 +597,11 @@ def trouble(group: Lines, system: Any, u: Floats, state: Floats) -> str:
                 f"pulley, node {system.labels[group.nodes[k, 1]]}."
             )
     return ""
+
+
+def remembers(group: Lines) -> bool:
+    """Rope that has slipped, or that a winch has hauled to keep its tension, is known from the past alone."""
+    return bool((group.numbers[:, FRICTION] > 0.0).any() or (group.control[:, 0] >= 0).any())
 
 
 REEVING = Family(
@@ -590,6 +613,7 @@ REEVING = Family(
     first_states,
     mass,
     elements=lambda group: group.elements,
+    remembers=remembers,
     owners=lambda group: np.repeat(group.elements, REMEMBERED),
     in_step=in_step,
     wanted=lambda model: model.runs,

@@ -187,6 +187,23 @@ def stiffest(group: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     return group._replace(numbers=numbers)
 
 
+JUST = 1e-9
+"""What slides is this fraction beyond the slip, or as far short of it by rounding."""
+
+
+def at_rest(group: Contacts, u: Floats, state: Floats) -> Contacts:
+    """What touches sticks, in steps without time, too: what has slid comes back at once, and then moves to and fro."""
+    numbers = group.numbers.copy()
+    now = u.reshape(-1, 3)[group.nodes]
+    _, normal = seen(numbers, now)
+    way = now - state[group.first :][: REMEMBERED * len(now)].reshape(-1, REMEMBERED)[:, :3]
+    way = way - (way * normal).sum(axis=1)[:, None] * normal
+    slid = np.sqrt((way * way).sum(axis=1)) > (1.0 - JUST) * numbers[:, SLIP]
+    numbers[slid, SLIP] *= 1.0 + 3.0 * JUST
+    numbers[:, RUBS_IN_STATICS] = 1.0
+    return group._replace(numbers=numbers)
+
+
 def neighbours(nodes: Ints, ends: Ints) -> Ints:
     """(c, 2) of each node the other ends of its first two bars; itself in place of the second where it has one bar."""
     found: dict[int, list[int]] = {node: [] for node in nodes.tolist()}
@@ -351,9 +368,12 @@ SEABED = Family(
     evaluate,
     wanted=lambda model: bool(model.seabeds or model.cylinders),
     states=lambda group: np.column_stack([group.anchors, np.zeros_like(group.anchors)]).ravel(),
+    remembers=lambda group: bool((group.numbers[:, SLIP] > 0.0).any()),
     touching=lambda group: np.column_stack([group.nodes, group.first + REMEMBERED * np.arange(len(group.nodes)) + 3]),
     symmetric=False,
     smooth=False,
     kinked=True,
+    grounded=True,
     stiffest=stiffest,
+    at_rest=at_rest,
 )

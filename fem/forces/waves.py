@@ -98,12 +98,14 @@ def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, floa
 
 class Gusts(NamedTuple):
     """Turbulence of the wind: table (p, k, 3) of what it adds at p nodes over a duration, after which it repeats
-    itself, p = 0: there is none; nodes (q, 2): places in it of the nodes of the bars."""
+    itself, p = 0: there is none; nodes (q, 2): places in it of the nodes of the bars; since: total time at which the
+    ramp begins."""
 
     table: Floats
     nodes: Ints
     duration: float
     ramp: float
+    since: float = math.inf
 
 
 class Moment(NamedTuple):
@@ -130,7 +132,7 @@ def moment(time: float, gusts: Gusts) -> Moment:
     x = way - sample
     w0, w3 = -0.5 * x * (1.0 - x) * (1.0 - x), -0.5 * x * x * (1.0 - x)
     w1, w2 = 1.0 + x * x * (1.5 * x - 2.5), x * (0.5 + x * (2.0 - 1.5 * x))
-    return Moment(sample, w0, w1, w2, w3, rising(time, gusts.ramp)[0])
+    return Moment(sample, w0, w1, w2, w3, rising(time - gusts.since, gusts.ramp)[0])
 
 
 @inner_kernel
@@ -178,7 +180,7 @@ class Sea(NamedTuple):
     nodes  (p,) where the water is asked for;  first: of their states
     up, side: the axis that is up, 1 or -1 by which the other level coordinate counts;  level, depth
     reach  height from the still level beyond which no bar of a node meets the surface
-    stretching: VERTICAL, WHEELER, NONE
+    stretching: VERTICAL, WHEELER, NONE;  since: total time at which ramps begin
     """
 
     trains: Floats
@@ -193,6 +195,7 @@ class Sea(NamedTuple):
     rise: float
     reach: float
     stretching: int
+    since: float = math.inf
 
 
 def sea_of(model: Any, nodes: Ints, length: Floats, first: int) -> Sea:
@@ -257,7 +260,7 @@ def write_motion(at: int, sea: Sea, state: Floats) -> None:
         else:
             ux, uy, ax, ay = motion_at_bottom(first, last, time, x, y, sea.trains)
             uz, az = 0.0, 0.0
-        grown, rate = rising(time, sea.ramps[g])
+        grown, rate = rising(time - sea.since, sea.ramps[g])
         state[at + VELOCITY] += grown * ux
         state[at + VELOCITY + 3 - sea.up] += sea.side * grown * uy
         state[at + VELOCITY + sea.up] += grown * uz
@@ -321,7 +324,7 @@ def elevation(time: float, x: float, y: float, sea: Sea) -> float:
         for number in range(sea.spans[g, 1] - first):
             c = np.uintp(first + number)
             part += sea.trains[AMPLITUDE, c] * cosine_of(turns_of(c, time, x, y, sea.trains))
-        total += part * rising(time, sea.ramps[g])[0]
+        total += part * rising(time - sea.since, sea.ramps[g])[0]
     return total
 
 
@@ -334,8 +337,8 @@ def elevation_near(dof: int, time: float, place: Floats, u: Floats, sea: Sea) ->
 
 @inner_kernel
 def rising(time: float, ramp: float) -> tuple[float, float]:
-    """Factor of waves that rise as (1 - cos)/2 until the ramp is over, and its rate."""
-    if time >= ramp:
+    """Factor of waves that rise as (1 - cos)/2 until the ramp is over, and its rate. time: since it began."""
+    if ramp <= 0.0 or time >= ramp:
         return 1.0, 0.0
     part = math.pi * max(time, 0.0) / ramp
     return 0.5 * (1.0 - math.cos(part)), 0.5 * math.pi / ramp * math.sin(part)

@@ -149,7 +149,7 @@ def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, 
                     to, part = column[s], way * factor[s]
                     band[to, own - to + width] += part * linear.tangent.bar_tangent[P + a, e]
                     band[own, to - own + width] += part * linear.tangent.bar_tangent[Q + a, e]
-        x[own] = -size * bars.constants[INV_LENGTH, e] * linear.tangent.bar_tangent[GAP, e]
+        x[own] -= size * bars.constants[INV_LENGTH, e] * linear.tangent.bar_tangent[GAP, e]
     for k in range(start.shape[0] - 1):
         for s in range(start[k], start[k + 1]):
             x[column[s]] += factor[s] * du[3 * plan.border[k // 3] + k % 3]

@@ -20,6 +20,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.equations import Equations
 from fem.assembly.system import System
 from fem.compiled import kernel
+from fem.forces.bar import heads, rows_of
 from fem.forces.protocol import NO_PAIRS
 from fem.linear.factors import PARDISO, SUPERLU, library_for
 
@@ -90,7 +91,8 @@ def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Int
 
 
 def find_tree(system: System, free: Ints) -> Tree | None:
-    """Elimination order where bars and pairs form a forest (paths, trees) and no equations couple nodes; else None.
+    """Elimination order where bars and pairs form a forest (paths, trees) and no equations couple nodes, nor ropes over
+    pulleys three; else None.
 
     Pairs may stand beside one bar, or alone between two nodes.
 
@@ -99,7 +101,7 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     memory, and one end alone is faster. Rods are followed to a supported node: what hangs on the outer end of a rod
     then is free to move along it, and nothing but masses is added up on the way.
     """
-    if system.equations:
+    if system.equations or len(heads(system.bars)) < len(system.bars.rods):
         return None
     count, nodes, pairs = len(system.labels), system.bars.nodes, system.pairs
     is_there = np.ones(len(nodes), np.bool_)
@@ -196,20 +198,20 @@ def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod)."""
     pairs = np.concatenate([system.bars.nodes, system.pairs])
     # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
-    rods, count = system.bars.rods, len(system.labels)
-    behind = count + np.arange(len(rods))
+    rods, row, count = system.bars.rods, rows_of(system.bars), len(system.labels)
+    behind, lengths = count + row, len(heads(system.bars))
     for end in range(2):
         pairs = np.concatenate([pairs, np.column_stack([system.bars.nodes[rods, end], behind])])
-    total = count + len(rods)
+    total = count + lengths
     order = narrow_order(pairs, total)
-    used = np.concatenate([free == 1, np.tile([True, False, False], len(rods))])
+    used = np.concatenate([free == 1, np.tile([True, False, False], lengths)])
     unknowns = (3 * order[:, None] + np.arange(3)).ravel()
     unknowns = unknowns[used[unknowns]]
     number = np.full(3 * total, -1, np.int64)
     number[unknowns] = np.arange(len(unknowns))
     equation = np.full(system.size + len(system.bars.nodes), -1, np.int64)
     equation[: system.size] = number[: system.size]
-    equation[system.size + rods] = number[system.size :: 3]
+    equation[system.size + rods] = number[system.size :: 3][row]
     width = 0
     table = number.reshape(-1, 3)
     low = np.where(table >= 0, table, np.iinfo(np.int64).max).min(axis=1)
@@ -267,12 +269,19 @@ BLOCK, NODE = 27, 60
 
 
 def plan_of(
-    edges: Ints, rods: Ints, free: Ints, equations: Equations, most: float, equation: Ints | None = None
+    edges: Ints,
+    rods: Ints,
+    free: Ints,
+    equations: Equations,
+    most: float,
+    equation: Ints | None = None,
+    row: Ints | None = None,
 ) -> Plan | None:
     """Plan for the nodes of bars, then of pairs (m + p, 2), and those of rods; None beyond ``most`` multiplications.
+    row (r,)    constraint of each rod (None: each has its own)
     free (3n,)  1 independent, 0 fixed, 2 dependent
     equation    (3n + m,) numbers of dofs and multipliers in a band, where all nodes are of the border"""
-    count = len(free) // 3
+    count, row = len(free) // 3, np.arange(len(rods)) if row is None else row
     is_open = (free.reshape(-1, 3) != 0).any(axis=1)
     tied = np.concatenate([equations.slave, equations.master]) // 3
     border = np.unique(np.concatenate([tied, edges[rods].ravel()])) if equation is None else np.flatnonzero(is_open)
@@ -281,10 +290,9 @@ def plan_of(
     is_left, work = (is_open & (rank < 0)).tolist(), 0.0
     if equation is None:
         (unknown,) = np.nonzero((free == 1) & (rank.repeat(3) >= 0))
-        rows = np.concatenate([unknown, 3 * count + rods])
         equation = np.full(3 * count + len(edges), -1, np.int64)
-        equation[rows] = np.arange(len(rows))
-        work = len(rows) ** 3 / 3.0
+        equation[unknown], equation[3 * count + rods] = np.arange(len(unknown)), len(unknown) + row
+        work = (equation.max(initial=-1) + 1) ** 3 / 3.0
     around: list[set[int]] = [set() for _ in is_left]
     for i, j in edges.tolist():
         if i != j and (is_left[i] or is_left[j]) and (is_left[i] or rank[i] >= 0) and (is_left[j] or rank[j] >= 0):
@@ -399,15 +407,15 @@ def choose_solver(
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations."""
     count = int(np.count_nonzero(free == 1))
     direct = Choice(EXTERNAL, NO_TREE, 0, 0, "asked for", *library_for(wanted, count))
-    edges, rods = np.concatenate([system.bars.nodes, system.pairs]), system.bars.rods
+    edges, bars = np.concatenate([system.bars.nodes, system.pairs]), system.bars
     if wanted in DIRECT_SOLVERS:
         return direct
     if len(equations.slave) or wanted == "BORDER":
         most = np.inf if wanted == "BORDER" else SPARSE_START + SPARSE_NODE * len(system.labels)
-        plan = plan_of(edges, rods, free, equations, most)
+        plan = plan_of(edges, bars.rods, free, equations, most, row=rows_of(bars))
         if plan is None or count == 0:
             return replace(direct, reason="equations couple dofs")
-        rows = int(plan.column.max(initial=-1)) + 1 + len(rods)
+        rows = int(plan.column.max(initial=-1)) + 1 + len(heads(bars))
         reason = f"lines and a border of {rows} unknowns"
         return replace(direct, solver=BORDER, plan=plan, rows=rows, width=max(rows - 1, 0), reason=reason)
     if wanted == "CG" and may_iterate:
@@ -423,7 +431,7 @@ def choose_solver(
         return replace(direct, reason="no dof is free")
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
-        plan = plan_of(edges, rods, free, equations, np.inf, equation) or NO_PLAN
+        plan = plan_of(edges, bars.rods, free, equations, np.inf, equation) or NO_PLAN
         reason = f"narrow band, half width {width}"
         return replace(direct, solver=BAND, plan=plan, rows=int(equation.max()) + 1, width=width, reason=reason)
     if may_iterate:

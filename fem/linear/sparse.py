@@ -27,7 +27,7 @@ from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.equations import Equations, condense, expand, reduction
 from fem.assembly.system import System
 from fem.compiled import kernel
-from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, rod_gradients
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, heads, rod_gradients, rows_of
 from fem.forces.protocol import Tangent
 from fem.linear.factors import Factors, factors_of, minimum_degree, solve_pivoting
 from fem.linear.products import multiply
@@ -234,14 +234,15 @@ class SaddleMatrix:
         column = np.concatenate([inside, columns, ends])
         indices = np.concatenate([tangent.indices, ends, columns])
         self._order = np.lexsort([indices, column])
-        self._size = size + len(bars.rods)
+        lengths = len(heads(bars))
+        self._size, self._adds_up = size + lengths, lengths < len(bars.rods)
         self._indices = indices[self._order].astype(np.int32)
         self._indptr = np.searchsorted(column[self._order], np.arange(self._size + 1)).astype(np.int32)
         self._transform: Sparse | None = None
         if tangent.transform is not None:
             from scipy.sparse import block_diag, eye_array
 
-            self._transform = block_diag([tangent.transform, eye_array(len(bars.rods))], format="csr")
+            self._transform = block_diag([tangent.transform, eye_array(lengths)], format="csr")
 
     def of(self, work: Linearised) -> Sparse:
         """The numbers of now (CSC)."""
@@ -250,7 +251,10 @@ class SaddleMatrix:
         bars = self._tangent.system.bars
         across, along = (rod_gradients(bars, work.tangent.bar_tangent, row)[2][self._kept] for row in (P, Q))
         values = np.concatenate([self._tangent.values(work), across, along])[self._order]
-        full = csc_array((values, self._indices, self._indptr), shape=(self._size, self._size))
+        pattern = (self._indices.copy(), self._indptr.copy()) if self._adds_up else (self._indices, self._indptr)
+        full = csc_array((values, *pattern), shape=(self._size, self._size))
+        if self._adds_up:  # both branches of a rope end at its pulley
+            full.sum_duplicates()
         return full if self._transform is None else reduced(full, self._transform)
 
 
@@ -263,7 +267,8 @@ class SaddleSolver:
     """Writes ``work.du`` and ``work.tau`` for ``work.residual`` and the gaps of the rods."""
 
     def __init__(self, system: System, tangent: SparseTangent) -> None:
-        self.rods, self.independent, self.matrix = system.bars.rods, tangent.independent, SaddleMatrix(tangent)
+        self.rods, self.row = system.bars.rods, rows_of(system.bars)
+        self.independent, self.matrix = tangent.independent, SaddleMatrix(tangent)
 
     def state(self) -> dict[str, Any] | None:
         """No factors are kept."""
@@ -272,7 +277,8 @@ class SaddleSolver:
     def solve(self, work: Linearised, forcing: float) -> bool:
         """False where the system is singular or not finite."""
         work.du[:] = 0.0
-        right = np.concatenate([work.residual[self.independent], -work.tangent.bar_tangent[GAP, self.rods]])
+        gaps = np.bincount(self.row, work.tangent.bar_tangent[GAP, self.rods])
+        right = np.concatenate([work.residual[self.independent], -gaps])
         matrix = self.matrix.of(work)
         if not (np.isfinite(matrix.data).all() and np.isfinite(right).all()):
             return False
@@ -280,7 +286,7 @@ class SaddleSolver:
         if solution is None:
             return False
         work.du[self.independent] = solution[: len(self.independent)]
-        work.tau[self.rods] = solution[len(self.independent) :]
+        work.tau[self.rods] = solution[len(self.independent) :][self.row]
         return True
 
 

@@ -3,7 +3,14 @@
 A line is a chain of bars (B31). An angle lies at each node between two of them, and at each clamped node between each
 bar there and the direction that it has in the deck. On a rigid body this is the direction from a node of the body that
 lies behind, on the line of the bar: it turns with the body, which feels the moment as forces on both nodes. Half a bar
-on each side of an angle bends, so that l/EI = L1/(2 EI1) + L2/(2 EI2), and L/(2 EI) at a clamp; L are natural lengths.
+on each side of an angle bends, so that l/EI = L1/(2 EI1) + L2/(2 EI2); L are natural lengths.
+
+Angles are moments by the trapezoidal rule. At a clamp the first term of its error by the end (Euler and Maclaurin) is
+taken off, as if the moment vanished linearly towards the other end of the line, s from there and S away:
+
+    l/EI = integral of (s/S)^2/EI - sum over the other angles of (s/S)^2 l/EI,    L/(3 EI) <= l/EI <= L/(2 EI)
+
+l = L (1/2 - 1/(6n)) of n equal bars: a straight line bends exactly, of however few bars, under a load at its end.
 """
 
 from __future__ import annotations
@@ -102,4 +109,26 @@ def angles_of(mesh: Mesh, found: tuple[Ints, Ints], sections: Iterable[Any], mat
     halves = np.where(bars >= 0, 0.5 * lengths[bars], 0.0)
     soft = halves / rigidity[bars]
     both = soft.sum(axis=1)
+    following = {int(node): at for at, (node, bar) in enumerate(zip(nodes[:, 1], bars[:, 0], strict=True)) if bar >= 0}
+    for at in np.flatnonzero(bars[:, 0] < 0).tolist():
+        way = line_from(at, nodes, bars, following)
+        size, part = lengths[way[:, 0]], both[way[:-1, 1]]
+        left = np.cumsum(size[::-1])[::-1]  # from where each bar begins to the other end of the line
+        exact = (size * (left**2 - left * size + size**2 / 3.0) / rigidity[way[:, 0]]).sum()
+        first = size[0] / rigidity[way[0, 0]]
+        soft[at, 1] = np.clip((exact - (part * left[1:] ** 2).sum()) / left[0] ** 2, first / 3.0, first / 2.0)
+        halves[at, 1] = soft[at, 1] * rigidity[way[0, 0]]
+        both[at] = soft[at, 1]
     return Angles(nodes, bars, halves.sum(axis=1), both, (beta[bars] * soft).sum(axis=1) / both**2)
+
+
+def line_from(clamp: int, nodes: Ints, bars: Ints, following: dict[int, int]) -> Ints:
+    """(b, 2) bars of a line from a clamp to its other end, and the angle behind each; that of the last counts not."""
+    bar, node, way = int(bars[clamp, 1]), int(nodes[clamp, 2]), list[tuple[int, int]]()
+    while True:
+        angle = following.get(node, -1)
+        way.append((bar, angle))
+        if angle < 0:
+            return np.array(way, np.int64)
+        ahead = int(bars[angle, 0] == bar)
+        bar, node = int(bars[angle, ahead]), int(nodes[angle, 2 * ahead])

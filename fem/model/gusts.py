@@ -5,7 +5,7 @@ spectra S over the frequency f, each of its own variance s^2 = (I U)^2 and lengt
 
     KAIMAL       f S/s^2 = 4 n/(1 + 6 n)^(5/3)
     VON KARMAN   u: 4 n/(1 + 70.8 n^2)^(5/6),  v, w: 4 n (1 + 755.2 n^2)/(1 + 283.2 n^2)^(11/6)
-    DAVENPORT    (2/3) n^2/(1 + n^2)^(4/3)
+    DAVENPORT    (2/3) n^2/(1 + n^2)^(4/3), L = 1200 m
 
 Gusts of one frequency at two places have the coherence (root of it; Davenport)
 

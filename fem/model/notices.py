@@ -1,5 +1,5 @@
 """What a run will show, foretold from the model alone: slow swings, lines that snap taut, winches that jump, cables
-that float.
+that float. Notices that begin with ``WARNING`` say what is wrong, and are printed with ``--quiet``, too.
 
 What increments that are too long make of tensions of lines that snap taut was measured on chains of 40 and 50 bars with
 a dropped load, a body that jerks, and a fairlead that moves up and down: the table of docs/theory/time.md.
@@ -15,10 +15,25 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import listed
 from fem.model import Model
+from fem.model.beams import beams_at
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
-from fem.model.mesh import BARS
+from fem.model.mesh import BARS, BEAMS
 from fem.model.steps import Controls, Dynamic, Procedure, Step
+
+WARNING = "warning: "
+
+
+def warning(text: str) -> str:
+    """A notice of what is wrong; nothing where there is nothing to say."""
+    return WARNING + text if text else ""
+
+
+def of_step(number: int, text: str) -> str:
+    """A notice with the number of its step."""
+    text, is_wrong = text.removeprefix(WARNING), text.startswith(WARNING)
+    return f"{WARNING * is_wrong}step {number}: {text}"
+
 
 SHARE = 0.1
 """Snaps of at least this share of the largest force so far are told where increments do not follow them."""
@@ -210,4 +225,66 @@ def floating_text(model: Model) -> str:
         "and compression they have no position of rest there; replace each float by a *SPRING to the ground (SPRING1, "
         f"vertical) of k = rho g A = {lift.max():.5g} and the load -(weight + k z) (*CLOAD) on the node below it, at "
         "the height z above still water"
+    )
+
+
+COARSE = 0.05
+"""Error of a deflection above which it is told."""
+GOOD = 0.02
+"""That of the elements that are recommended."""
+ERRORS = {("clamp", "end"): 1 / 3, ("end", "end"): 0.8, ("corner", "end"): 0.5, ("clamp", "clamp"): 1.0}
+"""c of the error c/n^2 of deflections of a member of n equal elements, by what its moment does at both ends: the first
+two under its weight, the others under loads at their ends, moments of opposite sign. Else it is 2."""
+
+
+def coarse_beams(model: Model) -> str:
+    """What few elements B31 make of members: most bend too much, as their moment is summed up by the trapezoidal rule
+    (``model/beams.py``); nothing where they do not. Members end where lines do, at clamps, and at corners of the
+    moment: where anything else is attached, held or loaded, but not where all nodes beside are so, too (planes hold
+    whole lines, and what acts on all nodes is spread). Lines that the reader laid are left out."""
+    if not model.bends:
+        return ""
+    mesh, beams = model.mesh, beams_at(model.mesh)
+    nodes, bars = model.bent_at
+    clamps, others = set(nodes[bars[:, 0] < 0, 1].tolist()), ~mesh.is_of(*BEAMS)
+    touched = [mesh.element_nodes[others].ravel(), [*model.corners]]
+    touched += [mesh.nodes_of(load.target) for step in model.steps for load in step.nodal_loads]
+    touched += [[node for node, _, _ in equation.terms] for equation in model.equations]
+    held, (acted, closed) = held_dofs(model), np.zeros((2, len(mesh.node_labels)), bool)
+    acted[np.concatenate([np.zeros(0), *touched, *model.links]).astype(int)] = True
+    closed[[*clamps, *(node for node, ways in beams.items() if len(ways) < 2)]] = True
+    laid = set(np.concatenate([np.zeros(0, np.int64), *(line.labels for line in model.laid)]).tolist())
+    fixed, spread = held_nodes(model), any(step.distributed_loads or step.fluid_loads for step in model.steps)
+
+    def is_corner(node: int) -> bool:
+        beside = [other for _, other in beams[node]]
+        is_spread = acted[beside].any() and (acted | closed)[beside].all()
+        return bool((held[node] & ~held[beside]).any() or (acted[node] and not is_spread))
+
+    def kind(node: int) -> str:
+        return "clamp" if node in clamps else "end" if len(beams[node]) < 2 else "corner" if is_corner(node) else ""
+
+    found: list[tuple[float, list[int], list[int]]] = []
+    for start in filter(kind, beams):
+        for element, node in beams[start]:
+            way, line = [start, node], [element]
+            while not kind(node):
+                element, node = next(each for each in beams[node] if each[0] != element)
+                way.append(node)
+                line.append(element)
+            first, last = sorted((kind(start), kind(node)))
+            factor = ERRORS.get((first, last), 2.0) if spread or (first, last) != ("clamp", "end") else 0.0
+            bends = len(line) > 1 or (first, last) != ("end", "end")
+            error = factor / len(line) ** 2 if bends and not fixed[way].all() else 0.0
+            if error > COARSE and way[0] <= way[-1] and not laid.issuperset(mesh.node_labels[way].tolist()):
+                found.append((error, line, way))
+    if not found:
+        return ""
+    error, line, way = max(found, key=lambda each: each[0])
+    ends, count = mesh.node_names[[way[0], way[-1]]], math.ceil(len(line) * math.sqrt(error / GOOD))
+    more = f" (and {len(found) - 1} more members)" if len(found) > 1 else ""
+    return (
+        f"the beam from node {ends[0]} to node {ends[1]}{more} has {len(line)} element{'s' * (len(line) > 1)} B31: its "
+        f"deflection may be off by up to {100.0 * error:.3g} %, mostly too large ({error * len(line) ** 2:.2g}/n^2 "
+        f"with n elements: their nodes have no rotations); {count} elements make it {100.0 * GOOD:.2g} %"
     )

@@ -7,6 +7,7 @@ without it, in the place in which ``note_increment`` (nodes) or ``element_values
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
@@ -143,6 +144,16 @@ def angles_of(model: Model) -> Angles:
     return _angles[0][1]
 
 
+def says_si(heading: Iterable[str]) -> bool:
+    """The program has no units; a heading with the word SI says which they are."""
+    return any(re.search(r"\bSI\b", str(line)) for line in heading)
+
+
+def in_newtons(force: float, model: Model) -> str:
+    """A force in a message, with its unit where the heading says which it is."""
+    return f"{force:.4g}" + (" N" if says_si(model.heading) else "")
+
+
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
     """The quantities that a request means (NODE PRINT, EL PRINT, NODE FILE, EL FILE) which names some, or none."""
     family, medium = kind.split()
@@ -157,16 +168,16 @@ class Values:
     model    whose nodes or elements they are
     indices  (p,) which of them, rising; with reference nodes of rigid bodies all that are pinned to these, with nodes
              of lines that bend their neighbours
-    time     total time, or times (k,)
+    time     total time, or times (k,);  sea_from: total time at which ramps of waves begin
 
     >>> Values(NODAL, model, np.array([2]), [u, v, a, rf])["U"]
     """
 
     def __init__(
         self, table: tuple[Quantity, ...], model: Model, indices: Ints, recorded: Iterable[Floats],
-        time: Floats | float = 0.0,
+        time: Floats | float = 0.0, sea_from: float = 0.0,
     ) -> None:  # fmt: skip
-        self.model, self.indices, self.time = model, indices, time
+        self.model, self.indices, self.time, self.sea_from = model, indices, time, sea_from
         self._table = {quantity.name: quantity for quantity in table}
         self._found = dict(zip(self._table, recorded, strict=False))
 
@@ -195,7 +206,7 @@ class Values:
         tide = model.water.amplitude
         curve = Constant(1.0) if tide is None else Follow(model.amplitudes[tide], 0.0)
         stream = evaluate(curve, np.atleast_1d(self.time)).reshape(np.shape(self.time))
-        return water_at(model.waves, model.water, model.mesh.up, self["COORD"], self.time, stream)
+        return water_at(model.waves, model.water, model.mesh.up, self["COORD"], self.time, stream, self.sea_from)
 
     @cached_property
     def bends(self) -> Floats:

@@ -238,7 +238,7 @@ class Airy:
     """``*WAVE, TYPE=AIRY``: rows (amplitude, length or period, phase [degrees], cos b, sin b); also what TABLE and
     ELEVATION give.
 
-    ramp   time in which they rise, as (1 - cos)/2
+    ramp   time in which they rise, as (1 - cos)/2, from the first dynamic step on in which they act
     place  (x, y) where they have these phases
     """
 
@@ -357,20 +357,20 @@ def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
 
 def water_at(
     waves: tuple[Airy | Jonswap, ...], water: Water, up: int, places: Floats, time: Floats | float,
-    stream: Floats | float = 1.0,
+    stream: Floats | float = 1.0, since: float = 0.0,
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """Elevation (...) of the surface, velocity and acceleration (..., 3) of the water at places (..., p, 3).
     time (...): total time; stream (...): factor of the current, which is part of the velocity, without amplitudes of
-    loads. Above the surface nothing moves."""
+    loads; since: total time at which ramps begin. Above the surface nothing moves."""
     depth, side = water.level - water.seabed, 1.0 if up == 2 else -1.0
     x, y, z = places[..., 0], side * places[..., 3 - up], places[..., up] - water.level
     sea, how = components_of(waves, water), waves[0].stretching if waves else VERTICAL
     now = np.asarray(time, float)[..., None]
     eta, velocity, acceleration = np.zeros_like(x), np.zeros_like(places), np.zeros_like(places)
-    for theta, grown, _, (_, _, amplitude, _, _, _) in trains(sea, x, y, now):
+    for theta, grown, _, (_, _, amplitude, _, _, _) in trains(sea, x, y, now, since):
         eta += amplitude * grown * np.cos(theta)
     height, moves = stretched(z, eta, depth, how), (z <= eta) & ((z <= 0.0) | (how != NONE))
-    for theta, grown, rate, (omega, k, amplitude, _, b, _) in trains(sea, x, y, now):
+    for theta, grown, rate, (omega, k, amplitude, _, b, _) in trains(sea, x, y, now, since):
         size = moves * amplitude * omega / -np.expm1(-2.0 * k * depth)
         top, bottom = np.exp(k * height), np.exp(-k * (height + 2.0 * depth))
         for axis, part in ((0, np.cos(b)), (3 - up, side * np.sin(b))):
@@ -384,12 +384,12 @@ def water_at(
     return eta, velocity + current, acceleration
 
 
-def trains(sea: Floats, x: Floats, y: Floats, now: Floats) -> Iterator[tuple[Floats, Any, Any, Floats]]:
+def trains(sea: Floats, x: Floats, y: Floats, now: Floats, since: float) -> Iterator[tuple[Floats, Any, Any, Floats]]:
     """theta of each regular wave, the factor of its ramp and the rate of that, and its row of ``components_of``."""
     for row in sea:
         omega, k, _, phase, b, ramp = row
         grown, rate = 1.0, 0.0
         if ramp:
-            part = np.pi * np.clip(now / ramp, 0.0, 1.0)
+            part = np.pi * np.clip((now - since) / ramp, 0.0, 1.0)
             grown, rate = 0.5 * (1.0 - np.cos(part)), 0.5 * np.pi / ramp * np.sin(part)
         yield k * (np.cos(b) * x + np.sin(b) * y) - omega * now + phase, grown, rate, row

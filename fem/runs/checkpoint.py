@@ -19,25 +19,47 @@ from typing import Any
 
 import numpy as np
 
-from fem.errors import CommandError
+from fem.errors import CommandError, tell_once
 from fem.files import replace_file
 from fem.model import PARTS, Model
 
-FORMAT = 7
+FORMAT = 8
 """Of the file; raised when what is in it changes its meaning."""
-NAME = "checkpoint.npz"
+NAME, BEFORE = "checkpoint.npz", "checkpoint_before.npz"
+"""The last one, and the last one before it that is on the disk itself."""
 HEAD, SEAL = "head", "seal"
 ANEW = "start without --continue"
 
 
-def write_checkpoint(path: Path, tree: Mapping[str, Any], versions: Mapping[str, str | None]) -> None:
-    """A tree of dicts, sequences, numbers, texts, arrays, dataclasses and named tuples; whole or not at all."""
+def write_checkpoint(
+    path: Path, tree: Mapping[str, Any], versions: Mapping[str, str | None], is_synced: bool = False,
+    before: Path | None = None,
+) -> None:  # fmt: skip
+    """A tree of dicts, sequences, numbers, texts, arrays, dataclasses and named tuples; whole or not at all.
+    ``is_synced``, ``before`` as ``replace_file`` has them."""
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({"format": FORMAT, "versions": dict(versions), "tree": flattened(tree, arrays)})
     arrays[HEAD] = np.frombuffer(text.encode(), np.uint8)
     content = io.BytesIO()
     np.savez(content, **arrays, **{SEAL: np.frombuffer(seal_of(arrays), np.uint8)})  # type: ignore[arg-type]
-    replace_file(path, content.getvalue())
+    replace_file(path, content.getvalue(), is_synced=is_synced, before=before)
+
+
+def read_last(
+    folder: Path, versions: Mapping[str, str | None], types: Mapping[str, type]
+) -> tuple[Path, dict[str, Any]] | None:
+    """The last checkpoint in a folder that is whole; None without any. CommandError as of ``read_checkpoint``."""
+    last, before = folder / NAME, folder / BEFORE
+    if not last.exists() and not before.exists():
+        return None
+    try:
+        return last, read_checkpoint(last, versions, types)
+    except CommandError as error:
+        with contextlib.suppress(CommandError):
+            found = read_checkpoint(before, versions, types)
+            tell_once(f"{' '.join(str(error).removesuffix(ANEW).split())} the run continues from {BEFORE}")
+            return before, found
+        raise
 
 
 def read_checkpoint(

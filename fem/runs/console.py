@@ -14,9 +14,11 @@ from typing import Any, TextIO
 import numpy as np
 
 from fem.model import Model
+from fem.model.notices import WARNING
+from fem.model.quantities import in_newtons
 from fem.runs.frames import Exchange, energies_of, energy_error_text
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink, StepStart
-from fem.runs.run_record import COMPLETED, Totals
+from fem.runs.run_record import Totals, is_complete
 from fem.runs.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
@@ -110,6 +112,9 @@ class ConsoleSink(SilentSink):
     def event(self, event: Event) -> None:
         if event.event == "cutback" and (self._thinner is None or self._thinner.shows_cutback()):
             self._print(f"{event.step:4d} {event.increment:9d} {event.time:12.6g} cut back: smaller increment\n")
+        if event.event in PATHS:
+            at = "" if event.load_factor is None else f" at load factor {event.load_factor:.10g}"
+            self._print(f"{event.step:4d} {event.increment:9d} {event.time:12.6g} {PATHS[event.event]}{at}\n")
 
     def modes(self, modes: Modes) -> None:
         lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
@@ -137,12 +142,15 @@ class ConsoleSink(SilentSink):
         error = energy_error_text(totals.largest_energy_error, totals.energy_exchanged, self._model.heading)
         if taken := totals.numerical_dissipation:  # of the error; what is left of it at the end is drift
             error += f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{totals.energy_drift:.3g}"
+        unloaded = ""
+        if totals.unloaded_residual:
+            unloaded = f" of the forces; {in_newtons(totals.unloaded_residual, self._model)} where nothing is loaded"
         steps = f"{totals.steps} step" + ("s" if totals.steps != 1 else "")
         entries = [
-            ("verdict", verdict if verdict == COMPLETED else verdict.upper()),
+            ("verdict", verdict if is_complete(verdict) else verdict.upper()),
             ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
-            ("residual", f"largest {totals.largest_residual_norm:.3g}"),
+            ("residual", f"largest {totals.largest_residual_norm:.3g}{unloaded}"),
             ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
             ("", f"energy error {error}"),
             ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),
@@ -156,15 +164,27 @@ class ConsoleSink(SilentSink):
         show(text, self._stream, self._bar)
 
 
+class WarningSink(SilentSink):
+    """What is still said of a run that is quiet: what is wrong with it, on standard error."""
+
+    def notice(self, text: str) -> None:
+        if text.startswith(WARNING):
+            say(as_note(text), sys.stderr)
+
+
 def as_note(text: str) -> str:
     """A notice in lines of the console."""
-    return in_lines(f"note: {text}", 6)
+    return in_lines(text if text.startswith(WARNING) else f"note: {text}", 6)
 
 
 def in_lines(text: str, indent: int) -> str:
     """Lines as wide as the console's; those after the first begin with spaces."""
     filled = textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     return filled.replace(KEPT, " ")
+
+
+PATHS = {"limit": "limit point", "bifurcation": "bifurcation", "jump": "jump to another equilibrium"}
+"""Events of static paths, as the console has them."""
 
 
 class Thinner:

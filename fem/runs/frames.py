@@ -18,7 +18,7 @@ import numpy as np
 from fem.arrays import Columns, Floats, Ints
 from fem.errors import CommandError, lacks
 from fem.model import Model
-from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity, says_si
 
 STORED = ("kinetic", "strain", "potential")
 MOST_POINTS = 1_000
@@ -175,11 +175,6 @@ FORMULAS |= dict.fromkeys(ENERGIES, "energy") | {"time": "time", "dt": "time", "
 """Column of a table -> formula of its unit."""
 
 
-def says_si(heading: Iterable[str]) -> bool:
-    """The program has no units; a heading with the word SI says which they are."""
-    return any(re.search(r"\bSI\b", str(line)) for line in heading)
-
-
 def unit_of(formula: str, is_si: bool) -> str:
     """``length/time`` as such, or with SI symbols."""
     return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if is_si else formula
@@ -198,6 +193,10 @@ def si_unit(column: str) -> str:
 EXCHANGED = tuple(ENERGIES)[:4]
 
 
+ROUND_OFF = 1e-12
+"""Changes below this fraction of the largest energy are none: they have no share in what is exchanged."""
+
+
 @dataclass(slots=True)
 class Exchange:
     """Energy exchanged so far. start: kinetic, strain, potential energy and work at the start of the step."""
@@ -210,6 +209,7 @@ class Exchange:
         if self.start is None:
             self.start = energies[0].tolist()
         changes = np.abs(energies - self.start)
+        changes[changes <= ROUND_OFF * np.fmax.reduce(np.abs(energies), axis=None, initial=0.0)] = 0.0
         self.largest = max(self.largest, float(np.fmax.reduce(changes, axis=None, initial=0.0)))
 
 
@@ -227,16 +227,20 @@ def exchanged(step: Ints | Floats, energies: Floats) -> float:
     return found.largest
 
 
+EXPLAINS = 0.995
+"""Part of the energy exchanged beyond which that consists of the error."""
+
+
 def energy_error_text(error: float, of: float, heading: Any = ()) -> str:
     """``0.202 J, 4.1 % of the energy exchanged``.
 
-    error    energy error, or its change in a step;  of: energy exchanged, without which the share is left out
+    error    energy error, or its change in a step;  of: energy exchanged; the share is left out where that is no more
+             than the error, as in motions that only go on
     heading  of the deck, which says whether units are SI
     """
     if math.isnan(error):
         return "not known"
     size = f"{error + 0.0:.3g}" + (f" {SI['energy']}" if says_si(heading) else "")
-    if not of > 0.0:
+    if not abs(error) < EXPLAINS * of:
         return size
-    share = 100.0 * abs(error) / of
-    return f"{size}, {share:{'.0f' if share >= 99.5 else '.2g'}} % of the energy exchanged"
+    return f"{size}, {100.0 * abs(error) / of:.2g} % of the energy exchanged"

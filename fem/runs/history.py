@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,7 @@ class History:
     events                          taut, slack, impact, cutback, snap
     notices                         remarks of the reader and of the run
     load_factor          (k,)       NaN outside RIKS steps
+    sea_from                        total time at which ramps of waves begin
 
     >>> history = fem.run("inputs/sdnl100.inp")
     >>> history.of_node(2)[20].round(4).tolist()
@@ -67,6 +69,7 @@ class History:
     responses: tuple[Response, ...] = ()
     events: tuple[Event, ...] = ()
     notices: tuple[str, ...] = ()
+    sea_from: float = math.inf
 
     def __len__(self) -> int:
         return len(self.time)
@@ -129,7 +132,8 @@ class History:
         """
         node = self.mesh.nodes_of(int(label))
         nodes = self.model.with_pinned(node)
-        values = Values(NODAL, self.model, nodes, np.moveaxis(self.motion[:, :, nodes], 1, 0), self.time)
+        motion = np.moveaxis(self.motion[:, :, nodes], 1, 0)
+        values = Values(NODAL, self.model, nodes, motion, self.time, self.sea_from)
         return values["RF" if field == "reactions" else field.upper()][:, int(nodes.searchsorted(node)[0])]
 
     def of_element(self, label: int, value: str = "N") -> Floats:
@@ -167,7 +171,7 @@ class History:
         if name == "elements" and not self.mesh.has_pulleys:
             table = table[: RECORDED["EL"]]
         recorded = self.motion.swapaxes(0, 1) if name == "nodes" else np.moveaxis(self.elements, 2, 0)
-        values = Values(table, self.model, np.arange(len(labels)), recorded, self.time)
+        values = Values(table, self.model, np.arange(len(labels)), recorded, self.time, self.sea_from)
         found = Columns({each: np.repeat(getattr(self, each), len(labels)) for each in ("step", "increment", "time")})
         found[name.removesuffix("s")] = np.tile(labels, len(self))
         for quantity in table:
@@ -180,7 +184,8 @@ class History:
 
         CommandError: pandas is not installed (extra ``notebook``). KeyError: no such table.
         """
-        from fem.runs.frames import frame_of, says_si
+        from fem.model.quantities import says_si
+        from fem.runs.frames import frame_of
 
         return frame_of(self.table(table), says_si(self.model.heading))
 
@@ -221,6 +226,7 @@ class HistorySink(SilentSink):
         self._responses: list[Response] = []
         self._events: list[Event] = []
         self._notices = list(model.notices)
+        self._sea_from = math.inf
 
     def rows(self, rows: Rows) -> None:
         if (len(rows.nodes), len(rows.elements)) != self._sizes:
@@ -228,6 +234,7 @@ class HistorySink(SilentSink):
         k = len(rows.increment)
         if not k:
             return
+        self._sea_from = rows.sea_from
         if rows.increment[0] == 0:
             self._settle()
         keep = rows.increment % self._every == 0
@@ -265,6 +272,7 @@ class HistorySink(SilentSink):
             responses=tuple(self._responses),
             events=tuple(self._events),
             notices=tuple(self._notices),
+            sea_from=self._sea_from,
         )
 
     def _append(self, parts: dict[str, np.ndarray]) -> None:

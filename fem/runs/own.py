@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fem.errors import CommandError, listed
-from fem.files import LOCK, PART, REPORT, FolderLock, Room, is_marked, on_disk, open_regular
+from fem.files import LOCK, PART, REPORT, FolderLock, Room, clear_parts, is_marked, on_disk, open_regular
 from fem.model.quantities import NODAL
 
 FEW = 3
@@ -115,12 +116,38 @@ def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(name for name, path in paths if path.parts and ".." not in path.parts and not path.is_absolute())
 
 
+PARTS: dict[str, type] = {"deck": dict, "settings": dict, "totals": dict, "notices": list}
+"""Of records, those that are there, and what they are."""
+
+
+def from_json(content: bytes) -> dict[str, Any]:
+    """A record. ValueError: it is none; NaN and Infinity are not JSON, and no number of ours is one."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is not JSON")
+
+    found = json.loads(content.decode("utf-8"), parse_constant=refuse)
+    if not isinstance(found, dict):
+        raise ValueError(f"it is a {type(found).__name__}")
+    for name, kind in PARTS.items():
+        if not isinstance(found.get(name, kind()), kind):
+            raise ValueError(f"{name} is {found[name]!r:.40}")
+    return found
+
+
+def number_in(value: Any) -> float:
+    """A number of a record; NaN for what is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def read_record(path: Path) -> dict[str, Any] | None:
     """The record in a folder; None where there is none, empty where it cannot be read."""
     try:
         with open_regular(path) as file:
-            found = json.loads(file.read().decode("utf-8"))
-        return found if isinstance(found, dict) else {}
+            return from_json(file.read())
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError):
@@ -185,6 +212,7 @@ class OwnFolder:
         try:
             self._lock.acquire()
             self.check()
+            clear_parts(self.path)
         except BaseException as error:
             self.close()
             if isinstance(error, OSError) and error.filename is None:
@@ -201,8 +229,7 @@ class OwnFolder:
         for name in names:
             (self.path / name).unlink(missing_ok=True)
         for below in {".", *self._below(), *(str(PurePosixPath(name).parent) for name in names)}:
-            for part in (self.path / below).glob(f"*{PART}"):  # of a killed run
-                part.unlink(missing_ok=True)
+            clear_parts(self.path / below)
             if below != ".":
                 with contextlib.suppress(OSError):
                     (self.path / below).rmdir()

@@ -8,7 +8,7 @@ of 9.1 s with everything printed); a compiled parser of our own took half of tha
 from __future__ import annotations
 
 import csv
-import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,13 @@ from fem.errors import CommandError, FemError
 from fem.files import mark_of
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
-from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows
+from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows, says_si
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
-from fem.runs.frames import energy_error_text, exchanged, says_si, unit_of
+from fem.runs.frames import energy_error_text, exchanged, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
+from fem.runs.own import from_json, number_in
 from fem.runs.record import Acting, Event, Modes, Response, from_record
-from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, earlier_decks, stem_of
+from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete, stem_of
 from fem.runs.tables import PHASE
 
 LEAST_INSTANTS = 3
@@ -91,7 +92,7 @@ class Results:
         """The largest energy error and its share of the energy exchanged. Missing: the run has no increments."""
         totals = self.record.get("totals") or {}
         if "energy_exchanged" in totals:
-            numbers = float(totals["largest_energy_error"]), float(totals["energy_exchanged"])
+            numbers = number_in(totals.get("largest_energy_error")), number_in(totals["energy_exchanged"])
         else:  # a run of an earlier version
             rows = self.increments
             numbers = float(np.fmax.reduce(np.abs(rows[:, 10]))), exchanged(rows[:, 0], rows[:, 5:])
@@ -101,7 +102,7 @@ class Results:
     def remark(self) -> str:
         """How the run ended, where it is not complete."""
         verdict = str(self.record.get("verdict", RUNNING))
-        if verdict == COMPLETED:
+        if is_complete(verdict):
             return ""
         ended = "is still running, or was killed" if verdict == RUNNING else f"ended early ({verdict})"
         return f"the run {ended}; the results so far are used"
@@ -167,7 +168,8 @@ class Results:
         path, found = self.folder / "events.csv", []
         for row in csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ():
             where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
-            found.append(Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0))))
+            factor = float(row["load_factor"]) if row.get("load_factor") else None
+            found.append(Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0)), factor))
         return found
 
     @cached_property
@@ -188,7 +190,7 @@ def open_results(folder: Path) -> Results:
     if not path.is_file():
         raise CommandError(f"{folder} contains no results of a run: there is no {RUN_RECORD} in it")
     try:
-        results = Results(folder, json.loads(path.read_text(encoding="utf-8")))
+        results = Results(folder, from_json(path.read_bytes()))
         results.name  # noqa: B018 - a record of another program has none
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CommandError(f"{path} cannot be read as the record of a run: {error}") from None
@@ -369,7 +371,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     return History(
         step=keys[:, 0].astype(np.int64), increment=keys[:, 1].astype(np.int64), time=keys[:, 2], motion=motion,
         elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(results.events),
-        responses=tuple(responses_of(results, model)),
+        responses=tuple(responses_of(results, model)), sea_from=results.record.get("sea_from", math.inf),
         notices=tuple(dict.fromkeys((*map(str, results.record.get("notices", [])), *notices))), **series,
     )  # fmt: skip
 

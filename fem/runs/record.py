@@ -11,6 +11,7 @@ gives every force that a tree of bars passes on, whatever the law of the bars.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -55,6 +56,8 @@ class Rows:
     nodes     (p,)        node indices recorded; motion (k, r, p, 3): the recorded quantities of nodes, at them
     elements  (q,)        element indices recorded; element_values (k, q, s): those of elements
     is_end    the last row is the last increment of its step
+    sea_from  total time at which ramps of waves begin
+    unloaded  largest force that nothing balances in the last row, where no load acts that it could be compared with
     """
 
     step: int
@@ -78,17 +81,27 @@ class Rows:
     element_values: Floats
     is_end: bool = False
     load_factor: Floats | None = None
+    sea_from: float = math.inf
+    unloaded: float = 0.0
 
     def joined(self, others: Sequence[Rows]) -> Rows:
         """With those of the same step that follow."""
         parts = [self, *others]
-        same = ("step", "nodes", "elements", "is_end", *(("load_factor",) if self.load_factor is None else ()))
+        same = (
+            "step",
+            "nodes",
+            "elements",
+            "is_end",
+            "sea_from",
+            "unloaded",
+            *(("load_factor",) if self.load_factor is None else ()),
+        )
         names = [each.name for each in fields(self) if each.name not in same]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return replace(self, **arrays, is_end=parts[-1].is_end)
+        return replace(self, **arrays, is_end=parts[-1].is_end, unloaded=parts[-1].unloaded)
 
     def of_nodes(self, model: Model) -> Values:
-        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
+        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time, self.sea_from)
 
     def of_elements(self, model: Model) -> Values:
         return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
@@ -100,6 +113,7 @@ class Frame:
 
     motion   (r, n, 3)  recorded quantities of nodes;  element_values (m, s): and of elements
     for_vtk  a VTK output is due (frames at step ends, ``is_end``, always come, for the tables)
+    sea_from as of ``Rows``
     """
 
     step: int
@@ -109,9 +123,10 @@ class Frame:
     element_values: Floats
     is_end: bool
     for_vtk: bool
+    sea_from: float = math.inf
 
     def of_nodes(self, model: Model) -> Values:
-        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time)
+        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time, self.sea_from)
 
     def of_elements(self, model: Model) -> Values:
         return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
@@ -120,7 +135,8 @@ class Frame:
 @frozen
 class Event:
     """A change of regime: taut, slack, impact, cutback, or snap, a line that becomes taut in an increment too long to
-    show it. ``element`` and ``node`` (that meets or leaves a plane) are labels, 0 for none."""
+    show it; on static paths limit, bifurcation and jump (``solve/paths.py``), with the load factor of RIKS.
+    ``element`` and ``node`` (that meets or leaves a plane) are labels, 0 for none."""
 
     step: int
     increment: int
@@ -129,13 +145,15 @@ class Event:
     event: str
     energy_loss: float = 0.0
     node: int = 0
+    load_factor: float | None = None
 
 
 @frozen
 class Modes:
     """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
     frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
-    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero."""
+    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero.
+    Two modes of conjugate omega^2 have its real part twice, and as shapes the real and the imaginary part of theirs."""
 
     step: int
     time: float

@@ -29,6 +29,8 @@ RESULTS = Path("results")
 RUN_RECORD = "run.json"
 PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
+LEFT = {"bifurcation": "past a bifurcation", "jump": "after a jump to another equilibrium"}
+"""Event of a static path -> how a run ended that had one: what it printed may not be what the structure does."""
 NOTE_EVERY = 2.0
 """Seconds between two records of a run in progress."""
 
@@ -36,13 +38,14 @@ NOTE_EVERY = 2.0
 @dataclass(slots=True)
 class Totals:
     """Sums over a run; ``energies`` are those of the last increment, ``energy_drift`` its energy error beyond what
-    numerical damping has taken."""
+    numerical damping has taken; ``unloaded_residual``: the largest residual force of states without any load."""
 
     steps: int = 0
     increments: int = 0
     iterations: int = 0
     cutbacks: int = 0
     largest_residual_norm: float = 0.0
+    unloaded_residual: float = 0.0
     largest_energy_error: float = 0.0
     energy_exchanged: float = 0.0
     numerical_dissipation: float = 0.0
@@ -50,6 +53,20 @@ class Totals:
     time: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
     events: dict[str, int] = field(default_factory=dict)
+
+
+DIFFER = "may differ from those of later runs: Python functions began this one, before there was machine code"
+
+
+def ending(verdict: str, events: Mapping[str, int]) -> str:
+    """A verdict, with what is to be said of a run that has completed."""
+    said = [text for kind, text in LEFT.items() if events.get(kind)] if verdict == COMPLETED else []
+    return ", ".join([verdict, *said])
+
+
+def is_complete(verdict: str) -> bool:
+    """A run has come to its end, whatever is said of it."""
+    return verdict.partition(",")[0] == COMPLETED
 
 
 class Timing:
@@ -71,9 +88,10 @@ class Timing:
     def total(self) -> float:
         return time.perf_counter() - self._begun
 
-    def block(self) -> dict[str, float]:
+    def block(self) -> dict[str, Any]:
         seconds = {**self._seconds, "python": work.spent - self._python, "total": self.total()}
-        return {stage: round(spent, 6) for stage, spent in seconds.items()}
+        found: dict[str, Any] = {stage: round(spent, 6) for stage, spent in seconds.items()}
+        return found | ({"last_digits": DIFFER} if seconds["python"] > 0.0 else {})
 
 
 class TotalsSink(SilentSink):
@@ -86,6 +104,7 @@ class TotalsSink(SilentSink):
         self.notices: list[str] = []
         self.linear_solvers: list[str] = []
         self.acting: list[dict[str, Any] | None] = []
+        self.sea_from = math.inf
         self._increment, self._exchange = 0, Exchange()
 
     def begin(self, start: StepStart) -> None:
@@ -104,10 +123,13 @@ class TotalsSink(SilentSink):
             return
         # Rows may leave out increments nobody asked for.
         totals.increments += int(rows.increment[-1]) - self._increment
+        self.sea_from = rows.sea_from
         self._increment = int(rows.increment[-1])
         totals.iterations += int(rows.iterations.sum())
         totals.cutbacks += int(rows.cutbacks.sum())
-        totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
+        norms = rows.residual_norm if not rows.unloaded else rows.residual_norm[:-1]
+        totals.largest_residual_norm = max(totals.largest_residual_norm, largest(norms))
+        totals.unloaded_residual = max(totals.unloaded_residual, rows.unloaded)
         totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
         self._exchange.add(energies_of(rows))
         totals.energy_exchanged = self._exchange.largest
@@ -149,7 +171,7 @@ def largest(values: Floats) -> float:
 
 
 def record_of(
-    folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, float]
+    folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What ``run.json`` holds, the list of files apart."""
     return {
@@ -159,6 +181,7 @@ def record_of(
         "extensions": list(model.extensions),
         "linear_solvers": progress.linear_solvers,
         "notices": [*model.notices, *progress.notices],
+        **({"sea_from": progress.sea_from} if model.waves and math.isfinite(progress.sea_from) else {}),
         "settings": settings(model, solver),
         "timing": dict(timing),
         "totals": asdict(progress.totals),

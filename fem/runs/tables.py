@@ -167,7 +167,8 @@ class TableSink(SilentSink):
         self._variables += [header_variables(model, kind) for kind in PRINTS[1:]]
         increments, nodes, elements = ([name for names in of.values() for name in names] for of in self._variables)
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
-        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *["node"] * bool(model.planes))}
+        of_events = *["node"] * bool(model.planes), *["load_factor"] * bool(self._arcs)
+        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *of_events)}
         self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
         if model.seabeds:
             heads["touchdown"] = (*HEAD, *COLUMNS)
@@ -220,12 +221,18 @@ class TableSink(SilentSink):
     def event(self, event: Event) -> None:
         cells = [event.step, event.increment, float(event.time), event.element, event.event, float(event.energy_loss)]
         cells += [event.node] * bool(self._model.planes)
+        cells += ["" if event.load_factor is None else float(event.load_factor)] * bool(self._arcs)
         self._tables["events"].add_line(",".join(map(str, cells)))
 
     def modes(self, modes: Modes) -> None:
         if "frequencies" in self._tables:
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
             self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
+
+    def sync(self) -> None:
+        """Have what is written on the disk itself."""
+        for table in self._tables.values():
+            table.sync()
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["tables"] = {
@@ -338,6 +345,11 @@ class ResponseSink(SilentSink):
             columns = response_columns(name, [response], self._model.mesh)
             if table.columns[3:]:  # quantities are printed
                 table.add_rows(np.column_stack([columns[each] for each in table.columns]))
+
+    def sync(self) -> None:
+        """Have what is written on the disk itself."""
+        for table in self._tables.values():
+            table.sync()
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}

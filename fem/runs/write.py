@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,7 +24,7 @@ from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements
 from fem.files import process
 from fem.model import Frequency, Model
 from fem.runs import run_record
-from fem.runs.checkpoint import ANEW, NAME, changes, deck_of, digests_of, read_checkpoint, write_checkpoint
+from fem.runs.checkpoint import ANEW, BEFORE, NAME, changes, deck_of, digests_of, read_last, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
 from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record, seen_from
 from fem.runs.record import Requests, SilentSink, Sink
@@ -74,20 +75,24 @@ class RunFiles:
         self._record({}, stale)
         self.is_open = True
         self._own.clear(stale)
-        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before, self._kept)]
+        tables: list[TableSink | ResponseSink] = [TableSink(self.folder, self._model, self.before, self._kept)]
         if has_responses(self._model):
-            sinks.append(ResponseSink(self.folder, self._model, self.before))
+            tables.append(ResponseSink(self.folder, self._model, self.before))
+        sinks: list[Sink] = [*tables]
         if self._requests.fields:
             self._fields = VtkSink(self.folder, self._name, self._model, self._own.room, self.before)
             sinks.append(self._fields)
-        return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
+        return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked, tables)])]
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """Write the last ``run.json``."""
-        self.verdict = verdict
+        self.verdict = run_record.ending(verdict, self.progress.totals.events)
         if verdict in FINAL and self._model.restart_every is None:
             with contextlib.suppress(OSError):
                 (self.folder / NAME).unlink(missing_ok=True)
+        if verdict in FINAL:
+            with contextlib.suppress(OSError):
+                (self.folder / BEFORE).unlink(missing_ok=True)
         try:
             self._record(timing.block())
         except OSError as error:
@@ -119,14 +124,14 @@ class RunFiles:
         deck = {"file": Path(self._model.source).name, "sha256": self._model.digest}
         found = record.get("deck")
         same = isinstance(found, dict) and found == {**deck, "parameters": run_record.plain(self._model.parameters)}
-        return same and record.get("verdict") == COMPLETED
+        return same and run_record.is_complete(str(record.get("verdict")))
 
     def _checkpoint(self, kinds: Mapping[str, type]) -> dict[str, Any] | None:
         """What to go on from; None where nothing was kept. CommandError: it is not of this run, or damaged."""
-        path = self.folder / NAME
-        if not path.exists():
+        found = read_last(self.folder, run_record.versions(), kinds)
+        if found is None:
             return None
-        before = read_checkpoint(path, run_record.versions(), kinds)
+        path, before = found
         if changed := changes(before["deck"], deck_of(self._model)):
             raise CommandError(f"{path} belongs to another deck: {', '.join(changed)} changed since; {ANEW}")
         for option in before["asked"] | self._asked:
@@ -143,7 +148,7 @@ class RunFiles:
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
         return there - counted
 
-    def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
+    def _record(self, timing: Mapping[str, Any], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
         solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
@@ -157,17 +162,31 @@ class RunFiles:
         self._own.room.replace(self.folder / RUN_RECORD, run_record.as_json(record))
 
 
-class CheckpointSink(SilentSink):
-    """Writes checkpoints that others have filled."""
+SYNCED = 1.0
+"""Seconds at least between two checkpoints that are waited for until they are on the disk itself."""
 
-    def __init__(self, path: Path, model: Model, asked: Mapping[str, Any]) -> None:
-        self._path, self._model, self._asked = path, model, asked
+
+class CheckpointSink(SilentSink):
+    """Writes checkpoints that others have filled, and has them on the disk itself, with the tables that they count, but
+    not more often than every ``SYNCED`` seconds. The last one that is there is kept beside the newest: a power cut
+    leaves one of them."""
+
+    def __init__(self, path: Path, model: Model, asked: Mapping[str, Any], tables: Sequence[TableSink | ResponseSink]):
+        self._path, self._model, self._asked, self._tables = path, model, asked, tables
         self._own: dict[str, Any] = {}
+        self._next, self._is_synced = 0.0, True
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         if not self._own:
             self._own = {"deck": deck_of(self._model), "asked": self._asked, "model": digests_of(self._model)}
-        write_checkpoint(self._path, {**checkpoint, **self._own}, run_record.versions())
+        is_due = time.monotonic() >= self._next
+        for table in self._tables if is_due else ():
+            table.sync()
+        before = self._path.with_name(BEFORE) if self._is_synced else None
+        write_checkpoint(self._path, {**checkpoint, **self._own}, run_record.versions(), is_due, before)
+        self._is_synced = is_due
+        if is_due:
+            self._next = time.monotonic() + SYNCED
 
 
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
@@ -178,7 +197,7 @@ def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     kept |= {f"{name}.csv": has_responses(model) for name in RESPONSES}
     tables = [table for table in TABLES if kept.get(table, True)]
     lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
-    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME))
+    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME, BEFORE))
     return Names(listed, field_patterns(name) if vtk else ())
 
 

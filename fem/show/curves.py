@@ -5,16 +5,16 @@ steps; amplitudes and phases of harmonic motion over the frequency.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
 from fem.model.quantities import NODAL, QUANTITIES, Quantity
 from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, instant_keys
+from fem.runs.record import Event
 from fem.show import style
 from fem.show.reading import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
@@ -197,30 +197,23 @@ def force_figure(
 COLUMNS = ("U1", "U2", "U3")
 REQUEST = "nodes.csv has no displacement at three increments of *STATIC, RIKS: request *NODE PRINT of U"
 MOST_NAMED = 8
-"""Limit points with their numbers in the legend."""
+"""Limit points and bifurcations with their numbers in the legend."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Path:
-    """What is printed of one step: ``column`` (U1, U2 or U3) of ``node``; displacement (k,), factor (k,)."""
+class Path(NamedTuple):
+    """What is printed of one step: ``column`` (U1, U2 or U3) of ``node``; displacement (k,), factor (k,).
+    points  limit points and bifurcations between the rows: kind, displacement, factor"""
 
     step: int
     node: int
     column: str
     displacement: Floats
     factor: Floats
-
-    @property
-    def limit_points(self) -> Ints:
-        """Places in (k,) where the load factor turns: it is greater, or less, than before and after."""
-        change = np.diff(self.factor)
-        (changing,) = np.nonzero(change)
-        (turns,) = np.nonzero(np.diff(np.sign(change[changing])))
-        return np.asarray(changing[turns] + 1)
+    points: tuple[tuple[str, float, float], ...]
 
 
 def load_factor(results: Results) -> Figure:
-    """A curve for each step; triangles where the load factor turns, with the numbers of the printed increment there."""
+    """A curve for each step; triangles at its limit points, crosses at bifurcations."""
     paths = read_paths(results)
     figure = Figure(figsize=(style.WIDTH, 5.0), layout="constrained")
     panel = figure.subplots()
@@ -228,12 +221,13 @@ def load_factor(results: Results) -> Figure:
     for place, path in enumerate(paths):
         marker = "." if len(path.factor) <= 100 else None
         style.curve(panel, path.displacement, path.factor, place, f"step {path.step}", marker=marker)
-    points = [(path, at) for path in paths for at in path.limit_points.tolist()]
-    for count, (path, at) in enumerate(points):
-        u, factor = path.displacement[at], path.factor[at]
-        named = f"limit point near\n{factor:.4g} at {u:.4g}" if count < MOST_NAMED else None
-        mark = "^" if factor > path.factor[at - 1] else "v"
-        colour = style.OKABE_ITO[1] if mark == "^" else style.OKABE_ITO[2]
+    points = [(path, *point) for path in paths for point in path.points]
+    for count, (path, kind, u, factor) in enumerate(points):
+        name = "limit point" if kind == "limit" else "bifurcation"
+        named = f"{name}\n{factor:.5g} at {u:.4g}" if count < MOST_NAMED else None
+        beside = np.interp(0.5, np.arange(2), path.factor[np.argsort(np.abs(path.displacement - u))[:2]])
+        mark = "X" if kind != "limit" else "^" if factor >= beside else "v"
+        colour = style.OKABE_ITO[{"^": 1, "v": 2, "X": 3}[mark]]
         panel.plot(u, factor, mark, color=colour, ms=8, label=named, zorder=3)
     panel.axhline(0.0, color="#888888", lw=0.8, zorder=0.5)
     panel.set_xlabel(f"{paths[0].column} of node {paths[0].node} [{results.unit('length')}]", fontsize=style.LABEL)
@@ -241,7 +235,8 @@ def load_factor(results: Results) -> Figure:
     style.tidy(panel)
     style.legend_below(panel)
     if len(points) > MOST_NAMED:
-        panel.set_title(f"{len(points)} limit points, {MOST_NAMED} labelled", fontsize=style.SMALL)
+        title = f"{len(points)} limit points and bifurcations, {MOST_NAMED} labelled"
+        panel.set_title(title, fontsize=style.SMALL)
     return figure
 
 
@@ -270,11 +265,25 @@ def read_paths(results: Results) -> list[Path]:
     values = results.nodes.curves((column,), (node,), keys)[node]
     values = values[~np.isnan(values[:, 3])]
     factor = rows[np.searchsorted(keys, instant_keys(values)), 3]
-    each = [(int(step), values[:, 0] == step) for step in np.unique(values[:, 0]).tolist()]
-    paths = [Path(step, node, column, values[its, 3], factor[its]) for step, its in each if its.sum() >= LEAST_INSTANTS]
+    steps = [(int(step), values[:, 0] == step) for step in np.unique(values[:, 0]).tolist()]
+    found = [each for each in results.events if each.event in ("limit", "bifurcation")]
+    paths = [
+        Path(step, node, column, values[its, 3], factor[its], _points(found, step, values[its, 2], values[its, 3]))
+        for step, its in steps
+        if its.sum() >= LEAST_INSTANTS
+    ]
     if not paths:
         raise Missing(REQUEST)
     return paths
+
+
+def _points(events: list[Event], step: int, time: Floats, u: Floats) -> tuple[tuple[str, float, float], ...]:
+    """Kind, displacement and load factor of those of a step, the displacement between the rows (k,) beside them."""
+    return tuple(
+        (each.event, float(np.interp(each.time, time, u)), each.load_factor)
+        for each in events
+        if each.step == step and each.load_factor is not None
+    )
 
 
 PHASE = "_phase"

@@ -26,7 +26,7 @@ from fem.files import REPORT, is_marked, mark_of, replace_file
 from fem.model import FAILURES
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import si_unit
-from fem.runs.own import check_file, listed_names, read_record, usable_folder
+from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
 from fem.show import style
@@ -155,7 +155,7 @@ def summary(results: Results) -> Facts | None:
             "nodes": settings.get("nodes"),
             "elements": settings.get("elements"),
             **{name: totals.get(name) for name in counts},
-            "time reached": f"{totals.get('time', 0.0):.6g} {results.symbol('time')}".strip(),
+            "time reached": f"{number_in(totals.get('time', 0.0)):.6g} {results.symbol('time')}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
             "energy error": results.energy_error_text if totals.get("increments") else "",
             "peaks of tension": snaps and f"may be wrong: lines snap taut in {snaps} increments too long to show it",

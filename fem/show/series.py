@@ -22,6 +22,7 @@ from fem.errors import CommandError, unknown
 from fem.files import lines_of, replace_file
 from fem.model.notices import FOLLOW
 from fem.model.quantities import QUANTITIES
+from fem.runs.own import number_in
 from fem.runs.read import Table, open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
@@ -123,7 +124,8 @@ def unresolved_snaps(folder: Path) -> int:
         totals = open_results(folder).record.get("totals")
     except CommandError:
         return 0
-    return int(((totals or {}).get("events") or {}).get("snap", 0))
+    count = number_in(((totals or {}).get("events") or {}).get("snap", 0))
+    return int(count) if math.isfinite(count) else 0
 
 
 @cache

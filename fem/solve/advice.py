@@ -55,7 +55,7 @@ def pace_notice(clock: Clock | ArcClock) -> str:
     also = f", and cables change their tension by at most {change:g} of the largest force" if change else ""
     return (
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}: their local error stays below "
-        f"{clock.controls.time_error:g} of the largest displacement{also} (TIME ERROR of *CONTROLS; OFF keeps the "
+        f"{clock.controls.time_error:g} of the size of the motion{also} (TIME ERROR of *CONTROLS; OFF keeps the "
         "first increment, DIRECT gives equal ones)"
     )
 

@@ -83,6 +83,7 @@ class Checkpoints:
         if self.before is None:
             put_back(run.progress.motion, motion_in(run, start))
             run.take_over(start)
+            run.told = ()
             if run.linear_bars is not None:
                 run.linear_bars = silent(run.linear_bars, run.system.given_bars)
             return 1

@@ -15,7 +15,7 @@ from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.newton import groups
-from fem.solve.newton.estimate import damps_ringing, error_constants
+from fem.solve.newton.estimate import damps_ringing, error_constants, increments_of_a_period
 from fem.solve.newton.groups import LIMIT, MEMORY, Motion
 from fem.solve.step_system import StepSystem
 
@@ -31,6 +31,8 @@ WANTED_ERROR, HIGH_ERROR = 0.5, 0.8
 WORTHWHILE = 1.2
 """Increments grow when they may by at least this factor (Hairer & Wanner, Solving Ordinary Differential Equations II,
 IV.8): changes cost a return from the march, and preconditioners their use."""
+PERIODS = 8.0
+"""Windows of the motion, whose size errors are compared with, have half as many periods first, then as many, twice."""
 SHORTENING = 0.1, 0.9
 """Least and largest factor of a refused increment."""
 SMALL_MOTION = 1e-6
@@ -237,6 +239,10 @@ class ErrorClock(Clock):
         self.limits[LIMIT.tension_change] = controls.tension_change or 0.0
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
         self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
+        self.limits[LIMIT.window] = PERIODS * increments_of_a_period(
+            stage.coefficients, WANTED_ERROR * controls.time_error
+        )
+        self.limits[LIMIT.ground] = stage.system.is_grounded
         self.power = float(self.limits[LIMIT.exponent])
         self._likely = 1
         self._divide(self.dt)

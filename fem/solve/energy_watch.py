@@ -14,6 +14,7 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.errors import EnergyDrift
 from fem.model import Controls, Step
+from fem.model.notices import WARNING, warning
 from fem.runs.frames import energy_error_text
 from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
@@ -58,7 +59,7 @@ class EnergyWatch:
         """The increment just taken has put more energy into the motion than the band allows."""
         error = balance(motion)
         is_gain = error > motion.energies[ENERGY.error0]
-        return is_gain and has_drifted(self.stage.bars, motion, dt, error, self.fraction)
+        return is_gain and has_drifted(self.stage.nodes, self.stage.bars, motion, dt, error, self.fraction)
 
     def leaves(self, progress: Progress, dt: float) -> str:
         """The balance has left its band: a notice, or nothing, where the run may go on.
@@ -90,15 +91,19 @@ class EnergyWatch:
 
     def closing(self, progress: Progress, dt: float) -> str:
         """What is said at the end of the step; nothing where the balance is in its band."""
-        texts = self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)
-        return ". ".join(text for text in texts if text)
+        texts = [text for text in (self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)) if text]
+        text = ". ".join(each.removeprefix(WARNING) for each in texts)
+        return warning(text) if any(each.startswith(WARNING) for each in texts) else text
 
     def _balance_at_end(self, progress: Progress, dt: float) -> str:
         """What numerical damping has taken, or by how much the balance is off."""
         motion = progress.motion
         error = balance(motion)
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
-        if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
+        if not (
+            self.has_left
+            or (is_short and has_drifted(self.stage.nodes, self.stage.bars, motion, dt, error, self.fraction))
+        ):
             return ""
         change, exchanged = error - self.begin, float(motion.energies[ENERGY.exchanged])
         taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
@@ -111,7 +116,7 @@ class EnergyWatch:
                 f"{self.text(taken, motion)}{also if abs(drift) > MENTIONED * exchanged else ''}: motion that the "
                 "increments do not resolve is damped out, as intended; smaller increments keep more of it"
             )
-        text = f"at the end the energy balance is off by {self.text(change, motion)}"
+        text = f"{WARNING}at the end the energy balance is off by {self.text(change, motion)}"
         few = "" if self.has_left else "; the step has too few increments for the check that stops it"
         return text + few
 
@@ -121,10 +126,10 @@ class EnergyWatch:
         drift = balance(motion) - self.begin + float(energies[ENERGY.numerical] - energies[ENERGY.numerical0])
         is_judged = self.stage.is_dynamic and self.damps
         if not is_judged or not has_drifted(
-            self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
+            self.stage.nodes, self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
         ):
             return ""
-        return (
+        return warning(
             f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {self.text(abs(drift), motion)}, which "
             f"numerical damping does not explain (energy_drift in run.json), more than {100.0 * self.fraction:g} %: "
             "forces change too much within increments (cables that go slack, contact); check the effect with smaller "

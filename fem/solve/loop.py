@@ -17,7 +17,7 @@ from fem.compiled.interpreted import work
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.linear.choice import SOLVERS
 from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
-from fem.model.notices import told_of_jump
+from fem.model.notices import of_step, told_of_jump, warning
 from fem.runs.record import NO_WISHES, Event, Requests, Sink, StepStart
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
@@ -129,12 +129,12 @@ class Run(RunState):
         is_static = not isinstance(procedure, Dynamic)
         period = procedure.period
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
-        before = self.environment
+        self.before = before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
         if self.environment.winches:
             stands, now = (winches_at(self.system, each, span.start) for each in (before, self.environment))
             if told := told_of_jump(self.model, step, stands, now):
-                self.sink.notice(f"step {number}: {told}")
+                self.sink.notice(of_step(number, warning(told)))
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
@@ -200,13 +200,13 @@ class Run(RunState):
             self.sink.event(Event(number, 0, now, label, "break", lost))
 
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
-        from fem.solve.modes import find_modes
+        from fem.solve.frequencies import find_modes
 
         motion, now = self.progress.motion, self.progress.time
         self._begin(number, step, "FREQUENCY", None)
         modes, notice = find_modes(stage, motion, loading_at(stage, motion, now), procedure.modes, number, now)
         if notice:
-            self.sink.notice(f"step {number}: {notice}")
+            self.sink.notice(of_step(number, notice))
         self.sink.modes(modes)
 
     def _steady_state(self, number: int, step: Step, procedure: SteadyState, stage: StepSystem) -> None:
@@ -221,7 +221,7 @@ class Run(RunState):
         self._begin(number, step, "STEADY STATE DYNAMICS", count)
 
         def say(text: str) -> None:
-            self.sink.notice(f"step {number}: {text}")
+            self.sink.notice(of_step(number, text))
 
         for response in responses(stage, motion, acting, procedure, (number, nodes, elements), say):
             self.sink.response(response)

@@ -1,6 +1,4 @@
-"""The modes of a ``*FREQUENCY`` step, and the notices on them.
-
-The lowest modes of K x = omega^2 M x, each confirmed by its residual, none left out.
+"""The lowest modes of K x = omega^2 M x, each confirmed by its residual, none left out.
 
 Modes are sought near a shift. The first shift has no mode below it, the next ones lie beside the lowest mode that is
 not confirmed yet, so that each is seen from near however wide the spectrum is. No mode is missing: signs of pivots show
@@ -14,7 +12,8 @@ of the mass, is the residual in the norm in which errors of frequencies are read
 |omega^2 - shift| |dx| (Parlett, The Symmetric Eigenvalue Problem, 4-5-1), and omega^2 itself is off by no more than
 the square of that over the distance to the next one.
 
-Stiffness and mass over the independent dofs, the stiffness kept as the springs it is made of: K = R^T w R.
+Stiffness and mass over the independent dofs, the stiffness kept as the springs it is made of: K = R^T w R, or L^T w R
+where forces have no potential and K is not symmetric (``unsymmetric_modes.py`` finds its modes).
 
 A row of R takes the stretch of one spring out of a motion: a bar's elongation (w = alpha), one component of the
 difference of its ends (w = t, the stiffness of its tension), a spring. In the sum K a stiff bar that lies askew rubs
@@ -33,20 +32,18 @@ elongations join G, with -1/alpha on the diagonal instead of 0, and nothing is a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints, Sparse
+from fem.arrays import Complexes, Flags, Floats, Ints, Sparse
 from fem.assembly.equations import reduction
 from fem.errors import ModelError
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.springs import spring_slopes, stiffen_all
 from fem.linear.factors import equilibrated, minimum_degree, negative_pivots, start_vector, symmetric_factor
-from fem.runs.record import Modes
-from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods import rod_matrix
-from fem.solve.start import evaluate_start, mass_matrix
+from fem.solve.start import mass_matrix
 from fem.solve.step_system import StepSystem
 
 DENSE = 150
@@ -59,7 +56,7 @@ CANCELLED = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Pencil:
-    """K = R^T w R, M and the gradients G of rods, over the independent dofs (n).
+    """K = L^T w R, M and the gradients G of rods, over the independent dofs (n).
 
     rows       (r, n)  R, sparse
     weights    (r,)    w [N/m]
@@ -67,6 +64,7 @@ class Pencil:
     mass       (n, n)  sparse
     gradients  (m, n)  sparse; a motion x keeps the lengths of rods where G x = 0
     transform  (3n', n)  all dofs from the independent ones
+    left       (r, n)  L, sparse; None: K is symmetric, and L is R
     """
 
     rows: Sparse
@@ -75,6 +73,12 @@ class Pencil:
     mass: Sparse
     gradients: Sparse
     transform: Sparse
+    left: Sparse | None = None
+
+    @property
+    def given(self) -> Sparse:
+        """L."""
+        return self.rows if self.left is None else self.left
 
     @property
     def size(self) -> int:
@@ -96,12 +100,12 @@ class Pencil:
         """The sum over the ``kept`` rows, sparse."""
         from scipy.sparse import diags_array
 
-        rows = self.rows[np.flatnonzero(kept)]
-        return (rows.T @ diags_array(self.weights[kept]) @ rows).tocsc()
+        rows = np.flatnonzero(kept)
+        return (self.given[rows].T @ diags_array(self.weights[rows]) @ self.rows[rows]).tocsc()
 
-    def force(self, shapes: Floats) -> Floats:
+    def force(self, shapes: Floats | Complexes) -> Any:
         """K x for each column x, spring by spring."""
-        return np.asarray(self.rows.T @ (self.weights[:, None] * (self.rows @ shapes)))
+        return np.asarray(self.given.T @ (self.weights[:, None] * (self.rows @ shapes)))
 
     def quotients(self, shapes: Floats) -> Floats:
         """x.K x of columns with x.M x = 1: omega^2."""
@@ -120,13 +124,14 @@ def pencil_of(stage: StepSystem) -> Pencil:
     mass = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
         raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
-    rows, weights = _springs(stage)
     gradients = (rod_matrix(stage) @ transform).tocsr()
-    return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform)
+    rows, weights, left = _springs(stage, transform)
+    return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform, left)
 
 
-def _springs(stage: StepSystem) -> tuple[Sparse, Floats]:
-    """R over all dofs and w: elongations of bars, differences of their ends, springs."""
+def _springs(stage: StepSystem, transform: Sparse) -> tuple[Sparse, Floats, Sparse | None]:
+    """R over all dofs, w, and L over the independent ones (or None): elongations of bars, differences of their ends,
+    springs."""
     from scipy.sparse import coo_array, vstack
 
     bars, bar_tangent, springs = stage.bars, stage.work.tangent.bar_tangent, stage.system.springs
@@ -156,31 +161,70 @@ def _springs(stage: StepSystem) -> tuple[Sparse, Floats]:
         coo_array((values, places), shape=(len(spring), size)),
     ]
     slopes = spring_slopes(stage.work.u, springs)
-    others, weights = _families(stage, slopes)
-    weights = np.concatenate([alpha, np.repeat(bar_tangent[GEOMETRIC], 3), slopes, weights])
-    return vstack([*parts, others]).tocsr(), weights
+    nodes, blocks = _families(stage, slopes)
+    is_whole = _is_unsymmetric(nodes, blocks, transform)
+    others, to, own = _split(nodes, blocks, is_whole, size)
+    weights = np.concatenate([alpha, np.repeat(bar_tangent[GEOMETRIC], 3), slopes, own])
+    left = (vstack([*parts, to]) @ transform).tocsr() if is_whole else None
+    return vstack([*parts, others]).tocsr(), weights, left
 
 
-def _families(stage: StepSystem, slopes: Floats) -> tuple[Sparse, Floats]:
-    """R and w of what the tangent holds beside bars and springs: eigenvectors of the blocks of one node or of two."""
-    from scipy.sparse import coo_array
+Blocks: TypeAlias = list[Floats]
 
+
+def _families(stage: StepSystem, slopes: Floats) -> tuple[list[Ints], Blocks]:
+    """What the tangent holds beside bars and springs: blocks of one node (3, 3) or of two (6, 6), and their dofs."""
     tangent, springs = stage.work.tangent, stage.system.springs
     rest = tangent._replace(block=tangent.block.copy(), cross=tangent.cross.copy())
     stiffen_all(springs, -slopes, rest)
     own = np.flatnonzero(np.abs(rest.block).max(axis=1, initial=0.0) > 0.0)
-    matrices = [(3 * node + np.arange(3), rest.block[node].reshape(3, 3)) for node in own]
+    dofs, blocks = [3 * node + np.arange(3) for node in own], [rest.block[node].reshape(3, 3) for node in own]
     for pair in np.flatnonzero(np.abs(rest.cross).max(axis=1, initial=0.0) > 0.0):
-        dofs = (3 * rest.pairs[pair][:, None] + np.arange(3)).ravel()
         both = np.zeros((6, 6))
         both[:3, 3:], both[3:, :3] = rest.cross[pair].reshape(2, 3, 3)
-        matrices.append((dofs, both))
-    none, solved = np.zeros(0), [np.linalg.eigh(0.5 * (matrix + matrix.T)) for _, matrix in matrices]
-    weights = np.concatenate([none, *(found for found, _ in solved)])
-    values = np.concatenate([none, *(vectors.T.ravel() for _, vectors in solved)])
-    columns = np.concatenate([none, *(np.tile(dofs, len(dofs)) for dofs, _ in matrices)]).astype(int)
-    rows = np.repeat(np.arange(len(weights)), [len(dofs) for dofs, _ in matrices for _ in dofs])
-    return coo_array((values, (rows, columns)), shape=(len(weights), stage.system.size)), weights
+        dofs.append((3 * rest.pairs[pair][:, None] + np.arange(3)).ravel())
+        blocks.append(both)
+    return dofs, blocks
+
+
+def _is_unsymmetric(dofs: list[Ints], blocks: Blocks, transform: Sparse) -> bool:
+    """Their sum over the independent dofs is, by more than rounding."""
+    odd = [(at, block) for at, block in zip(dofs, blocks, strict=True) if np.any(block != block.T)]
+    if not odd:
+        return False
+    from scipy.sparse import coo_array
+
+    across = np.concatenate([np.tile(at, len(at)) for at, _ in odd])
+    down = np.concatenate([np.repeat(at, len(at)) for at, _ in odd])
+    values = np.concatenate([block.ravel() for _, block in odd])
+    turn = np.concatenate([(block - block.T).ravel() for _, block in odd])
+    shape = (transform.shape[0],) * 2
+    rest, size = (coo_array((each, (down, across)), shape=shape).tocsr() for each in (turn, np.abs(values)))
+    left, all_ = transform.T @ rest @ transform, abs(transform).T @ size @ abs(transform)
+    return bool((abs(left) - CANCELLED * all_).max() > 0.0)
+
+
+def _split(dofs: list[Ints], blocks: Blocks, is_whole: bool, size: int) -> tuple[Sparse, Sparse, Floats]:
+    """R, L and w of blocks: singular vectors, or eigenvectors of the symmetric part unless ``is_whole``."""
+    from scipy.sparse import coo_array
+
+    weights, right, left = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+    for block in blocks:
+        if is_whole and np.any(block != block.T):
+            to, found, of = np.linalg.svd(block)
+            to = to.T
+        else:
+            found, vectors = np.linalg.eigh(0.5 * (block + block.T))
+            to = of = vectors.T
+        weights.append(found)
+        right.append(of.ravel())
+        left.append(to.ravel())
+    own = np.concatenate(weights)
+    columns = np.concatenate([np.zeros(0), *(np.tile(at, len(at)) for at in dofs)]).astype(int)
+    places = np.repeat(np.arange(len(own)), [len(at) for at in dofs for _ in at]), columns
+    shape = len(own), size
+    rows, to = (coo_array((np.concatenate(each), places), shape=shape) for each in (right, left))
+    return rows, to, own
 
 
 SOUND = 1e-6
@@ -212,11 +256,12 @@ class Factor:
         from scipy.sparse.linalg import splu
 
         pencil, self.below = self.pencil, -1
-        matrix = _bordered(pencil, self.shift, is_apart)
+        matrix = bordered(pencil, self.shift, is_apart)
         if (scaled := equilibrated(matrix)) is None:
             return False
         matrix, self._scale = scaled
-        if not pencil.is_small and self._without_pivots(matrix, limit):
+        is_even = pencil.left is None
+        if is_even and not pencil.is_small and self._without_pivots(matrix, limit):
             return True
         try:
             self._solve = splu(matrix, permc_spec="COLAMD").solve
@@ -224,7 +269,7 @@ class Factor:
             return False
         if not self._confirms(limit):
             return False
-        if pencil.is_small:
+        if is_even and pencil.is_small:
             _, pivots, _ = ldl(matrix.toarray())  # of Bunch and Kaufman
             negative = eigvalsh_tridiagonal(np.diag(pivots), np.diag(pivots, 1)) < 0.0
             self.below = int(np.count_nonzero(negative)) - (matrix.shape[0] - pencil.size)
@@ -265,7 +310,7 @@ def elimination_order(matrix: Sparse, size: int) -> Ints:
     return np.argsort(np.concatenate([turn, behind]), kind="stable")
 
 
-def _bordered(pencil: Pencil, shift: float, is_apart: bool) -> Sparse:
+def bordered(pencil: Pencil, shift: complex, is_apart: bool) -> Sparse:
     """The matrix above; rods are its last rows."""
     from scipy.sparse import block_array, diags_array, vstack
 
@@ -279,77 +324,6 @@ def _bordered(pencil: Pencil, shift: float, is_apart: bool) -> Sparse:
     held = vstack([pencil.rows[np.flatnonzero(taken)], pencil.gradients])
     give = diags_array(np.concatenate([-1.0 / weights[taken], np.zeros(rods)]))
     return block_array([[matrix, held.T], [held, give]]).tocsc()
-
-
-class Found(NamedTuple):
-    """Confirmed modes by rising omega^2: their numbers, which leave out those that could not be confirmed.
-    squares (k,) omega^2;  shapes (n, k) over the independent dofs, x.M x = 1"""
-
-    pencil: Pencil
-    ladder: Ladder
-    number: Ints
-    squares: Floats
-    shapes: Floats
-
-    @property
-    def omega(self) -> Floats:
-        """(k,) natural frequencies [radians/time]; negative where a motion grows."""
-        return np.asarray(np.sign(self.squares) * np.sqrt(np.abs(self.squares)))
-
-
-def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -> Found:
-    """The ``wanted`` lowest modes about a state. Massless directions have no mode.
-    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static."""
-    still = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
-    evaluate_start(stage, still, instant)
-    pencil = pencil_of(stage)
-    ladder = lowest_modes(pencil, wanted)
-    if ladder.total == 0:
-        raise ModelError("*FREQUENCY: the rods leave no degree of freedom")
-    number = 1 + np.arange(len(ladder.squares)) + np.searchsorted(ladder.failed, ladder.squares)
-    given = number <= wanted
-    return Found(pencil, ladder, number[given], ladder.squares[given], ladder.shapes[:, given])
-
-
-def find_modes(
-    stage: StepSystem, motion: Motion, instant: Loading, wanted: int, step: int, time: float
-) -> tuple[Modes, str]:
-    """``modes_of`` for the table of a step, and a notice (or nothing)."""
-    found = modes_of(stage, motion, instant, wanted)
-    full = np.asarray(found.pencil.transform @ found.shapes)
-    peak = full[np.abs(full).argmax(axis=0), np.arange(full.shape[1])]
-    omega = found.omega
-    shapes = np.ascontiguousarray((full / peak).T.reshape(len(omega), len(full) // 3, 3))
-    modes = Modes(step, time, found.number, omega / (2.0 * np.pi), omega, 1.0 / peak**2, shapes)
-    return modes, "; ".join(_notices(found.ladder, found.squares, wanted))
-
-
-def _notices(ladder: Ladder, square: Floats, wanted: int) -> list[str]:
-    """What a reader of the table must know."""
-    notices = []
-    if 0 <= ladder.total < wanted:
-        notices.append(f"*FREQUENCY: {wanted} modes asked for, the model has {ladder.total}")
-    failed = 1 + np.arange(len(ladder.failed)) + np.searchsorted(ladder.squares, ladder.failed)
-    left_out = failed[failed <= wanted].tolist()
-    if left_out:
-        named = ", ".join(map(str, left_out))
-        notices.append(
-            f"*FREQUENCY: mode{'s' if len(left_out) > 1 else ''} {named} omitted: not confirmed by the residual; their "
-            "stiffness is lost in the round-off of the stiffest parts"
-        )
-    if ladder.missing > 0:
-        notices.append(f"*FREQUENCY: {ladder.missing} more modes lie among those given, but were not found")
-    if ladder.missing < 0:
-        notices.append("*FREQUENCY: could not check whether a mode is missing among those given")
-    rigid = int((square == 0.0).sum())
-    if rigid:
-        notices.append(
-            f"{rigid} mode{'s' if rigid > 1 else ''} of zero frequency: motions without stiffness (of a free body or a "
-            "mechanism)"
-        )
-    if np.any(square < 0.0) or ladder.massless:
-        notices.append("the state is unstable: negative frequencies stand for growing motions")
-    return notices
 
 
 FREE = 1e-10
@@ -517,11 +491,14 @@ class MassRoot:
         if pencil.gradients.shape[0]:
             self.modes = _rank_of_moves(pencil, scale, heavy, vectors[:, kept])
 
+    def inverse(self, factor: Factor) -> tuple[Floats, Floats]:
+        """(K - shift M)^-1 C, and C^T times it."""
+        moved = factor.solve(self.root, np.zeros((factor.pencil.gradients.shape[0], self.root.shape[1])))
+        return moved, self.root.T @ moved
+
     def near(self, factor: Factor, known: Floats) -> tuple[Floats, Floats]:
         """omega^2 and shapes of the modes that are not known, as far as they are seen from this shift."""
-        root = self.root
-        moved = factor.solve(root, np.zeros((factor.pencil.gradients.shape[0], root.shape[1])))
-        inverse = root.T @ moved
+        root, (moved, inverse) = self.root, self.inverse(factor)
         taken = root.T @ known
         inverse -= taken @ (taken.T @ inverse)
         inverse -= (inverse @ taken) @ taken.T

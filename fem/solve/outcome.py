@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,36 +10,40 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body
 from fem.assembly.environment import Environment
-from fem.assembly.system import SPRING_FAMILY
+from fem.assembly.system import MASS_FAMILY, SPRING_FAMILY
+from fem.forces import bar
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.model.curves import Live, Ramp, evaluate
+from fem.model.notices import warning
 from fem.model.quantities import CONCENTRATED
 from fem.runs.record import Acting, Frame, Rows
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import ROW, Record
+from fem.solve.newton.groups import ROW, Motion, Record
 from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
+TENSION = 3
+"""Where T, and what follows it, stand among those of elements."""
 REMARKS = {
     groups.AT_FLOOR: (
         "some increments converged only to round-off: the residual stopped falling above the given tolerance, which "
         "cannot be reached with bars of this stiffness"
     ),
     groups.LOADS_VANISHED: ("loads vanish in some increments: the last converged absolute residual is the limit there"),
-    groups.UNRESOLVED: (
+    groups.UNRESOLVED: warning(
         "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was "
         "accepted; a smaller dtmin resolves them"
     ),
-    groups.RINGS: (
-        "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the largest displacement: "
+    groups.RINGS: warning(
+        "bars vibrate faster than the increments can resolve, by more than TIME ERROR of the motion: "
         "numerical damping removes these vibrations, and TIME ERROR does not include them; ALPHA=0, or a first "
         "increment of a twentieth of their period, resolves them"
     ),
-    groups.SNAPPED: (
+    groups.SNAPPED: warning(
         "lines snap taut in increments that are too long to resolve it: peaks of tension are wrong there (see the "
         "notice on slack lines)"
     ),
@@ -49,8 +54,9 @@ MANY_ITERATIONS = 15
 
 
 def rows_of(
-    step: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool
-) -> Rows:
+    step: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool,
+    sea_from: float = math.inf,
+) -> Rows:  # fmt: skip
     """Rows of a chunk (``kept`` may have more axes at its end), ``of`` nodes and elements."""
     increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     if len(rows) < len(increments):
@@ -59,7 +65,7 @@ def rows_of(
     iterations, norm = columns[ROW.iterations].astype(np.int64), columns[ROW.norm]
     energies = columns[ROW.kinetic : ROW.flags]
     found: Any = (time[rows], dt[rows], iterations, norm, np.zeros(len(rows), np.int64), *energies)
-    recorded: Any = (of[0], kinematics, of[1], values, is_end)
+    recorded: Any = (of[0], kinematics, of[1], values, is_end, None, sea_from)
     return Rows(*(step, increment, *found, *recorded))
 
 
@@ -120,7 +126,36 @@ def frame_of(
     gather_reactions(system.bodies, kept.nodes, kept.kinematics)
     note_loads(stage.environment, kept.nodes, np.array([progress.time]), factor, kept.kinematics)
     kept.values[:, system.gone] = 0.0
-    return Frame(number, progress.increment, progress.time, kept.kinematics[0], kept.values[0], is_end, is_due)
+    now, since = (number, progress.increment, progress.time), stage.environment.sea_from
+    return Frame(*now, kept.kinematics[0], kept.values[0], is_end, is_due, since)
+
+
+UNLOADED = 1e-3
+"""A converged increment whose residual is larger, relative to its forces, has none."""
+NO_FORCE = 1e-9
+"""Strain of bars that carry nothing but round-off."""
+
+
+def is_unloaded(increment: Floats) -> bool:
+    """An increment (its row) has no forces that its residual could be compared with."""
+    flags = int(increment[ROW.flags]) & (groups.AT_FLOOR | groups.LOADS_VANISHED)
+    return flags != 0 and bool(increment[ROW.norm] > UNLOADED)
+
+
+def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
+    """That statics has ended in a state in which no bar carries a force; nothing where one does."""
+    system, constants = stage.system, stage.bars.constants
+    elements = np.flatnonzero(system.family[:, 0] != MASS_FAMILY)
+    if not len(elements):
+        return ""
+    kept = record(stage, 1, np.zeros(0, np.int64), elements)
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, motion, kept)
+    stiffness = float((constants[bar.YOUNG] * constants[bar.AREA]).max(initial=0.0))
+    if np.abs(kept.values[0, :, TENSION:]).max() > NO_FORCE * stiffness:
+        return ""
+    is_cable = (constants[bar.MINUS] < constants[bar.PLUS]) & (constants[bar.YOUNG] > 0.0)
+    text = "no bar carries a force at the end of the step"
+    return warning(f"{text}: all cables are slack") if is_cable.any() else text
 
 
 def acting_of(stage: StepSystem, step: Step) -> Acting:

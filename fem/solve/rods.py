@@ -14,8 +14,8 @@ import numpy as np
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import Independent, expand, reduction
 from fem.errors import ModelError
-from fem.forces.bar import GAP, INV_LENGTH, Bars, P, rod_gradients, senses
-from fem.forces.laws import LINEAR
+from fem.forces.bar import GAP, INV_LENGTH, REF, Bars, P, heads, rod_gradients, rows_of, senses
+from fem.forces.laws import LEG, LINEAR
 from fem.linear.factors import solve_dense, solve_pivoting, start_vector
 from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
@@ -32,9 +32,9 @@ NO_MASS = "but not all of their nodes have mass (*DENSITY, *MASS)"
 
 
 def multiply(stage: StepSystem, x: Floats) -> Floats:
-    """G x: (rods,)."""
+    """G x, of each constraint (``heads``)."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
-    return np.bincount(rows, values * x[dofs], minlength=len(stage.bars.rods)).astype(float)
+    return np.bincount(rows, values * x[dofs], minlength=len(heads(stage.bars))).astype(float)
 
 
 def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
@@ -44,9 +44,10 @@ def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
 
 
 def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
-    """(rods,) gaps (l^2 - L0^2)/2 at the evaluated state, and the strains gap / L0^2."""
-    rods = stage.bars.rods
-    gap, inverse = stage.work.tangent.bar_tangent[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
+    """Gaps (l^2 - L0^2)/2 of each constraint at the evaluated state, and the strains gap / L0^2."""
+    bars = stage.bars
+    gap = np.bincount(rows_of(bars), stage.work.tangent.bar_tangent[GAP, bars.rods]).astype(float)
+    inverse = bars.constants[INV_LENGTH, heads(bars)]
     return gap, gap * inverse * inverse
 
 
@@ -54,21 +55,21 @@ def over_independent(stage: StepSystem, free: Ints) -> Matrix:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     count = int(np.count_nonzero(free == 1))
-    if count + len(stage.bars.rods) <= DENSE and len(stage.equations.slave) == 0:
+    if count + len(heads(stage.bars)) <= DENSE and len(stage.equations.slave) == 0:
         column = np.cumsum(free == 1) - 1
         inside = free[dofs] == 1
-        matrix = np.zeros((len(stage.bars.rods), count))
+        matrix = np.zeros((len(heads(stage.bars)), count))
         np.add.at(matrix, (rows[inside], column[dofs[inside]]), values[inside])
         return matrix
     return rod_matrix(stage) @ reduction(free, stage.equations)
 
 
 def rod_matrix(stage: StepSystem) -> Sparse:
-    """G (rods, 3n), sparse."""
+    """G (constraints, 3n), sparse."""
     from scipy.sparse import coo_array
 
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
-    return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
+    return coo_array((values, (rows, dofs)), shape=(len(heads(stage.bars)), stage.system.size)).tocsr()
 
 
 def dense(matrix: Matrix) -> Floats:
@@ -79,7 +80,7 @@ def dense(matrix: Matrix) -> Floats:
 def check_constraints(stage: StepSystem, motion: Motion) -> None:
     """ModelError where a rod has not its length, joins two supported nodes, or repeats what others fix.
     The state must have been evaluated into ``stage.work``."""
-    rods = stage.bars.rods
+    rods = heads(stage.bars)
     if len(rods) == 0:
         return
     inverse = stage.bars.constants[INV_LENGTH, rods]
@@ -92,7 +93,7 @@ def check_constraints(stage: StepSystem, motion: Motion) -> None:
     if len(wrong):
         longest = wrong[np.abs(strain[wrong]).argmax()]
         length = 1.0 / inverse[longest]
-        now = length * np.sqrt(max(0.0, 1.0 + 2.0 * strain[longest]))
+        now = length * stretch_of(stage.bars, int(rods[longest]), float(strain[longest]))
         raise ModelError(
             f"{stage.system.name_bar(int(rods[longest]))} has the constant length {length:.9g}, but its nodes are "
             f"{now:.9g} apart at the start of the step; check *REST LENGTH and the initial displacements (a step "
@@ -101,9 +102,14 @@ def check_constraints(stage: StepSystem, motion: Motion) -> None:
     _refuse_dependent(stage)
 
 
+def stretch_of(bars: Bars, index: int, strain: float) -> float:
+    """l/L0 of a rod, from its gap over L0^2."""
+    return 1.0 + strain if bars.kinds[index, 0] == LEG else float(np.sqrt(max(0.0, 1.0 + 2.0 * strain)))
+
+
 def _refuse_dependent(stage: StepSystem) -> None:
     """ModelError that names the rods whose constraints depend on each other."""
-    rods = stage.bars.rods
+    rods = heads(stage.bars)
     free = stage.nodes.dof_kind
     inside = _of_ends(np.flatnonzero(free.reshape(-1, 3).any(axis=1)), stage) > 0
     if not inside.all():
@@ -126,8 +132,8 @@ def _refuse_dependent(stage: StepSystem) -> None:
 
 
 def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
-    """How many of the two ends of each rod are among these nodes."""
-    return np.asarray(np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1))
+    """How many of the ends of each rod are among these nodes."""
+    return np.bincount(rows_of(stage.bars), np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1)).astype(int)
 
 
 def _null_vector(matrix: Matrix) -> Floats | None:
@@ -156,7 +162,7 @@ def _null_vector(matrix: Matrix) -> Floats | None:
 def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
     """ModelError where the deck's velocities ``before`` (3n,) change the length of a rod that is no rope.
     The state must have been evaluated into ``stage.work``."""
-    rods = stage.bars.rods
+    rods = heads(stage.bars)
     rate = np.where(np.isin(rods, ropes), 0.0, multiply(stage, before) / _lengths(stage))
     worst = int(np.abs(rate).argmax())
     if abs(rate[worst]) > SAME_RATE * float(np.abs(before).max(initial=0.0)):
@@ -201,8 +207,8 @@ def consistent_velocities(stage: StepSystem, motion: Motion, mass: Matrix, jumps
 
 
 def _lengths(stage: StepSystem) -> Floats:
-    """(rods,) of the gradients of rods: their lengths."""
-    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, stage.bars.rods] ** 2).sum(axis=0)))
+    """Of the gradients of rods: their lengths."""
+    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[P : P + 3, heads(stage.bars)] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(
@@ -210,20 +216,28 @@ def consistent_accelerations(
 ) -> bool:
     """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
     right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports"""
-    target = -centripetal(stage.bars, motion.v) - multiply(stage, known)
+    target = -centripetal(stage.bars, motion.u, motion.v) - multiply(stage, known)
     found = solve_saddle(stage, mass, right, target, free)
     if found is None:
         return False
     motion.a[:] = known + found[0]
-    motion.multiplier[stage.bars.rods] += found[1]
+    motion.multiplier[stage.bars.rods] += found[1][rows_of(stage.bars)]
     motion.force[:] += multiply_transposed(stage, found[1])
     return True
 
 
-def centripetal(bars: Bars, v: Floats) -> Floats:
-    """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear."""
-    square = (relative(bars, v) ** 2).sum(axis=1)
-    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, senses(bars, bars.rods) * square)
+def centripetal(bars: Bars, u: Floats, v: Floats) -> Floats:
+    """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear; ``turning`` of branches
+    over pulleys."""
+    kinds, moves = bars.kinds[bars.rods, 0], relative(bars, v)
+    square = (moves**2).sum(axis=1)
+    rate = np.where(kinds == LINEAR, 0.0, senses(bars, bars.rods) * square)
+    if (legs := kinds >= LEG).any():
+        way = bars.constants[REF : REF + 3, bars.rods].T + relative(bars, u)
+        length = np.sqrt((way**2).sum(axis=1))
+        across = (square - ((way * moves).sum(axis=1) / length) ** 2) / length
+        rate = np.where(legs, across / bars.constants[INV_LENGTH, bars.rods], rate)
+    return np.bincount(rows_of(bars), rate, minlength=len(heads(bars))).astype(float)
 
 
 def relative(bars: Bars, x: Floats) -> Floats:

@@ -10,8 +10,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.bar import BASE, FRICTION, INV_LENGTH, MINUS, PLUS, Bars, blocks_of
-from fem.forces.laws import BILINEAR, LINEAR, RIGID
+from fem.forces.bar import BASE, FRICTION, INV_LENGTH, MINUS, PLUS, Bars, blocks_of, whole
+from fem.forces.laws import BEYOND, BILINEAR, LEG, LINEAR, RIGID
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import Procedure
 from fem.solve.newton.gaps import gaps
@@ -28,24 +28,34 @@ MOST_KEPT = 64
 
 
 def ropes_of(system: System) -> Ints:
-    """Indices of the bars that are ropes or stops (all of them rods as assembled)."""
+    """Indices of the bars that are ropes or stops (all of them rods as assembled); over pulleys their first branch."""
     bars = system.bars
     one_sided = (bars.constants[MINUS] == 0.0) | (bars.constants[PLUS] == 0.0)
-    return np.flatnonzero((bars.kinds[:, 1] == RIGID) & one_sided)
+    return np.flatnonzero((bars.kinds[:, 1] == RIGID) & one_sided & (bars.kinds[:, 0] != BEYOND))
 
 
 def can_change(bars: Bars, index: Ints, dof_kind: Ints) -> Flags:
     """(r,) bars whose length may change: an end is free, where they are linear along them."""
-    free = (dof_kind != 0).reshape(-1, 3)[bars.nodes[index]].any(axis=1)
-    along = (bars.kinds[index, 0, None] != LINEAR) | (bars.constants[BASE : BASE + 3, index].T != 0.0)
-    return np.asarray((free & along).any(axis=1))
+    every, own = whole(bars, index), np.arange(len(index))
+    free = (dof_kind != 0).reshape(-1, 3)[bars.nodes[every]].any(axis=1)
+    along = (bars.kinds[every, 0, None] != LINEAR) | (bars.constants[BASE : BASE + 3, every].T != 0.0)
+    owner = np.concatenate([own, own[bars.kinds[index, 0] == LEG]])
+    return np.bincount(owner, (free & along).any(axis=1), minlength=len(index)) > 0.0
 
 
 def steps_over_impacts(controls: Controls, scheme: Scheme, bars: Bars, ropes: Ints) -> bool:
     """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT, which knows no friction."""
-    is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW)
-    is_wanted |= bool(np.any(bars.constants[FRICTION, ropes]))
-    return scheme.coefficients.wm != 0.0 and len(ropes) > 0 and is_wanted
+    over_pulleys = bool(np.any(bars.kinds[:, 0] == LEG))
+    is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW and not over_pulleys)
+    rubs = bool(np.any(bars.constants[FRICTION, ropes]))
+    wanted = scheme.coefficients.wm != 0.0 and len(ropes) > 0 and (is_wanted or rubs)
+    if wanted and over_pulleys:
+        why = "*STOP PLANE with FRICTION" if rubs else "IMPACT=MOREAU"
+        raise ModelError(
+            f"{why} steps over impacts, which inextensible ropes over pulleys do not: use IMPACT=EVENT and planes "
+            "without friction, or *ELASTIC ropes"
+        )
+    return wanted
 
 
 def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
@@ -63,7 +73,8 @@ def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
 def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     """The same bars, taut ropes being rods and slack ones bars without modulus. taut (r,)."""
     kinds = bars.kinds.copy()
-    kinds[ropes, 1] = np.where(taut, RIGID, BILINEAR)
+    kinds[whole(bars, ropes), 1] = BILINEAR
+    kinds[whole(bars, ropes[taut]), 1] = RIGID
     rods = np.flatnonzero(kinds[:, 1] == RIGID)
     return bars._replace(kinds=kinds, blocks=blocks_of(kinds, bars.constants), rods=rods)
 
@@ -73,6 +84,12 @@ def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:
     what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
     if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
         what = "EXPLICIT"
+    over = np.flatnonzero(system.bars.kinds[:, 0] == LEG)
+    if len(over) and what == "EXPLICIT":
+        raise ModelError(
+            f"{system.name_bar(int(over[0]))} is an inextensible rope over a pulley, which {what} does not support: "
+            "use an implicit integrator, or *ELASTIC"
+        )
     if what and len(ropes):
         kind = "rope" if system.bars.constants[PLUS, ropes[0]] != 0.0 else "stop"
         raise ModelError(

@@ -6,16 +6,25 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, expand, reduction
+from fem.assembly.sudden import pull
 from fem.assembly.system import System
 from fem.errors import ModelError, listed
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.linear.factors import refine, solve_dense, symmetric_factor
 from fem.model import Dynamic
+from fem.model.quantities import in_newtons
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
-from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import ENERGY, MEMORY, Loading, Motion, Scratch
+from fem.solve.newton.evaluate import (
+    combine,
+    evaluate_instant,
+    inertia_forces,
+    multiply_dampings,
+    multiply_masses,
+    stored_energy,
+)
+from fem.solve.newton.groups import ENERGY, MEMORY, ORIGIN, TAKES_PART, Loading, Motion, Scratch
 from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -35,13 +44,14 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
-    u, v, a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(7))
+    u, v, a, force, reaction, lagged, spent = (groups.room(system.size) for _ in range(7))
+    origin = groups.room((4, system.size))
     u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
     state[:] = system.state
-    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent)
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -54,11 +64,13 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
     u, v, a = supports.motion(dofs, np.array([time]), after=True)
     motion.v[dofs], motion.a[dofs] = v[0], a[0]
     is_off = np.abs(u[0] - motion.u[dofs]) > no_length(stage.system)
-    is_late, has_rods = has_ropes, len(stage.bars.rods) > 0
+    is_late, has_rods, way = has_ropes, len(stage.bars.rods) > 0, np.zeros_like(motion.u)
+    way[dofs[is_off]] = u[0][is_off] - motion.u[dofs[is_off]]
+    pulled = pull(stage.system, way, motion.u) if is_off.any() else ("", 0.0)
     if is_off.any() and not is_late:
         instant, before = loading_at(stage, motion, time), motion.u.copy()
         evaluate_start(stage, motion, instant)
-        open_energies(stage, motion, instant, is_first)
+        open_energies(stage, motion, instant, is_first, goes_on=True)  # the accelerations stay as they are
         motion.u[dofs[is_off]] = u[0][is_off]
         expand(stage.equations, motion.u)
         if has_rods and not keep_lengths(stage, motion, time):
@@ -67,6 +79,8 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
         return ""
     names = listed([stage.system.name_dof(dof) for dof in dofs[is_off].tolist()], 3)
     how = "it jumps, and rods move their nodes to the nearest places" if has_rods else "it jumps"
+    if force := pulled[1]:
+        how += f", which changes T of element {pulled[0]} by {in_newtons(force, stage.system.model)} (EA dL/L0) at once"
     if is_late:
         how = (
             "they move there during the first increment, as rods or ropes cannot follow instantly; this is exact only "
@@ -289,14 +303,23 @@ def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     motion.reaction[:] = work.reaction
 
 
+def spend(stage: StepSystem, motion: Motion) -> None:
+    """The forces that lose energy, as the recursion of a scheme begins with them."""
+    motion.spent[:] = 0.0
+    if len(stage.nodes.damping):
+        multiply_dampings(stage.problem, motion.v, motion.spent)
+    motion.spent[: len(motion.flow)] += motion.flow
+
+
 def _try(motion: Motion, work: Scratch) -> None:
     """A state becomes the trial state."""
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
 
 
-def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool) -> None:
-    """Reactions and energies at the start of a step, the step's loads acting.
+def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False) -> None:
+    """Reactions and energies at the start of a step, the step's loads acting; ``goes_on``: its recursion goes on with
+    the accelerations of that of the step before (INITIAL=NO), which need not be those of the tables.
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
     outside, so the energy error continues from where it was. ModelError where forces do not go on in that state."""
     work, energies = stage.work, motion.energies
@@ -317,6 +340,9 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
     energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
-    motion.origin[:] = motion.u
-    motion.lagged[:] = motion.a
+    motion.origin[:] = 0.0
+    motion.origin[ORIGIN], motion.origin[TAKES_PART] = motion.u, np.repeat(~stage.system.idle, 3)
+    begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
+    motion.lagged[begins] = motion.a[begins]
+    spend(stage, motion)
     motion.memory[MEMORY.forcing] = FIRST_FORCING

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.environment import first_environment, thermal_rows
+from fem.assembly.environment import Environment, first_environment, thermal_rows
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System, absent, assemble, linearised
 from fem.compiled import bound, is_compiled
@@ -25,6 +25,7 @@ from fem.forces.bar import Bars, bar_point
 from fem.forces.families import FAMILIES, FIRST, Groups
 from fem.forces.springs import spring_point
 from fem.model import FAILURES, Dynamic, Model, Step
+from fem.model.notices import of_step
 from fem.model.quantities import ELEMENTAL
 from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.schedule import Schedule
@@ -40,7 +41,7 @@ from fem.solve.step_system import Patience, StepSystem
 
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
-HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started")
+HANDED_ON = ("environment", "linear_bars", "gone", "shed", "has_started", "told", "lags")
 """What steps hand on to the next one besides motion and time."""
 
 
@@ -127,10 +128,13 @@ class RunState:
     linear_bars  base of geometrically linear steps;  gone, shed  elements and masses that are out of the model
     reached      in driven runs record and row of the last increment, which later ones write to; None: there is none
     keeps_every  increments of a step between two checkpoints that the deck wants; 0: none
-    fallen       labels and energies of elements that the step now beginning has removed
+    lags         the last step was one whose recursion goes by ``Motion.lagged``
+    told         what is told once in a run, and has been (``ranges.FARTHEST``)
+    fallen       labels and energies of elements that the step now beginning has removed;  before: what acted before it
     """
 
     fallen: list[tuple[int, float]]
+    before: Environment
     reached: tuple[Record, int] | None = None
 
     def __init__(self, model: Model, sink: Sink, requests: Requests, keeps_every: int) -> None:
@@ -140,7 +144,7 @@ class RunState:
         self.environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
         self.gone, self.shed = self.system.gone, self.system.shed
-        self.has_started = False
+        self.has_started, self.told, self.lags = False, tuple[int, ...](), False
 
     def bars_of(self, step: Step) -> Bars:
         """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""
@@ -229,7 +233,7 @@ class StepState:
         if text and text not in self.notices:
             self.notices[text] = None
             if self.has_begun:
-                self.sink.notice(f"step {self.number}: {text}")
+                self.sink.notice(of_step(self.number, text))
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """The Newton march through a chunk that counts; trials go past this."""

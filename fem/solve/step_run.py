@@ -10,27 +10,44 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.sudden import sudden
 from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
+from fem.forces.families import as_they_rest
 from fem.linear.choice import BICGSTAB, CG
 from fem.model import Dynamic, Frequency, Perturbation, Static, Step
-from fem.model.notices import coarse_swing
+from fem.model.notices import coarse_swing, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
+from fem.model.taut_starts import told_of_starts
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import NEVER, Schedule
 from fem.solve import advice, outcome, rope_states, start
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock, increments
 from fem.solve.energy_watch import EnergyWatch
+from fem.solve.momenta import MomentumWatch
 from fem.solve.newton import groups
 from fem.solve.newton.arc import FACTOR
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, NEED_SOLVE, ROW, Loading, Record
+from fem.solve.newton.groups import (
+    CONTROL,
+    ENERGY,
+    LIMIT,
+    MEMORY,
+    NEED_SOLVE,
+    ROW,
+    TAKES_PART,
+    Loading,
+    Record,
+)
+from fem.solve.paths import may_lose, path_of
+from fem.solve.ranges import FARTHEST, told_of_ranges
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
+from fem.solve.statics.rigid import hold_rigid, refuse_rigid_loads
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock, settled
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, prepare, record
 
@@ -40,6 +57,7 @@ MORE_ITERATIONS = 4
 """As many as the given limit, where corrections are small on purpose: 94 were needed at most for 100 hanging bodies."""
 
 if TYPE_CHECKING:
+    from fem.solve.paths import PathWatch
     from fem.solve.ropes.active import ActiveSet
     from fem.solve.ropes.events import Events
 
@@ -121,7 +139,8 @@ def stage_of(run: RunState, step: Step) -> Ready:
         bars = rope_states.without_pulls(bars, ropes)
     if isinstance(procedure, Perturbation):
         bars = rope_states.as_they_are(bars, ropes, motion.u)
-        system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u))
+        families = as_they_rest(system.families, motion.u, motion.state)
+        system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u), families=families)
     acting = run.environment
     if isinstance(procedure, Frequency):  # whose added mass is that of *D ADDED MASS alone
         acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))
@@ -143,10 +162,12 @@ class StepRun(StepState):
 
     longest   increments of a chunk at most
     has_gaps  some elements are gone
+    path      who watches the stability of statics; None: nobody
     events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
     """
 
     changing = ("notices", "has_jumped", "thermal")
+    path: PathWatch | None = None
 
     def __init__(
         self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
@@ -154,7 +175,7 @@ class StepRun(StepState):
         super().__init__(run, step, clock, schedule, start)
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
         self.has_jumped, self.spent = False, work.spent
-        self.watch = EnergyWatch(ready[0], step)
+        self.watch, self.momenta = EnergyWatch(ready[0], step), MomentumWatch()
         self.take(*ready)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
@@ -184,16 +205,20 @@ class StepRun(StepState):
         stage, instant = self.settle(procedure, now, is_first)
         if isinstance(procedure, Dynamic):
             self.notify(advice.snap_notice(stage, procedure, self.clock.dt))
-            self.notify(coarse_swing(self.system.model, procedure))
+            self.notify(warning(coarse_swing(self.system.model, procedure)))
+            self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
-        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
+        goes_on = self.whole.lags and isinstance(procedure, Dynamic) and not procedure.initial_acceleration
+        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried), goes_on)
+        self.whole.lags = stage.coefficients.lags
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
+        self.momenta.open(stage, motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.notices:
-            self.sink.notice(f"step {self.number}: {text}")
+            self.sink.notice(of_step(self.number, text))
         self.has_begun = True
         self.tell_broken(self.whole.fallen)
         first = record(stage, 1, self.nodes, self.elements)
@@ -206,48 +231,73 @@ class StepRun(StepState):
         self._send_rows(first, np.zeros(1, np.int64), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = jumped
+        self.path, self.has_jumped = path_of(self, bool(self.watched)), not may_lose(stage)
         if self.at_start:
             self.at_start.tell()
 
     def close(self, error: BaseException | None = None) -> None:
         """What is said at the end, and what is kept where the step cannot go on."""
         if error is None and isinstance(self.step.procedure, Static):
-            self.notify(instability_notice(self.stage))
+            self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
+            self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
+        self._tell_ranges()
         self.notify(self.watch.closing(self.progress, self.clock.dt))
         # after Ctrl-C the motion may be in the middle of an iteration
         if not self.clock.is_finished and (error is None or isinstance(error, NoConvergence)):
             self._send_frame(is_end=True)
 
+    def _tell_ranges(self) -> None:
+        """What has left its range: once in a run."""
+        memory = self.progress.motion.memory
+        found = told_of_ranges(self.whole.system, self.stage.bars, memory) if memory[list(FARTHEST)].any() else {}
+        for at, text in found.items():
+            if at not in self.whole.told:
+                self.whole.told += (at,)
+                self.notify(warning(text))
+
     def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
         """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
         motion, before, jumps = self.progress.motion, self.progress.motion.v.copy(), False
+        largest = float(np.linalg.norm(motion.force.reshape(-1, 3), axis=1).max(initial=0.0))
         if self.active:
             self.active.start(motion, now)
         stage = self.stage
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
-            self.notify(start.start_supports(stage, motion, now, is_first, len(rope_states.ropes_of(self.system)) > 0))
+            has_ropes = len(rope_states.ropes_of(self.system)) > 0
+            self.notify(warning(start.start_supports(stage, motion, now, is_first, has_ropes)))
             may_jump = not (is_first or self.at_start)
             jumps = start.start_dependents(stage, motion.v, "velocity", self.clock.end - now, may_jump)
             if self.events:
+                if len(stage.nodes.directed_mass):  # the mass that families add, by which ropes set off
+                    start.evaluate_start(stage, motion, loading_at(stage, motion, now))
                 stage = self.events.start(motion, now)
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
+        if isinstance(procedure, Dynamic) and not before.any():
+            acting = self.whole.before, stage.environment
+            for jump in sudden(self.system, *acting, now, motion.u, largest, is_first):
+                self.notify(warning(jump.text) if jump.is_large else jump.text)
         if isinstance(procedure, Dynamic) and (jumps or len(stage.bars.rods)):
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, rope_states.ropes_of(self.system))
             if not self.events:  # which have made them consistent
-                self.notify(consistent_velocities(stage, motion, start.small_or_sparse_mass(stage), jumps))
+                mass = start.small_or_sparse_mass(stage)
+                self.notify(warning(consistent_velocities(stage, motion, mass, jumps)))
                 start.evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
+        is_alone = self.clock.is_static and not self.active
+        if is_alone and not (self.step.nlgeom and may_be_laid(stage)):
+            refuse_rigid_loads(stage, motion, now, self.step.nlgeom)
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
         self.notify(notice)
+        self.notify(hold_rigid(stage, motion, now, self.step.nlgeom) if is_alone else "")
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
-        self.notify(advice.soft_bottom_notice(stage))
+        self.notify(warning(advice.soft_bottom_notice(stage)))
         motion.v[held] = motion.a[held] = 0.0  # also those that were given
         self.marcher.refuse(held, motion)
         if self.at_start:
@@ -260,7 +310,7 @@ class StepRun(StepState):
 
     def _count(self) -> int:
         """How many increments the next chunk may have."""
-        if not self.clock.is_steady or (self.events and self.events.has_shared):
+        if not self.clock.is_steady or self.path or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
         count = self.marcher.length(min(self.progress.chunk, self.longest), done)
@@ -283,12 +333,15 @@ class StepRun(StepState):
             chunk, kept, control = self._chunk(most)
             due = self.marcher.due(self, chunk)
             self.watch.prepare(self.stage.limits, control, self.progress.increment)
-            began = wall.perf_counter()
+            before, began = self.path.keep() if self.path else None, wall.perf_counter()
             if self.watched:
                 reason = self.watched.march(control, chunk, kept)  # up to where ropes change
             else:
                 reason = self.marcher.march(self, control, chunk, kept)
             spent = wall.perf_counter() - began
+            if self.path and before and control[CONTROL.increment] and not self.path.passes(before, chunk):
+                self._note_cutback()
+                return
         times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
             self.restore(saved)
@@ -307,7 +360,7 @@ class StepRun(StepState):
             if self.break_off(reached):
                 return
         if reason == groups.DRIFT:
-            self.notify(self.watch.leaves(self.progress, self.clock.dt))
+            self.notify(warning(self.watch.leaves(self.progress, self.clock.dt)))
         if reason == groups.EVENT and self.watched:
             reason, control = self._pass_events(times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
@@ -383,6 +436,7 @@ class StepRun(StepState):
         self.clock.advance(time, done, int(increments.item(done - 1, ROW.iterations)))
         self.patience.judge(self.stage, self.progress.motion, increments)
         self.progress.time = time
+        self.notify(self.momenta.look(self.progress))
         if self.clock.is_static or np.count_nonzero(increments[:, ROW.flags]):
             self._remark(increments, times[1:])
         self._send_rows(kept, np.arange(done) if rows is None else rows, times[1:], steps, chunk)
@@ -394,7 +448,7 @@ class StepRun(StepState):
         for k in outcome.snapped(increments).tolist():
             self.sink.event(Event(self.number, self.progress.increment + 1 + k, float(ends[k]), 0, "snap"))
         jumps = []
-        if self.clock.is_static and not self.has_jumped:
+        if self.clock.is_static and not (self.has_jumped or self.path):
             jumps = outcome.jumps_of(increments, self.progress.increment)
             self.has_jumped = bool(jumps)
         for text in outcome.remarks_of(increments, jumps):
@@ -419,8 +473,11 @@ class StepRun(StepState):
         if len(good) and is_heard:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
             shown = outcome.copy_of(kept, np.arange(len(kept.increments))) if self.again else kept
-            found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end)
+            since = self.stage.environment.sea_from
+            found = outcome.rows_of(self.number, shown, good, first + good, time, dt, recorded, is_end, since)
             found.cutbacks[0] = cutbacks
+            if outcome.is_unloaded(kept.increments[rows.item(-1)]):
+                found = replace(found, unloaded=float(self.progress.motion.memory[MEMORY.closing_norm]))
             self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
             at = rows.item(len(good))
@@ -441,11 +498,17 @@ class StepRun(StepState):
         if now.increment == 0 and self.clock.is_static and not self.active:
             refuse_mechanism(self.stage, now.motion, now.time, self.number)
         if self.marcher.can_cut and self.clock.cut(reason):
-            now.cutbacks += 1
-            self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
+            self._note_cutback()
             return
         trouble = self.watched.trouble if self.watched else ""
-        raise NoConvergence(trouble or self.marcher.failure(self, reason, control, increments, dt))
+        failure = trouble or self.marcher.failure(self, reason, control, increments, dt)
+        raise NoConvergence(failure + (self.path.where_it_ends(dt) if self.path else ""))
+
+    def _note_cutback(self) -> None:
+        """An increment is tried again as a shorter one."""
+        now = self.progress
+        now.cutbacks += 1
+        self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
 
     # Elements that break
 
@@ -480,10 +543,13 @@ class StepRun(StepState):
             self.clock.limits = self.stage.limits
         if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
             procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
-        books, origin = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy()
+        books, origin, memory = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy(), motion.memory.copy()
         stage, instant = self.settle(procedure, self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
-        motion.energies[ENERGY.error0 :], motion.origin[:] = books, origin
+        motion.energies[ENERGY.error0 :], motion.origin[:TAKES_PART] = books, origin[:TAKES_PART]
+        motion.memory[MEMORY.extent : MEMORY.last_dt] = memory[MEMORY.extent : MEMORY.last_dt]
+        self.path = path_of(self, bool(self.watched))
+        self.momenta.open(stage, motion)
         if self.at_start:
             self.at_start.open(motion, is_first=False)
             self.at_start.tell()
@@ -496,6 +562,8 @@ class StepRun(StepState):
         yield from (("clock", self.clock), ("watch", self.watch), ("patience", self.patience))
         yield from (("schedule", self.schedule), ("marcher", self.marcher))
         yield from ((f"cadence {number}", cadence) for number, cadence in enumerate(self.schedule.cadences))
+        if self.path:
+            yield "path", self.path
         if self.watched:
             yield "ropes", self.watched
         if self.events:

@@ -26,6 +26,7 @@ from fem.model import Controls
 from fem.model.quantities import RECORDED, recorded_rows
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch
+from fem.solve.ranges import ranges_of
 from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ NEAR_FLOOR = 1e-6
 
 @dataclass(slots=True)
 class StepSystem:
-    """A step ready to march. tangent and direct solvers: made when asked for; recorded: what records share."""
+    """A step ready to march. tangent and direct solvers: made when asked for; recorded: what records share;
+    rigid (n or 0, 9): what of ``nodes.artificial_stiffness`` holds rigid motions; free_shapes (3n, r): these;
+    loose: what is said where no equilibrium is found, as nothing resists a load at first."""
 
     system: System
     environment: Environment
@@ -57,6 +60,9 @@ class StepSystem:
     work: Scratch
     is_symmetric: bool
     recorded: tuple[Any, ...] = ()
+    rigid: Floats = field(default_factory=lambda: np.zeros((0, 9)))
+    free_shapes: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    loose: str = ""
     _tangent: SparseTangent | None = field(default=None)
     opened: DirectSolver | SaddleSolver | None = field(default=None)
     opened_mass: DirectSolver | None = field(default=None)
@@ -257,15 +263,15 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
     known = stage.recorded
     if not (known and known[0] is nodes and known[1] is elements):
         known = stage.recorded = (nodes, elements, *_recorded(stage, nodes, elements))
-    _, _, count_of, width, family, touching = known
+    _, _, count_of, width, family, touching, watched, allowed = known
     increments, kinematics, values = groups.rooms(
         (count, len(ROW)), (count, count_of, len(nodes), 3), (count, len(elements), width)
     )
-    return Record(increments, nodes, kinematics, family, values, touching)
+    return Record(increments, nodes, kinematics, family, values, touching, watched, allowed)
 
 
-def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[int, int, Ints, Ints]:
-    """Quantities of nodes and elements; family and index of the elements; what touches nodes."""
+def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[Any, ...]:
+    """Quantities of nodes and elements; family and index of the elements; what touches nodes; what has a range."""
     touching = stage.system.touching
     count_of = recorded_rows(has_contacts := len(touching) > 0, bool(stage.environment.nodal))
     if has_contacts:
@@ -274,7 +280,7 @@ def _recorded(stage: StepSystem, nodes: Ints, elements: Ints) -> tuple[int, int,
         touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
         touching = touching[touching[:, 0] >= 0]
     width = RECORDED["EL"] + stage.system.model.mesh.has_pulleys
-    return count_of, width, stage.system.family[elements], touching
+    return count_of, width, stage.system.family[elements], touching, *ranges_of(stage.bars, stage.system.springs)
 
 
 MOST_REFUSALS = 3

@@ -20,6 +20,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import CommandError, FemError, ModelError
 from fem.forces.bar import INV_LENGTH
+from fem.forces.laws import LEG
 from fem.model import InitialCondition, Model
 from fem.runs.record import SilentSink
 from fem.solve.rods import SAME_LENGTH
@@ -200,7 +201,7 @@ def refuse_stretched(trajectory: Trajectory) -> None:
     """ModelError where a rod has not its length: at a support that moves it would get it in the first increment."""
     stage = trajectory.last.stage
     system, bars = stage.system, stage.bars
-    rods = np.setdiff1d(bars.rods, ropes_of(system))
+    rods = np.setdiff1d(bars.rods[bars.kinds[bars.rods, 0] < LEG], ropes_of(system))
     places = system.coordinates + trajectory.progress.motion.u.reshape(-1, 3)
     length = 1.0 / bars.constants[INV_LENGTH, rods]
     now = np.linalg.norm(np.subtract(*places[bars.nodes[rods]].swapaxes(0, 1)), axis=1)

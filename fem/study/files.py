@@ -15,8 +15,8 @@ from fem.deck import read_model
 from fem.errors import CommandError
 from fem.files import lines_of, replace_file
 from fem.model import Model
+from fem.model.quantities import says_si
 from fem.runs.console import as_note, in_lines
-from fem.runs.frames import says_si
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png

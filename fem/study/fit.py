@@ -27,9 +27,9 @@ from fem.deck.parameters import assigned
 from fem.errors import CommandError, FemError, NoConvergence, proposal
 from fem.files import replace_file
 from fem.model import Model
+from fem.model.quantities import says_si
 from fem.runner import Prepared, verdict_of
 from fem.runs.console import as_note, say
-from fem.runs.frames import says_si
 from fem.runs.own import Names, OwnFolder, check_file
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png

@@ -22,7 +22,9 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
+from fem.forces.bar import heads
 from fem.forces.families import massive_ones, rough_ones
+from fem.forces.laws import LEG
 from fem.linear.choice import BAND, CHAINS
 from fem.model import Model
 from fem.runs.record import SilentSink
@@ -257,9 +259,11 @@ class Varied(StepRun):
             what = ", ".join(rough)
         else:
             what = ", ".join(f"ropes with {name}" for name in massive_ones(families))
+        if np.any(stage.bars.kinds[:, 0] == LEG):
+            what = "inextensible ropes over pulleys"
         if what:
             raise CommandError(f"there is no tangent map for {what}: use --method two")
-        rods = np.setdiff1d(stage.bars.rods, self.events.ropes.bars) if self.events else stage.bars.rods
+        rods = np.setdiff1d(heads(stage.bars), self.events.ropes.bars) if self.events else heads(stage.bars)
         most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(rods))
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")

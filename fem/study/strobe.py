@@ -14,9 +14,12 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
+from fem.forces.bar import heads
+from fem.forces.families import with_history
 from fem.model import Model
 from fem.runs.record import SilentSink, Sink
 from fem.solve.loop import ErrorsTold
+from fem.solve.newton.groups import LIMIT
 from fem.solve.rods import consistent_velocities, dense, keep_rates, over_independent
 from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
@@ -113,9 +116,10 @@ class Strobe:
         self.trajectory = Trajectory(self.model, sink or SilentSink(), Varied)
         last = self.trajectory.last
         assert isinstance(last, Varied)
-        if len(last.progress.motion.state):
+        if names := with_history(last.stage.system.families):
             raise CommandError(
-                "forces of this model depend on its history: its state is more than positions and velocities"
+                f"forces of this model depend on its history ({', '.join(names)}: friction, winches that keep a "
+                "tension, materials with memory): its state is more than positions and velocities"
             )
         self.last, self.increments = last, multiple * every
         self.scale = size_of(model), 2.0 * np.pi / self.period * size_of(model)
@@ -131,6 +135,14 @@ class Strobe:
             self.has_tangent = True
         except CommandError:
             self.has_tangent = False
+            self._converge_differences()
+
+    def _converge_differences(self) -> None:
+        """Residuals so much smaller as the motions that are compared are apart: a motion along a taut line converges
+        before the small one across it does."""
+        limits = self.last.stage.limits
+        limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] *= APART
+        limits[LIMIT.iterations] *= 2
 
     def begin(self, state: State | None = None) -> State:
         """Put the model there (None: where the deck does), and from there to where it may be: that state."""
@@ -157,12 +169,12 @@ class Strobe:
         """Rods and taut ropes to their lengths, others no longer, and stops no shorter, than they may be.
         Returns the stage whose rods are the former."""
         last, motion, ropes = self.last, self.last.progress.motion, self.last.at_start
-        stage, firm, may = last.stage, last.stage, np.zeros(len(last.stage.bars.rods), np.bool_)
+        stage, firm, may = last.stage, last.stage, np.zeros(len(heads(last.stage.bars)), np.bool_)
         if isinstance(ropes, Switched):
             stages = ropes.stages
             taut = np.zeros(len(stages.ropes), np.bool_) if taut is None else taut
             stage, firm = stages.of(taut | (gaps_of(stages.first.bars, stages.ropes, motion.u) > 0.0)), stages.of(taut)
-            may = np.isin(stage.bars.rods, stages.ropes[~taut])
+            may = np.isin(heads(stage.bars), stages.ropes[~taut])
         if len(may):
             try:
                 move_to_nearest(stage, motion, loading_at(stage, motion, last.clock.start), self.mass, may)
@@ -205,7 +217,7 @@ class Strobe:
         dofs = Independent(stage.nodes.dof_kind, stage.equations)
         basis: Floats = np.eye(len(dofs.unknown))
         reading = basis
-        if count := len(stage.bars.rods):
+        if count := len(heads(stage.bars)):
             evaluate_rods(stage, self.last.progress.motion, self.last.clock.start)
             rows = dense(over_independent(stage, stage.nodes.dof_kind))
             basis = np.linalg.qr(rows.T, mode="complete")[0][:, count:]

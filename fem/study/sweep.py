@@ -19,9 +19,10 @@ from fem.arrays import Columns, Flags, Floats
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError
 from fem.model import Model
+from fem.model.quantities import says_si
 from fem.runner import verdict_of
 from fem.runs.console import Bar, as_note, say, show
-from fem.runs.frames import frame_of, grid_of, says_si
+from fem.runs.frames import frame_of, grid_of
 from fem.runs.history import History
 from fem.runs.own import OwnFolder
 from fem.runs.run_record import COMPLETED, deck_name

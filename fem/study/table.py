@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.errors import CommandError
+from fem.errors import CommandError, from_system
 from fem.files import GrowingFile, Room, lines_of, replace_file
 from fem.model import Model
 from fem.runs.own import Names, OwnFolder, read_record
@@ -131,9 +131,14 @@ class SweepTable:
         self._sums.close()
         self._file.close()
         is_full = self._sums.is_broken or self._file.is_broken  # then the rows that are there are whole
-        if not is_full and not (self._is_sorted and self._file.size == self._size):  # Ctrl-C came before the writing
-            self._replace()
-        self.record(verdict)
+        try:
+            if not is_full and not (self._is_sorted and self._file.size == self._size):  # Ctrl-C came before
+                self._replace()
+        except OSError as error:  # no room for a second one: the rows stay as they are
+            verdict = f"error: {from_system(error, 'cannot write')}"
+            raise
+        finally:
+            self.record(verdict)
 
     def record(self, verdict: str) -> None:
         assert self._folder is not None

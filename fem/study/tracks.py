@@ -31,6 +31,8 @@ from fem.study.row import STATISTICS, Record
 
 NODE_QUANTITIES = NODAL[:4]
 ELEMENT_QUANTITIES = ELEMENTAL[:4]
+BESIDE = {column for each in (*NODAL, *ELEMENTAL) if each.name in ("FV", "FA", "FE", "T2") for column in each.columns}
+"""Columns of quantities that follow from these, and have error bars in tables: of water, of second ends of ropes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,13 +164,14 @@ def track_of(history: History, names: Sequence[str] | None = None) -> Track:
 
 
 def table_names(model: Model) -> tuple[str, ...]:
-    """Those of ``every_name`` that tables show, of nodes and elements that some step prints, and of the whole model."""
+    """Those of ``every_name`` and ``BESIDE`` that tables show, of nodes and elements that some step prints, and of the
+    whole model."""
     steps, asked, known = range(1, len(model.steps) + 1), list[str](), frozenset(every_name(model))
     for kind, letter, labels in (("NODE", "n", model.mesh.node_labels), ("EL", "e", model.mesh.element_labels)):
         items = union([printed_in_step(model, step, f"{kind} PRINT") for step in steps])
         columns = [name for names in header_variables(model, f"{kind} PRINT").values() for name in names]
         asked += [f"{column}_{letter}{label}" for label in labels[items].tolist() for column in columns]
-    return *(name for name in asked if name in known), *ENERGIES
+    return *(name for name in asked if name in known or name.partition("_")[0] in BESIDE), *ENERGIES
 
 
 def every_name(model: Model) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats, Say
+from fem.errors import proposal
 from fem.files import write_new
 from fem.tools.moordyn_files import Body, Line, LineType, Moorings, Point, Rod, on_body, read
 from fem.tools.moordyn_water import Bottom, Water, bottom_of, water_of
@@ -63,6 +64,12 @@ BEGIN = 2.0
 MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
 MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
 """Options that have a meaning in the deck."""
+OWN = set("writelog writeunits dtm dt tscheme dtic tmaxic threshic cdscaleic ictmax icdt icthresh icdfac".split())
+OWN |= set(
+    "icgendynamic dtout outswitch disableoutput disableouttime unifycurrentgrid inertialf inertialf_rampt".split()
+)
+OWN |= set("wavegrid cv_ramp verbosity numthreads".split())
+"""Options of MoorDyn-C and MoorDyn-F for its solver, its start and its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -595,5 +602,10 @@ def left_out(moorings: Moorings) -> list[str]:
         idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
         if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:
             found.append(f"option {row.words[1]} = {row.words[0]} left out: {CHANGING[name]}")
-    silent = [row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)]
-    return found + ([f"options of MoorDyn's own solver, ignored: {', '.join(silent)}"] if silent else [])
+    others = {name: row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)}
+    silent = [word for name, word in others.items() if name in OWN]
+    found += [f"options of MoorDyn's own solver, ignored: {', '.join(silent)}"] if silent else []
+    for word in (word for name, word in others.items() if name not in OWN):
+        guess = proposal(word, (*MEANT, *CHANGING, *OWN))
+        found.append(f"option {word} is unknown, and ignored" + (f"; {guess}" if guess.startswith("did") else ""))
+    return found

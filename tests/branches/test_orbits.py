@@ -246,3 +246,62 @@ def test_what_cannot_be_asked_is_refused(tmp_path):
         fem.NoConvergence, match="no orbit was found"
     ):  # no drag and at its frequency: it grows for ever
         orbits(path, parameters={"k3": 1e-12, "damping": 0.0, "omega": 1.0, "increments": 2000})
+
+
+SWING = """
+*NODE
+1, 0., 0., 0.
+2, 0., 0., -2.
+3, 5., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=M
+10, 2
+*MASS, ELSET=M, ALPHA=0.02
+10.
+*MATERIAL, NAME=R
+*ELASTIC
+1e10
+*SOLID SECTION, ELSET=LINE, MATERIAL=R, STRAIN=ENGINEERING
+1e-3
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+2, 2
+*AMPLITUDE, NAME=A, DEFINITION=PERIODIC
+1, {omega}, 0., 0.
+0., 1.
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=HHT, ALPHA=-0.1
+{dt}, {period}
+*WINCH{winch}
+*DLOAD
+M, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT
+U
+*END STEP
+"""
+
+
+def test_a_swing_whose_length_is_prescribed_has_no_history(tmp_path):
+    """x'' + b x' + (g - L'' - b L') x/L = 0 for L(t) = 2 + 0.1 sin(omega t) (Hill), at twice the swing."""
+    g, b, omega = 9.81, 0.02, 2.0 * np.sqrt(9.81 / 2.0)
+    period = 2.0 * np.pi / omega
+
+    def rate(t, y):
+        sine, cosine = 0.1 * np.sin(omega * t), 0.1 * omega * np.cos(omega * t)
+        return y[1], -(g + omega**2 * sine - b * cosine) * y[0] / (2.0 + sine) - b * y[1]
+
+    ends = [solve_ivp(rate, (0.0, period), e, "DOP853", rtol=1e-11, atol=1e-13).y[:, -1] for e in np.eye(2)]
+    expected = np.sort(np.linalg.eigvals(np.transpose(ends)).real)
+    assert expected == pytest.approx([-1.10930, -0.87625], abs=1e-5)
+    numbers = {"omega": omega, "dt": period / 400, "period": period}
+    path = tmp_path / "swing.inp"
+    path.write_text(SWING.format(winch=", AMPLITUDE=A\nLINE, 0.1", **numbers))
+    multipliers = np.array(orbits(path).orbits[0].multipliers)
+    across = np.sort(multipliers[np.abs(multipliers) > 0.1].real)
+    assert across == pytest.approx(expected, abs=3e-4)  # of order (omega dt)^2, and the stretch of the line
+    # What a winch has hauled to keep its tension is known from the past alone.
+    path.write_text(SWING.format(winch=", TENSION\nLINE, 98.1", **numbers))
+    with pytest.raises(CommandError, match=r"depend on its history \(winches and pulleys"):
+        Strobe(fem.read_deck(path))

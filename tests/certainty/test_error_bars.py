@@ -23,7 +23,8 @@ from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
 from fem.study.certainty.numbers import AT_REST, highest, scales
 from fem.study.question import Answer
-from fem.study.tracks import Track
+from fem.study.tracks import Track, table_names
+from tests.forces.families.lines import reeved
 
 OSCILLATOR = """*PARAMETER
 dt = 0.05
@@ -361,3 +362,95 @@ def test_longer_increments_that_fail_are_replaced():
     answers = companions.run(history, 1)
     failed = {**answers, "2 dt": replace(answers["2 dt"], verdict="no convergence", history=None)}
     assert completed(history, companions, failed, 1).levels == ["", "dt/2", "dt/4"]
+
+
+def test_a_companion_that_has_blown_up_is_not_taken():
+    """Bars are those without it, and what it would have shown is named; energies of twice the run's are believed."""
+    model = oscillator()
+    companions, history = Companions(model), fem.run(model)
+    whole = companions.run(history, 1)
+    name = next(iter(whole))
+    track = whole[name].history
+    energies = [at for at, each in enumerate(track.names) if each in ("kinetic", "strain", "energy_error")]
+
+    def grown(factor):
+        values = track.values.copy()
+        values[-5:, energies] *= factor
+        return {**whole, name: replace(whole[name], history=replace(track, values=values))}
+
+    bars, without = (
+        bars_from(history, companions, answers)
+        for answers in (grown(1e4), {key: answer for key, answer in whole.items() if key != name})
+    )
+    assert "it is not taken" in bars.missing[name] and name not in bars.tracks
+    assert bars.bar("U1_n1") == without.bar("U1_n1")
+    assert name in bars_from(history, companions, grown(2.0)).tracks
+
+
+LAID = """*NODE
+1, 0., 0., 0.
+{n}, 8., 0., -3.
+*NGEN, LINE=CATENARY, NSET=LINE
+1, {n}, 1, 10.
+*NSET, NSET=ENDS
+1, {n}
+*NSET, NSET=ALL
+LINE, ENDS
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=E
+1, {bars}, 1, 1
+*MATERIAL, NAME=M
+*ELASTIC
+1.E7
+*DENSITY
+10.
+*NO COMPRESSION
+*SOLID SECTION, ELSET=E, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+ENDS, 1, 3
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC, DIRECT
+1., 1.
+*DLOAD
+E, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT, NSET=ALL
+U, COORD
+*END STEP
+"""
+
+
+def test_places_of_laid_lines_move_with_the_mesh(tmp_path):
+    """The line is laid where it hangs: its bars move by nothing, and their joints lie off the catenary. Bars of COOR
+    hold the distance from that of 128 bars (1/100 of the error), and are no more than ten times as long."""
+    deck, out = tmp_path / "laid.inp", tmp_path / "out"
+    deck.write_text(LAID.format(n=9, bars=8))
+    assert cli.main(["run", str(deck), "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
+    table = np.genfromtxt(out / "nodes.csv", delimiter=",", names=True)
+    fine = fem.run(fem.parse_deck(LAID.format(n=129, bars=128)))
+    order = np.argsort(fine.mesh.node_labels)[::16]
+    places = (fine.mesh.coordinates + fine.u[-1].reshape(-1, 3))[order]
+    last = table[table["time"] == 1.0]
+    last = last[np.argsort(last["node"])][1:-1]
+    for axis, name in ((0, "COOR1"), (2, "COOR3")):
+        error = np.abs(last[name] - places[1:-1, axis])
+        assert np.all(error <= last[f"{name}_err"]), name
+        assert error.max() > 0.1 * last[f"{name}_err"].max() > 100.0 * last[f"U{axis + 1}_err"].max(), name
+
+
+def test_water_and_second_ends_of_ropes_have_bars(tmp_path):
+    """In a current that grows evenly with height by 0.1 a length FV1 is as uncertain as a tenth of COOR3."""
+    deck, out = tmp_path / "laid.inp", tmp_path / "out"
+    water = "*AQUA\n-20., 0., 9.81, 1025.\n0., 0., 0., -20.\n2., 0., 0., 0.\n*BOUNDARY"
+    flows = "*DLOAD\nE, FDD, 1., 0.01, 1.2\n*NODE PRINT, NSET=ALL\nU, COORD, FV, FA, FE"
+    text = LAID.format(n=9, bars=8).replace("0., 0., 0.\n9, 8., 0., -3.", "0., 0., -10.\n9, 8., 0., -13.")
+    text = text.replace("*BOUNDARY", water).replace("*NODE PRINT, NSET=ALL\nU, COORD", flows)
+    deck.write_text(text)
+    assert cli.main(["run", str(deck), "--error-bars", "--no-vtk", "--quiet", "--output", str(out)]) == 0
+    table = np.genfromtxt(out / "nodes.csv", delimiter=",", names=True)
+    last = table[(table["time"] == 1.0) & ~np.isin(table["node"], [1, 9])]
+    assert last["COOR3_err"].max() > 0.0 and {"FA1_err", "FE_err"} < set(table.dtype.names)
+    np.testing.assert_allclose(last["FV1_err"], 0.1 * last["COOR3_err"], rtol=0.02)
+    reeved_ = reeved().format(procedure="*STATIC\n1., 1.").replace("*EL PRINT\n", "*EL PRINT\nT2, ")
+    assert any(name.startswith("T2_e") for name in table_names(fem.parse_deck(reeved_)))

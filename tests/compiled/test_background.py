@@ -194,6 +194,32 @@ def test_what_is_long_is_compiled(at_once: None) -> None:
     assert halved(np.ones(1)) == 0.5 and len(halved.variants) == 1
 
 
+class Slow:
+    """A compiler of low priority beside busy neighbours."""
+
+    def __init__(self) -> None:
+        self.waited: list[float] = []
+
+    def ask(self, job: object) -> bool:
+        return False
+
+    def wait_for(self, job: object, seconds: float) -> bool:
+        self.waited.append(seconds)
+        return False
+
+
+def test_a_slow_compiler_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work goes on in Python, four times as long as was waited; then it is waited for again."""
+    monkeypatch.setattr(interpreted, "way", lambda: "auto")
+    monkeypatch.setattr(interpreted, "work", interpreted.Work())
+    work, slow, job = interpreted.work, Slow(), ("fem.a:a", ())
+    work.ahead = 2.0 * interpreted.LONGEST
+    for spent, waits in ((0.0, 1), (1.0, 1), (0.99 * interpreted.GRANTED, 1), (interpreted.GRANTED, 2)):
+        work.spent = spent
+        assert interpreted.takes(job, slow) and len(slow.waited) == waits  # type: ignore[arg-type]
+    assert slow.waited == [interpreted.PATIENCE] * 2
+
+
 def test_a_process_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(module: str) -> None:
         raise OSError("no more processes")

@@ -153,7 +153,6 @@ def changed(old: str, new: str) -> list[str]:
             "STRAIN=LOG is for bars, and element set LINE has elements of type PULLEY",
         ),
         ("STRAIN=ENG", "MASS=ONE POINT, STRAIN=ENG", "MASS=ONE POINT is for bars, and element set LINE"),
-        ("*ELASTIC\n2e4\n", "*INEXTENSIBLE\n", "*INEXTENSIBLE is for bars, and element set LINE"),
         ("*DENSITY", "*EXPANSION\n1e-5\n*DENSITY", "*EXPANSION is for bars, and element set LINE"),
         ("*DENSITY", "*NO TENSION\n*DENSITY", "*NO TENSION is for bars, and element set LINE"),
         ("<mu>", "-0.1", "the coefficient of friction must not be negative, got -0.1"),

@@ -178,3 +178,14 @@ def test_the_deck_carries_what_it_weighs(tmp_path, capsys):
     weight = 9.80665 * (lengths @ (np.array([80, 6.5]) - 1000 * pipe) + 150 - 1000 * 0.4)
     assert carried == pytest.approx([0, 0, weight], abs=1e-5 * weight)
     assert history.of_node(3001)[last] == pytest.approx(history.of_node(4001)[last], abs=1e-9)  # tied
+
+
+def test_options_that_moordyn_does_not_have_are_named(tmp_path, capsys):
+    """Those of its solver are left out in one line; a misspelt one is not among them."""
+    (tmp_path / "hose.txt").write_text(
+        HOSE.replace("1025 WtrDnsty", "1025 WtrDnsty\n0.001 dtM\n1 writeLog\n3e6 kBottt\n")
+    )
+    assert main(["import", "moordyn", str(tmp_path / "hose.txt"), "--output", str(tmp_path / "hose.inp")]) == 0
+    said = capsys.readouterr().out
+    assert "options of MoorDyn's own solver, ignored: dtM, writeLog\n" in said
+    assert "option kBottt is unknown, and ignored; did you mean kbot?" in said

@@ -57,7 +57,9 @@ class Collector(SilentSink):
 
 
 SERIES = [
-    field.name for field in fields(Rows) if field.name not in ("step", "nodes", "elements", "is_end", "load_factor")
+    field.name
+    for field in fields(Rows)
+    if field.name not in ("step", "nodes", "elements", "is_end", "load_factor", "sea_from", "unloaded")
 ]
 """Fields of ``Rows`` that have one entry per increment."""
 

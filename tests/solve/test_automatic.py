@@ -109,12 +109,13 @@ def test_increments_stay_within_their_limits():
 
 
 def test_first_increment_may_be_any():
-    """Too long a one is cut back, too short a one grows by at most the factor of *CONTROLS; the rest is alike."""
+    """Too long a one is cut back, too short a one grows by at most the factor of *CONTROLS; the rest is alike, but for
+    windows of the motion that begin elsewhere."""
     long, short = run_text(oscillator(dt=0.3)), run_text(oscillator(dt=1e-6))
     assert long.cutbacks[1] > 0 and long.events[0].event == "cutback"
     assert (short.dt[2:] / short.dt[1:-1]).max() < 1.501
     tail = [history.dt[history.time > 1.5].mean() for history in (long, short)]
-    assert tail[0] == pytest.approx(tail[1], rel=0.05)
+    assert tail[0] == pytest.approx(tail[1], rel=0.1)
 
 
 def test_lands_on_time_points_and_on_the_end():

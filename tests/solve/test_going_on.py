@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
+import os
 import random
 import re
 import shutil
@@ -338,7 +340,7 @@ CHANGES: dict[str, tuple[Callable[[], object], list[str], str]] = {
     "option": (lambda: None, ["--solver", "band"], r"to a run with --solver auto: start without"),
     "no fields": (lambda: None, ["--no-vtk"], r"to a run with --no-vtk False"),
     "damage": (
-        lambda: Path("cut/checkpoint.npz").write_bytes(damage(Path("cut/checkpoint.npz").read_bytes())), [],
+        lambda: [path.write_bytes(damage(path.read_bytes())) for path in Path("cut").glob("*.npz")], [],
         r"cut/checkpoint\.npz is damaged \(.+\): start without --continue",
     ),
     "table cut": (
@@ -361,6 +363,49 @@ def test_what_has_changed_is_refused_by_name(
     change()
     assert main(["run", "deck.inp", "--output", "cut", "--continue", "--quiet", *options]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("hurt", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
+def test_a_run_goes_on_from_the_checkpoint_before(
+    hurt: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a power cut has left nothing of the last one, or an empty file."""
+    write(DECKS["newmark"], every=4)
+    run_to_files("deck.inp", "whole", quiet=True)
+    crashing(monkeypatch, 4)
+    hurt(Path("cut/checkpoint.npz"))
+    assert main(["run", "deck.inp", "--output", "cut", "--continue", "--quiet"]) == 0
+    assert "the run continues from checkpoint_before.npz" in capsys.readouterr().err
+    assert contents("cut") == contents("whole")
+
+
+def test_one_of_the_two_is_always_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each writing: the last one, or the one before it, and the tables that it counts, have been waited for."""
+    synced, fates = dict[int, int](), []
+    fsync, write_it = os.fsync, run_files.write_checkpoint
+
+    def noted(number: int) -> None:
+        fsync(number)
+        synced[os.fstat(number).st_ino] = os.fstat(number).st_mtime_ns
+
+    def is_there(path: Path) -> bool:
+        return path.exists() and synced.get(path.stat().st_ino) == path.stat().st_mtime_ns
+
+    def counted(path: Path, *what: Any, **how: Any) -> None:
+        write_it(path, *what, **how)
+        kept = [each for each in (path, path.with_name("checkpoint_before.npz")) if is_there(each)]
+        assert kept, len(fates)
+        fates.append(kept[0] == path)
+        tables = [table for table in path.parent.glob("*.csv") if table.stat().st_size]
+        assert all(table.stat().st_ino in synced for table in tables)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(run_files, "write_checkpoint", counted)
+    times = itertools.count(0.0, 0.3)
+    monkeypatch.setattr(run_files.time, "monotonic", lambda: next(times))
+    write(DECKS["newmark"], every=1)
+    run_to_files("deck.inp", "cut", quiet=True)
+    assert 2 <= sum(fates) < len(fates) - 2
 
 
 def test_a_folder_of_others_is_refused_as_ever() -> None:

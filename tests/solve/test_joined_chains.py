@@ -31,7 +31,16 @@ NOBODY = Diagonal(np.zeros(3), np.zeros(0), 0.0, 0.0)
 def bars_of(nodes: np.ndarray, rods: list[int]) -> Bars:
     """Bars of unit length, of which solvers want no more."""
     nothing = np.zeros(0)
-    return Bars(nodes, nodes, nodes[:0], np.ones((CONSTANTS, len(nodes))), None, nothing, nothing, np.array(rods, int))
+    return Bars(
+        nodes,
+        np.zeros_like(nodes),
+        nodes[:0],
+        np.ones((CONSTANTS, len(nodes))),
+        None,
+        nothing,
+        nothing,
+        np.array(rods, int),
+    )
 
 
 @st.composite

@@ -84,7 +84,7 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     memory, limits, nothing = np.zeros(len(MEMORY)), np.zeros(len(LIMIT)), np.zeros(3)
     memory[MEMORY.level], memory[MEMORY.last_dt], limits[LIMIT.time_error] = 1.0, 1.0, 1.0
     limits[LIMIT.least_size], limits[LIMIT.exponent] = 1.0, 3.0
-    motion = group(memory=memory, origin=nothing, a=nothing, lagged=nothing)
+    motion = group(memory=memory, u=nothing, origin=np.zeros((4, 3)), a=nothing, lagged=nothing)
     problem = group(nodes=group(mask=nothing), bars=group(rods=nothing))
     for _ in range(after):
         trial = group(u=nothing, a=nothing, lagged=nothing, momentum=np.zeros(3))
@@ -101,22 +101,46 @@ def test_arcs_longer_than_one_and_a_half_radii_are_repeated(length, is_astray):
     assert strays(group(numbers=numbers), *ends) == is_astray
 
 
-def drifted(error: float, kinetic: float, exchanged: float, force: float = 0.0, pull: float = 0.0) -> bool:
+def drifted(error: float, strain: float, exchanged: float, force: float = 0.0, pull: float = 0.0) -> bool:
     """Energy error of a dof that has moved by 1, beside one with ``force`` and a rod of length 2 with ``pull``.
 
     Allowed is a tenth of what was exchanged.
     """
     energies, zero, constants = np.zeros(len(ENERGY)), np.zeros(2), np.full((INV_LENGTH + 1, 1), 0.5)
-    energies[ENERGY.kinetic], energies[ENERGY.exchanged] = kinetic, exchanged
+    energies[ENERGY.strain], energies[ENERGY.exchanged] = strain, exchanged
     moved, forces, multiplier = np.array([1.0, 0.0]), np.array([0.0, force]), np.array([pull / 2.0])
     motion = group(energies=energies, u=moved, v=zero, a=zero, force=forces, reaction=zero, multiplier=multiplier)
-    return bool(has_drifted(group(rods=np.zeros(1, int), constants=constants), motion, 0.1, error, 0.1))
+    nodes, bars = group(mask=np.ones(2), mass=zero), group(rods=np.zeros(1, int), constants=constants)
+    return bool(has_drifted(nodes, bars, motion, 0.1, error, 0.1))
 
 
 @pytest.mark.parametrize(("error", "is_drift"), [(0.9e-4, False), (1.1e-4, True)])
 def test_next_to_nothing_exchanged_is_no_measure_of_drift(error, is_drift):
-    """A wheel that spins freely with the energy 1: a thousandth of the tenth of it always is allowed."""
+    """A spring that stores the energy 1: a thousandth of the tenth of it always is allowed."""
     assert drifted(error, 1.0, 0.0) == is_drift
+
+
+@pytest.mark.parametrize("travel", [0.0, 300.0])
+@pytest.mark.parametrize(("mask", "kinetic"), [(1.0, 1.0), (0.0, 2.0)])
+@pytest.mark.parametrize(("error", "is_drift"), [(0.99, False), (1.01, True)])
+def test_motion_without_exchange_is_judged_by_what_moves_within_it(error, is_drift, mask, kinetic, travel):
+    """Two masses of 1 that move apart at 2: of the energy 1 about their mean, or 2 about one that is held."""
+    v, zero = np.array([travel, 0.0, 0.0, travel + 2.0, 0.0, 0.0]), np.zeros(6)
+    motion = group(energies=np.zeros(len(ENERGY)), u=zero, v=v, a=zero, force=zero, reaction=zero)
+    nodes = group(mask=np.array([mask, 1.0, 1.0, 1.0, 1.0, 1.0]), mass=np.ones(6))
+    bars = group(rods=np.zeros(0, int))
+    assert has_drifted(nodes, bars, motion, 0.1, error * 0.1 * kinetic * 1.0005, 0.1) == is_drift
+
+
+@pytest.mark.parametrize(("error", "is_drift"), [(0.9e-10, False), (1.1e-10, True)])
+def test_round_off_of_a_travel_is_no_drift(error, is_drift):
+    """Two masses of 1 that fly on side by side at 1, with the kinetic energy 1: nothing moves within that."""
+    v, zero = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]), np.zeros(6)
+    energies = np.zeros(len(ENERGY))
+    energies[ENERGY.kinetic] = 1.0
+    motion = group(energies=energies, u=zero, v=v, a=zero, force=zero, reaction=zero)
+    nodes, bars = group(mask=np.ones(6), mass=np.ones(6)), group(rods=np.zeros(0, int))
+    assert has_drifted(nodes, bars, motion, 0.1, error, 0.1) == is_drift
 
 
 @pytest.mark.parametrize(("error", "is_drift"), [(0.9e-8, False), (1.1e-8, True)])

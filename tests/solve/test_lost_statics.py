@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fem.runs.history import History
 from fem.solve.statics.laying import LAID
 from tests.decks import run_text
 
@@ -70,3 +71,80 @@ def test_a_line_with_a_free_end_hangs_straight_down():
     assert history.elements[-1, :, 3] == pytest.approx(tension, rel=1e-6)
     assert place[:, 2] == pytest.approx(-np.concatenate([[0.0], np.cumsum(3.6 * (1.0 + tension / 1e7))]), rel=1e-6)
     assert place[:, :2] == pytest.approx(0.0, abs=1e-4)
+
+
+LAZY = """*NODE
+1, 300., 0., -200.
+{first}
+{second}
+301, 10., 0., -35.
+*NGEN, LINE=CATENARY
+1, 101, 10, 160.
+*NGEN, LINE=CATENARY
+102, 202, 10, 120.
+*NGEN, LINE=CATENARY
+201, 301, 10, 140.
+*ELEMENT, TYPE=B31, ELSET=BARE
+1, 1, 11
+201, 201, 211
+*ELGEN, ELSET=BARE
+1, 10, 10, 10
+201, 10, 10, 10
+*ELEMENT, TYPE=B31, ELSET=FLOAT
+102, 102, 112
+*ELGEN, ELSET=FLOAT
+102, 10, 10, 10
+*EQUATION
+{ties}
+*MATERIAL, NAME=BARE
+*ELASTIC
+2e8
+*DENSITY
+36.
+{law}
+*MATERIAL, NAME=FLOAT
+*ELASTIC
+2e8
+*DENSITY
+60.
+{law}
+*BEAM GENERAL SECTION, ELSET=BARE, MATERIAL=BARE, STRAIN=ENGINEERING
+1., 4.2e-5, 0., 4.2e-5
+*BEAM GENERAL SECTION, ELSET=FLOAT, MATERIAL=FLOAT, STRAIN=ENGINEERING
+1., 4.2e-5, 0., 4.2e-5
+*AQUA
+-200., 0., 9.81, 1025.
+*SEABED, ELSET=BARE, ELEVATION=-200.
+3e6, 0., 0.14
+*BOUNDARY
+1, 1, 3
+301, 1, 3
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*DLOAD
+BARE, GRAV, 9.81, 0., 0., -1.
+FLOAT, GRAV, 9.81, 0., 0., -1.
+BARE, PB, 1., 0.14
+FLOAT, PB, 1., 0.29
+*END STEP
+"""
+
+
+def lazy(first: str, second: str, law: str) -> History:
+    """Both nodes of each joint at the same place."""
+    ties = "".join(f"2\n{a}, {dof}, 1., {b}, {dof}, -1.\n" for a, b in ((102, 101), (202, 201)) for dof in (1, 2, 3))
+    places = {"first": f"101, {first}\n102, {first}", "second": f"201, {second}\n202, {second}"}
+    return run_text(LAZY.format(ties=ties.rstrip(), law=law, **places))
+
+
+@pytest.mark.parametrize("law", ["*NO COMPRESSION", "** bars that compression shortens"])
+def test_joints_of_lines_that_bend_may_be_drawn_anywhere(law: str) -> None:
+    """Law: rest does not depend on where free joints are drawn. From places close to it nothing has to be laid."""
+    near = lazy("150., 0., -179.3", "60., 0., -140.", law)
+    far = lazy("130., 0., -179.", "48., 0., -129.", law)
+    assert not any(LAID in notice for notice in near.notices)
+    assert any(LAID in notice for notice in far.notices)
+    for node in (1, 301):
+        assert far.of_node(node, "reactions")[-1] == pytest.approx(
+            near.of_node(node, "reactions")[-1], rel=1e-5, abs=0.1
+        )

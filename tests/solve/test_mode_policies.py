@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array, eye_array
 
 from fem.solve import modes
+from fem.solve.frequencies import Found, _notices
 from fem.solve.modes import Factor, MassRoot, Pencil, confirm
 from tests.solve.test_modes import deck, run, string
 
@@ -173,8 +174,11 @@ def test_six_modes_beyond_those_wanted_are_sought(monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------ notices
-def ladder(missing: int) -> modes.Ladder:
-    return modes.Ladder(np.array([1.0, 2.0]), np.zeros((2, 2)), np.zeros(0), -1, missing, 0)
+def found(squares, failed=(), missing: int = 0, massless: int = 0) -> Found:
+    """Of all that is found, what notices speak of."""
+    number = 1 + np.arange(len(squares)) + np.searchsorted(np.array(failed), np.real(squares))
+    pencil = pencil_of(np.ones(2))
+    return Found(pencil, number, np.array(squares), np.zeros((2, 2)), np.array(failed), -1, missing, massless)
 
 
 @pytest.mark.parametrize(("missing", "text"), [
@@ -182,7 +186,7 @@ def ladder(missing: int) -> modes.Ladder:
     (-1, "could not check whether a mode is missing among those given"),
 ])  # fmt: skip
 def test_what_the_count_of_modes_says(missing, text):
-    assert " ".join(modes._notices(ladder(missing), np.array([1.0, 2.0]), 2)) == (text and f"*FREQUENCY: {text}")
+    assert " ".join(_notices(found([1.0, 2.0], missing=missing), 2)) == (text and f"*FREQUENCY: {text}")
 
 
 @pytest.mark.parametrize(
@@ -195,13 +199,13 @@ def test_what_the_count_of_modes_says(missing, text):
         ([0.0, 0.0], [], 0, "2 modes of zero frequency"),
         ([-1.0, 2.0], [], 0, "the state is unstable: negative frequencies stand for growing motions"),
         ([1.0, 2.0], [], 1, "the state is unstable: negative frequencies stand for growing motions"),
+        ([3.0 - 4.0j, 3.0 + 4.0j], [], 0, "*FREQUENCY: the state is unstable: a mode and the one before it have the"),
     ],
 )
 def test_what_is_said_of_modes(squares, failed, massless, text):
     """Wanted: two of those given, or three with those left out."""
-    found = modes.Ladder(np.array(squares), np.zeros((2, 2)), np.array(failed), -1, 0, massless)
     wanted = 3 if failed and failed[0] < 2.0 else 2
-    said = " ".join(modes._notices(found, np.array(squares), wanted))
+    said = " ".join(_notices(found(squares, failed, massless=massless), wanted))
     assert said.startswith(text) and bool(said) == bool(text)
 
 

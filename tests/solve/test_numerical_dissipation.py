@@ -167,9 +167,9 @@ def test_which_schemes_keep_energy_follows_from_their_numbers():
 
 
 def test_it_is_told_in_the_notice_apart_from_the_error_of_long_increments():
-    """Half of the work of the load, of a linear spring: nothing else is lost."""
+    """1/2 J, all there is of a linear spring, so that no share of it is told: nothing else is lost."""
     deck = SWING.format(integrator="BACKWARD EULER", dt=0.5, period=40.0).replace(", ENERGY DRIFT=OFF", "")
     (notice,) = [
         text for text in fem.run(fem.parse_deck(deck.replace("*CONTROLS\n", ""))).notices if "has dissipated" in text
     ]
-    assert "BACKWARD EULER has dissipated 0.5, " in notice
+    assert "BACKWARD EULER has dissipated 0.5: " in notice

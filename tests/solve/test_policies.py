@@ -46,9 +46,9 @@ def error_clock(level: float) -> ErrorClock:
     scheme = SCHEMES["NEWMARK"](Dynamic(1.0, 1.0))
     stage: Any = SimpleNamespace(
         limits=np.zeros(len(LIMIT)), coefficients=scheme.coefficients,
-        system=SimpleNamespace(coordinates=np.array([[0.0, 1.0, 0.0], [3.0, 2.0, 0.0]])),
+        system=SimpleNamespace(coordinates=np.array([[0.0, 1.0, 0.0], [3.0, 2.0, 0.0]]), is_grounded=True),
     )  # fmt: skip
-    motion: Any = SimpleNamespace(memory=np.zeros(20))
+    motion: Any = SimpleNamespace(memory=np.zeros(len(MEMORY)))
     clock = ErrorClock(Dynamic(0.01, 1.0, dt_min=1e-6, dt_max=1.0), Controls(), 0.0, NONE, stage, motion)
     clock.memory[MEMORY.level] = level / 0.01 ** float(clock.limits[LIMIT.exponent])
     return clock
@@ -137,7 +137,7 @@ def test_the_third_system_given_up_sends_all_to_the_direct_solver():
 def test_more_than_120_iterations_a_solve_cost_more_than_factors(spent, is_direct):
     told: list[str] = []
     stage: Any = StepSystem()
-    motion: Any = SimpleNamespace(memory=np.zeros(20))
+    motion: Any = SimpleNamespace(memory=np.zeros(len(MEMORY)))
     motion.memory[MEMORY.spent] = spent
     Patience(told.append).judge(stage, motion, np.full((4, len(ROW)), 2.5))
     assert (stage.choice.solver == EXTERNAL) == is_direct == any("120 iterations a solve" in t for t in told)

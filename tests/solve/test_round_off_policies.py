@@ -73,17 +73,13 @@ def test_a_direction_with_round_off_of_the_stiffness_of_its_node_is_loose(share,
 def test_round_off_of_loads_does_not_load_a_unrestrained_direction(load, is_loaded):
     """A component of a load along the bars: sines and cosines are written with 16 digits at best."""
     text = COLUMN + step(f"*CLOAD\n3, 3, 1.\n2, 1, {load!r}")
-    if is_loaded:
-        with pytest.raises(ModelError, match="node 2 dof 1 is loaded but nothing resists there"):
-            run_text(text)
-    else:
-        assert any("kept in place: node 2 dof 1" in notice for notice in run_text(text).notices)
+    assert any("kept in place: node 2 dof 1" in notice for notice in run_text(text).notices) != is_loaded
 
 
 @pytest.mark.parametrize(("share", "is_mechanism"), [(0.9e-12, True), (1.1e-12, False)])
 def test_a_mechanism_has_no_more_than_round_off_of_the_largest_stiffness(share, is_mechanism, monkeypatch):
     monkeypatch.setattr(mechanisms, "softest", lambda stage, motion, now: (4, share))
-    stage: Any = SimpleNamespace(system=SimpleNamespace(name_dof=lambda dof: "node 2 dof 2"))
+    stage: Any = SimpleNamespace(system=SimpleNamespace(name_dof=lambda dof: "node 2 dof 2"), loose="")
     motion: Any = None
     if is_mechanism:
         with pytest.raises(ModelError, match="the model is a mechanism: node 2 dof 2 can move"):

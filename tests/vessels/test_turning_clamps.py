@@ -132,13 +132,15 @@ def test_motion_of_a_body_with_a_clamped_line():
 
 
 def test_a_clamp_begins_where_the_body_does():
-    """A body that is turned at the start bends the line: EI phi^2/(2 l) at the clamp, l half a bar."""
+    """A body that is turned at the start bends the line: EI phi^2/(2 l) at the clamp, l = L (1/2 - 1/(6n))."""
     start = "*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n1, 5, 0.3\n1, 1, {}\n1, 3, {}\n"
     arm = np.array([0.5, 0.0, 0.3])
     back = arm - rotation_of(np.array([0.0, 0.3, 0.0])) @ arm  # node 10 stays where it is
     text = line() + FREE.format(inertia="2, 3, 4") + start.format(back[0], back[2])
     history = run_text(text + step("", "*DYNAMIC, DIRECT\n1e-5, 1e-5"))
-    assert history.table("increments")["strain"][0] == pytest.approx(0.5 * EI * 0.3**2 / 0.0625, rel=1e-9)
+    assert history.table("increments")["strain"][0] == pytest.approx(
+        0.5 * EI * 0.3**2 / (0.125 * (1 / 2 - 1 / 48)), rel=1e-9
+    )
 
 
 def test_a_line_on_a_slender_body():
@@ -167,3 +169,38 @@ def test_waves_turn_the_clamp_of_a_vessel():
     first, last = at(history, 10, "U", last=False), at(history, 14, "U", last=False)
     turned = np.abs(last - first)[2].max()
     assert turned == pytest.approx(math.sin(pitch) * np.linalg.norm(end), rel=0.02)
+
+
+JOINT = """*NODE
+1, 1, 0, 0
+10, 0, 0, 0
+20, 1, 0, 0
+30, 2, 0, 0
+40, 1, 1, 0
+*NGEN
+10, 20
+20, 30
+*ELEMENT, TYPE=B31, ELSET=B
+10, 10, 11
+30, 20, 40
+*ELGEN, ELSET=B
+10, 20
+*BEAM GENERAL SECTION, ELSET=B
+1e-3, 1e-7, 0, 1e-7, 1e-7
+
+1e9, 4e8
+*NSET, NSET=TIED
+20
+"""
+"""A beam of 20 elements, a branch of one on its middle."""
+
+
+def test_a_free_body_is_a_joint_of_three_lines():
+    """A force at the tip of the branch: h M L/EI + h^3/(3 EI), M = F h, by hand.
+
+    The inner half has the same moment everywhere, of which the terms of its two clamped ends take 1/(3 n^2)."""
+    load = "*BOUNDARY\n10, ENCASTRE\n*STEP\n*STATIC\n*CLOAD\n40, 1, 1e-3\n*NODE PRINT\nU\n*END STEP\n"
+    history = run_text(JOINT + FREE.format(inertia="1e-3, 1e-3, 1e-3") + load)
+    slope = 1e-3 / 100.0 * (1.0 - 1.0 / 300.0)
+    assert at(history, 40, "U")[0] == pytest.approx(slope + 1e-3 / 300.0, rel=1e-4)
+    assert at(history, 30, "U")[1] - at(history, 20, "U")[1] == pytest.approx(-slope, rel=1e-4)

@@ -134,6 +134,10 @@ def test_cut_offs_leave_out_what_they_say(tmp_path):
         model_of(card.format(", TOLERANCE=0.001"), tmp_path)
 
 
+OUT_OF_RANGE = ("1e200, 9", "1e308, 9", "1, 1e200", "1, 1e-200", "1, 1e-308")
+"""Amplitude and period: numbers, but nothing can be computed with them."""
+
+
 @pytest.mark.parametrize(
     ("card", "message"),
     [
@@ -151,8 +155,14 @@ def test_cut_offs_leave_out_what_they_say(tmp_path):
         ("*WAVE, TYPE=TABLE\n1, 8, x\n", "expected the phase (a number), got 'x'"),
         ("*WAVE, TYPE=TABLE\namplitude, phase\n1, 8\n", "no column with the period: amplitude and phase"),
         ("*WAVE, TYPE=TABLE\nperiod, phase\n1, 8\n", "no column with the amplitude: period and phase"),
+        *((f"*WAVE, TYPE=TABLE\n1, 9\n{row}\n", "waves are out of range (amplitude") for row in OUT_OF_RANGE),
+        *((f"*WAVE, TYPE=AIRY, WAVE PERIOD\n{row}\n", "waves are out of range (amplitude") for row in OUT_OF_RANGE),
+        *((f"*WAVE, TYPE=JONSWAP, SEED=1\n{row}\n", "waves are out of range (amplitude") for row in OUT_OF_RANGE),
+        ("*WAVE, TYPE=ELEVATION, SHORTEST PERIOD=1\n0, 1\n1, 1e200\n2, -1\n3, 0\n4, 1\n", "*WAVE"),
+        ("*AMPLITUDE, NAME=A, DEFINITION=SPLINE\n0, 0, 1, 1e308, 2, 0\n", "the amplitude is out of range"),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_mistakes(card, message):
     with pytest.raises(DeckError) as error:
         model_of(card)

@@ -22,6 +22,8 @@ SOURCE = (
 LONG = False
 
 HEIGHT, PERIOD, GAMMA, COUNT, DEPTH, GRAVITY, DENSITY, RAMP = 2.5, 8.0, 3.3, 100, 40.0, 9.80665, 1025.0, 20.0
+SINCE = 1.0
+"""End of statics, with which the ramp begins."""
 SECONDS = 1800.0
 BODY = """*NODE, NSET=ALL
 1, 0., 0., -6.
@@ -104,7 +106,7 @@ def _water() -> list[Row]:
     history = fem.run(tools.deck("sea_state", {"period": 40.0}))
     later = np.asarray(history.step) == 2
     place, time = history.of_node(19, "COORD")[later], history.time[later]
-    eta, velocity, acceleration = sea.water(_known(1), place[:, 0], place[:, 2], time, DEPTH, RAMP)
+    eta, velocity, acceleration = sea.water(_known(1), place[:, 0], place[:, 2], time, DEPTH, RAMP, SINCE)
     velocity[:, 0] += np.interp(place[:, 2], [-DEPTH, 0.0], [0.3, 0.5])
     rows, why = [], "independent: sum of complex potentials at the places of the node; round-off"
     for name, unit, found, known in (
@@ -151,7 +153,7 @@ def _current(place: tools.Array, time: float) -> tuple[tools.Array, tools.Array]
 
 def _flow(place: tools.Array, time: float) -> tuple[tools.Array, tools.Array]:
     """The sea of seed 1 and the current."""
-    _, velocity, acceleration = sea.water(_waves(), *place.T, np.full(len(place), time), DEPTH, RAMP)
+    _, velocity, acceleration = sea.water(_waves(), *place.T, np.full(len(place), time), DEPTH, RAMP, SINCE)
     return velocity + _current(place, time)[0], acceleration
 
 
@@ -163,9 +165,9 @@ def _waves() -> Any:
 def _statistics() -> list[Row]:
     """Of half an hour above the anchor, beside those of the same waves summed up; the sea that is asked for."""
     history = fem.run(tools.deck("sea_state", {"period": SECONDS}))
-    late = history.time > 1.0 + RAMP
+    late = history.time > SINCE + RAMP
     time, none = history.time[late], np.zeros(int(late.sum()))
-    exact, _, _ = sea.water(_known(1), none, none, time, DEPTH, RAMP)
+    exact, _, _ = sea.water(_known(1), none, none, time, DEPTH, RAMP, SINCE)
     height, period = _of_record(time, history.of_node(1, "FE")[late].ravel())
     its_height, its_period = _of_record(time, exact)
     why = "independent: the same half hour as a sum of complex potentials; round-off"

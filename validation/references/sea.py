@@ -58,12 +58,15 @@ def components(
     return np.column_stack([omega, k, amplitude, 2.0 * np.pi * drawn[count:]])
 
 
-def water(sea: Array, x: Array, z: Array, time: Array, depth: float, ramp: float = 0.0) -> tuple[Array, Array, Array]:
+def water(
+    sea: Array, x: Array, z: Array, time: Array, depth: float, ramp: float = 0.0, since: float = 0.0
+) -> tuple[Array, Array, Array]:
     """Elevation (k,), velocity and acceleration (k, 2) along x and z at places (k,) below the surface at times (k,).
 
-    Potential of each wave as a complex number, whose derivative by time is -i omega; the ramp is (1 - cos)/2.
+    Potential of each wave as a complex number, whose derivative by time is -i omega; the ramp is (1 - cos)/2 from
+    the time since on.
     """
-    part = np.pi * np.minimum(time / ramp, 1.0) if ramp else np.full_like(time, np.pi)
+    part = np.pi * np.clip((time - since) / ramp, 0.0, 1.0) if ramp else np.full_like(time, np.pi)
     grown, rate = 0.5 - 0.5 * np.cos(part), (0.5 * np.pi / ramp * np.sin(part) if ramp else 0.0 * time)
     omega, k, amplitude, phase = (row[:, None] for row in sea.T)
     turning = amplitude * np.exp(1j * (k * x - omega * time + phase))

@@ -38,7 +38,7 @@ from fem.forces.laws import LINEAR, measure
 from fem.linear.chain import invert, times
 from fem.linear.factors import HELPS, NOTHING, POOR, ROUND_OFF
 from fem.solve.newton import groups
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
 from fem.solve.newton.evaluate import at_end, combine, inertia_forces
 from fem.solve.newton.groups import CONTROL, LIMIT, Loading, Motion, Passage, Problem, Scratch
 from fem.solve.newton.iterate import largest
@@ -425,8 +425,12 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
         inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
+        if record.watched.shape[0] > 0:
+            note_ranges(problem, motion.u, motion.memory, record)
         control[CONTROL.increment] = k + 1
-        if k >= control[CONTROL.judged] and has_drifted(bars, motion, dt, error, limits[LIMIT.drift_fraction]):
+        if k >= control[CONTROL.judged] and has_drifted(
+            problem.nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]
+        ):
             return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

@@ -31,19 +31,20 @@ from fem.assembly.equations import expand
 from fem.assembly.supports import dofs_of
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
-from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, senses
+from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, PULL, P, bar_point, rows_of, senses
 from fem.forces.families import FAMILIES, FIRST
-from fem.forces.laws import GREEN, LINEAR, LOG
+from fem.forces.laws import GREEN, LEG, LINEAR, LOG
 from fem.forces.springs import DAMPING, spring_slopes
 from fem.linear.factors import equilibrated
 from fem.model import SteadyState, Step
 from fem.model.curves import evaluate
 from fem.runs.record import Response
-from fem.solve.harmonic.small import Small, entries, small_motions
-from fem.solve.modes import Found, modes_of
+from fem.solve.frequencies import Found, modes_of
+from fem.solve.harmonic.small import Small, small_motions
 from fem.solve.newton.groups import Motion
 from fem.solve.outcome import gather_reactions
 from fem.solve.step_system import StepSystem, loading_at
+from fem.solve.stiffness import entries, largest
 
 MOST = 60
 """Solves at one frequency."""
@@ -99,18 +100,13 @@ def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, sta
     return Answer(x, u, tau, pull, balance, used, change, residual)
 
 
-def largest(values: Complexes | Floats) -> float:
-    """Largest magnitude; 0 of an empty array."""
-    return float(np.abs(values).max(initial=0.0))
-
-
 def forces_left(
     small: Small, omega: float, load: Complexes, u: Complexes, x: Complexes, tau: Complexes
 ) -> tuple[Complexes, float]:
     """(3n,) what nothing balances, and the size of the largest force that takes part."""
     flow = small.following(omega, u)
     inertia = -(omega**2) * (small.mass @ u) + 1j * omega * (small.slowing @ u + small.resisting @ x)
-    parts = small.elastic(u), flow, inertia, small.rods.T @ tau
+    parts = small.stiffness.times(u), flow, inertia, small.rods.T @ tau
     return load - sum(parts), max(map(largest, (load, *parts)))
 
 
@@ -119,7 +115,7 @@ def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] |
     from scipy.sparse import block_array, csc_array
     from scipy.sparse.linalg import splu
 
-    values = entries(small.stiffness) + 1j * omega * small.damping(omega)
+    values = entries(small.stiffness.tangent) + 1j * omega * small.damping(omega)
     whole = small.matrix(values) + 1j * omega * small.slowing - omega**2 * small.mass
     matrix: Sparse = csc_array(small.shapes.T @ (whole @ small.shapes + 1j * omega * small.resisting))
     if small.rods.shape[0]:
@@ -195,11 +191,13 @@ TURNS = 4
 @dataclass(frozen=True, slots=True)
 class Superposition:
     """Modes (m) of n nodes: ``shapes`` (3n, m), ``held`` M phi, ``rates`` (m,) 2 zeta w [1/time]; ``whole``: all dofs.
+    taken  (3n, m) take the amounts of modes out of a motion: M phi where K is symmetric
     solve  K u = f over the independent dofs, roughly"""
 
     whole: Small
     shapes: Floats
     held: Floats
+    taken: Floats
     rates: Floats
     solve: Callable[[Complexes], Complexes]
 
@@ -212,14 +210,14 @@ class Superposition:
         """The load (3n,) with the damping of what it does without inertia, and the displacements (3n,) of that."""
         carried = self.static(np.zeros_like(load), given)
         loaded = self.static(load, np.zeros_like(given))
-        damped = 1j * omega * (self.held @ (self.rates * (self.held.T @ loaded)))
+        damped = 1j * omega * (self.held @ (self.rates * (self.taken.T @ loaded)))
         return load - damped, carried + loaded
 
     def static(self, load: Complexes, given: Complexes) -> Complexes:
         """(3n,) displacements under a load where supports move by ``given``. ModelError: not found."""
         whole, u = self.whole, given.copy()
         for _ in range(TURNS):
-            forces = whole.elastic(u)
+            forces = whole.stiffness.times(u)
             left = whole.transform.T @ (load - forces)
             if largest(left) <= STATIC_BALANCED * max(largest(load), largest(forces)):
                 return u
@@ -238,7 +236,10 @@ def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposit
     omega = np.zeros(procedure.modes)
     omega[found.number - 1] = found.omega.clip(min=0.0)
     shapes = np.asarray(whole.transform @ found.shapes)
-    return Superposition(whole, shapes, whole.mass @ shapes, procedure.damping_rates(omega)[found.number - 1], solve)
+    held = taken = whole.mass @ shapes
+    if found.pencil.left is not None:  # its modes are not orthogonal
+        taken = held @ np.linalg.inv(shapes.T @ held)
+    return Superposition(whole, shapes, held, taken, procedure.damping_rates(omega)[found.number - 1], solve)
 
 
 class Bars:
@@ -257,16 +258,18 @@ class Bars:
         self.tension = self.area * self.stress * self.lever
         self.sense = np.ones(count)
         self.sense[bars.rods] = senses(bars, bars.rods)
-        self.way = self.sense[:, None] * small.stiffness.bar_tangent[P : P + 3].T
+        self.way = self.sense[:, None] * small.stiffness.tangent.bar_tangent[P : P + 3].T
         self.length = np.sqrt((self.way**2).sum(axis=1))
         self.measure, self.conjugate = bars.kinds[:, 0], bars.constants[CONJUGATE]
 
     def values(self, small: Small, answer: Answer) -> Complexes:
         """(m, 4) amplitudes of E, S, N, T."""
-        longer = (self.way * (small.incidence @ answer.u.reshape(-1, 3))).sum(axis=1) / self.length
-        tension = (self.way * small.bar_forces(answer.u)).sum(axis=1) / self.length + self.length * answer.pull
+        longer = (self.way * (small.stiffness.incidence @ answer.u.reshape(-1, 3))).sum(axis=1) / self.length
+        tension = (self.way * small.stiffness.bar_forces(answer.u)).sum(axis=1) / self.length
+        tension += self.length * answer.pull
+        longer[self.measure >= LEG] = 0.0  # ropes over pulleys, whose whole length is constant
         rods = small.stage.bars.rods
-        tension[rods] = self.sense[rods] * self.length[rods] * answer.tau
+        tension[rods] = self.sense[rods] * self.length[rods] * answer.tau[rows_of(small.stage.bars)]
         strain = self.slope * self.length * longer * self.inverse**2
         of_length = np.select(
             [self.measure == GREEN, self.measure == LOG], [self.inverse, -self.lever / self.length], 0.0

@@ -1,8 +1,5 @@
 """Small motions about a state: stiffness, damping, mass, and what keeps lengths.
 
-K u is formed bar by bar, from differences of displacements: a stiff bar that lies askew does not rub out the stiffness
-of tension beside it, as in the sum of all bars it does. The sum serves to factorise alone.
-
 Forces in the course of a cycle: what follows velocities, at velocities v(phi) = Re(i w u e^(i phi)).
 
 Displacements stay those of the state. Of the forces F(phi) = F_0 + Re(F_1 e^(i phi)) + ... the first harmonic F_1 is
@@ -19,17 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Complexes, Floats, Ints, Matrix, Sparse
+from fem.arrays import Complexes, Floats, Matrix, Sparse
 from fem.assembly.equations import coupled_matrix, reduction
 from fem.compiled import inner_kernel, shared_kernel
-from fem.forces.bar import ALPHA, GEOMETRIC, PULL, VISCOUS, P, Q, bar_blocks
-from fem.forces.protocol import Tangent
+from fem.forces.bar import PULL, VISCOUS
 from fem.forces.springs import DAMPING
 from fem.solve.newton.evaluate import at_end, evaluate_apart
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch, room
 from fem.solve.rods import rod_matrix
 from fem.solve.start import evaluate_start, mass_matrix
 from fem.solve.step_system import StepSystem
+from fem.solve.stiffness import Stiffness, entries, stiffness_of
 
 SLOW, FAST = 1e-12, 1e6
 """dv/du over w: of tangents that are stiffness, and of those that are damping, to round-off."""
@@ -39,30 +36,24 @@ SLOW, FAST = 1e-12, 1e6
 class Small:
     """Small motions of n nodes, m bars, r rods.
 
-    stiffness   K, with alpha 0 of rods
+    stiffness   K
     mass, slowing  M and C = ALPHA M, sparse (3n, 3n)
     transform   (3n, u) all dofs from the independent ones;  rods (r, 3n): lengths stay where rods @ u = 0
     shapes      (3n, k) all dofs from the unknowns, which are these, or amounts of modes
     resisting   (3n, k) modal damping: forces, from i w times the unknowns
-    incidence   (m, n) sparse: differences between the ends of bars
-    rest        (3n, 3n) sparse: K without bars
-    places      rows and columns of the entries of ``entries``
     instant     what acts on the state;  motion  it, at rest
     """
 
     stage: StepSystem
     motion: Motion
     instant: Loading
-    stiffness: Tangent
+    stiffness: Stiffness
     mass: Sparse
     slowing: Sparse
     transform: Sparse
     rods: Sparse
     shapes: Matrix
     resisting: Matrix
-    incidence: Sparse
-    rest: Sparse
-    places: tuple[Ints, Ints]
     cycle: Cycle
 
     @property
@@ -71,16 +62,6 @@ class Small:
         system = self.stage.system
         viscous = self.stage.bars.constants[VISCOUS].any() or system.springs.constants[:, DAMPING].any()
         return system.families is not None or bool(viscous)
-
-    def bar_forces(self, u: Complexes) -> Complexes:
-        """(m, 3) forces of bars on their second nodes at displacements (3n,), rods apart."""
-        way, bars = self.incidence @ u.reshape(-1, 3), self.stiffness.bar_tangent
-        along = bars[ALPHA] * (bars[Q : Q + 3].T * way).sum(axis=1)
-        return np.asarray(along[:, None] * bars[P : P + 3].T + bars[GEOMETRIC, :, None] * way)
-
-    def elastic(self, u: Complexes) -> Complexes:
-        """K u (3n,)."""
-        return np.asarray((self.incidence.T @ self.bar_forces(u)).ravel() + self.rest @ u)
 
     def following(self, omega: float, u: Complexes) -> Complexes:
         """(3n,) first harmonic of the forces that follow velocities, ALPHA apart; ``cycle`` has means and pulls."""
@@ -96,54 +77,29 @@ class Small:
         """Entries of the mean d(force)/dv of the last cycle, at ``places``; omega 0: none, at rest."""
         cycle = self.cycle
         if not self.follows or omega == 0.0:
-            return np.zeros(len(self.places[0]))
-        mean = self.stiffness._replace(bar_tangent=cycle.bars, block=cycle.block, cross=cycle.cross)
-        return (entries(mean) - entries(self.stiffness)) / (FAST * omega)
+            return np.zeros(len(self.stiffness.places[0]))
+        still = self.stiffness.tangent
+        mean = still._replace(bar_tangent=cycle.bars, block=cycle.block, cross=cycle.cross)
+        return (entries(mean) - entries(still)) / (FAST * omega)
 
     def matrix(self, values: Floats | Complexes) -> Sparse:
-        """(3n, 3n) sparse, of entries at ``places``."""
+        """(3n, 3n) sparse, of entries at their places."""
         from scipy.sparse import coo_array
 
         size = self.stage.system.size
-        return coo_array((values, self.places), shape=(size, size)).tocsr()
-
-
-def entries(own: Tangent) -> Floats:
-    """All entries of a tangent: bars at jj, ii, ij, ji, nodes, pairs ij and ji."""
-    bars = bar_blocks(own.bar_tangent)
-    return np.concatenate([each.ravel() for each in (bars, bars, -bars, -bars, own.block, own.cross)])
-
-
-def places_of(tangent: Tangent, count: int) -> tuple[Ints, Ints]:
-    """Rows and columns of ``entries``; no blocks of nodes where the tangent has none."""
-    i, j = tangent.ends.T
-    own, (first, second) = np.arange(len(tangent.block)), tangent.pairs.T
-    pairs = np.stack([first, second], axis=1).ravel(), np.stack([second, first], axis=1).ravel()
-    rows, columns = np.concatenate([j, i, i, j, own, pairs[0]]), np.concatenate([j, i, j, i, own, pairs[1]])
-    axes = np.arange(3)
-    down = np.broadcast_to(3 * rows[:, None, None] + axes[:, None], (len(rows), 3, 3))
-    across = np.broadcast_to(3 * columns[:, None, None] + axes, (len(rows), 3, 3))
-    return down.ravel(), across.ravel()
+        return coo_array((values, self.stiffness.places), shape=(size, size)).tocsr()
 
 
 def small_motions(stage: StepSystem, motion: Motion, instant: Loading, omega: float) -> Small:
     """Those about a state; omega: of the slowest motion. The state is left evaluated in ``stage.work``."""
-    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse import csr_array
 
-    count, work, coefficients = len(stage.system.labels), stage.work, stage.coefficients
+    work, coefficients = stage.work, stage.coefficients
     arrays = {name: getattr(motion, name).copy() for name in ("a", "force", "flow", "state", "power")}
     still = motion._replace(v=np.zeros_like(motion.v), **arrays)
     stage.coefficients = coefficients._replace(viscous=1.0, vu=SLOW * omega)
     evaluate_start(stage, still, instant)
-    tangent, ends = work.tangent, stage.bars.nodes
-    numbers = tangent.bar_tangent.copy()
-    numbers[ALPHA, np.isinf(numbers[ALPHA])] = 0.0
-    stiffness = tangent._replace(bar_tangent=numbers, block=tangent.block.copy(), cross=tangent.cross.copy())
-    bars = np.repeat(np.arange(len(ends)), 2), ends.ravel()
-    incidence = coo_array((np.tile([-1.0, 1.0], len(ends)), bars), shape=(len(ends), count)).tocsr()
-    places, size = places_of(tangent, count), stage.system.size
-    rest, first = entries(stiffness), 36 * len(ends)
-    others = coo_array((rest[first:], (places[0][first:], places[1][first:])), shape=(size, size)).tocsr()
+    tangent, ends, size = work.tangent, stage.bars.nodes, stage.system.size
     slowing = csr_array((size, size))
     if len(stage.nodes.damping):
         slowing = coupled_matrix(stage.nodes.damping, stage.bars.off_damping, ends)
@@ -153,8 +109,8 @@ def small_motions(stage: StepSystem, motion: Motion, instant: Loading, omega: fl
     cycle = Cycle(still=work.force.copy(), **{name: room(shape) for name, shape in shapes.items()})
     rods = rod_matrix(stage) if len(stage.bars.rods) else csr_array((0, size))
     transform = reduction(stage.nodes.dof_kind, stage.equations)
-    made = stage, still, instant, stiffness, mass_matrix(stage), slowing, transform, rods
-    return Small(*made, transform, csr_array(transform.shape), incidence, others, places, cycle)
+    made = stage, still, instant, stiffness_of(stage), mass_matrix(stage), slowing, transform, rods
+    return Small(*made, transform, csr_array(transform.shape), cycle)
 
 
 SAMPLES = 36

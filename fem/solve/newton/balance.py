@@ -14,6 +14,18 @@ The equilibrium of the increment times du, M a_m + f + (WF - 1/2) df + ... = (p)
 
 D is what the scheme takes: an identity, of free dofs. T is the error of the trapezoidal rule for the work of internal
 forces: none in linear problems, O(dt^3) an increment in others, of either sign; it is no damping, and remains as drift.
+Dampers that dt does not resolve let velocities ring, and their forces with them: (q).du is then any number, and D takes
+it back. Schemes that average forces therefore book what q takes from the kinetic energy by their own recursion,
+
+    dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
+
+where - r is the part of q in M a. That of a damper alone is what its mass loses; for motion that dt resolves it differs
+from (q).du in the second order. At supports, whose reactions are booked by their mean, (q).du stays.
+
+A cable that is slack at one end of the increment has lost only along the way on which it is taut: how far it goes on
+while it is slack is no work. Dampers hold back the strain that remains in a cable that lets go, so that increments of
+many times BETA would book that way at their stress (``slack_way``).
+
 For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
 change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.
 
@@ -27,12 +39,26 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bar import INV_LENGTH, Bars, energy_of_bars, secant_thermal_work, thermal_work
+from fem.forces.bar import (
+    AREA,
+    INV_LENGTH,
+    MINUS,
+    PLUS,
+    VISCOUS,
+    Bars,
+    bar_point,
+    energy_of_bars,
+    secant_thermal_work,
+    thermal_work,
+    trial_stress,
+)
 from fem.forces.families import element_values, write_masses
+from fem.forces.laws import BILINEAR
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
+from fem.forces.springs import elongation
 from fem.lanes import every, some, where
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
-from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Nodes, Problem, Record, Scratch
 from fem.solve.newton.project import projected_work
 from fem.solve.schemes import Coefficients
 
@@ -42,6 +68,8 @@ spins freely exchanges next to nothing."""
 ROUND_OFF = 1e-14
 """Fraction of the largest force times displacements (of the increment, where nothing has moved) that round-off takes:
 where forces meet and cancel, what is left of them says nothing of their round-off."""
+TRAVEL_NOISE = 1e-10
+"""Fraction of the kinetic energy, with that of a travel of the whole, that round-off takes in many increments."""
 ROD_NOISE = 1e-15
 """Strain of rods that is round-off: with their pulls it makes up all the energy of masses at rest on ropes."""
 
@@ -221,8 +249,6 @@ def close_increment(
         of_end = 1.0 if secant else late  # a secant force is that of the increment
         for dof in range(work.flow.shape[0]):
             loss += ((1.0 - of_end) * motion.flow[dof] + of_end * work.flow[dof]) * (u1[dof] - u0[dof])
-        if problem.is_passive:  # a cable that lets go between both ends has taken nothing
-            loss = max(loss, 0.0)
         if now != before and secant:
             thermal_mean = loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)]
             work_done += secant_thermal_work(
@@ -238,6 +264,14 @@ def close_increment(
             multiply_dampings(problem, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
+        averages, moved = scheme.takes and scheme.late == 0.5, 0.0
+        if averages and (work.flow.shape[0] > 0 or nodes.damping.shape[0] > 0):
+            moved = averaged_loss(scheme, loading.dt[k], problem, motion, work)
+            loss += moved
+        if work.flow.shape[0] > 0 and not secant:
+            loss -= slack_way(of_end, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
+        if problem.is_passive:  # a cable that lets go between both ends has taken nothing
+            loss = max(loss, 0.0)
         if nodes.directed_mass.shape[0] > 0:
             work_done += turning_work(secant, k, problem, loading, motion, work)
         if has_books:
@@ -248,7 +282,8 @@ def close_increment(
         energies[ENERGY.work] += work_done
         energies[ENERGY.dissipated] += loss
         if scheme.takes:
-            energies[ENERGY.numerical] += numerical_dissipation(scheme, k, problem, loading, motion, work)
+            taken = numerical_dissipation(scheme, k, problem, loading, motion, work)
+            energies[ENERGY.numerical] += taken - moved
     else:
         if has_books:
             energies[ENERGY.dissipated] += work.power[TAKEN]
@@ -266,21 +301,83 @@ def close_increment(
     return error
 
 
+@called_kernel
+def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch) -> float:
+    """What forces that lose energy take by the recursion of the scheme, less (q).du; ``work.momentum`` is room."""
+    nodes, before, after = problem.nodes, work.momentum, work.damping_force
+    flows, is_damped, late, moved = work.flow.shape[0] > 0, nodes.damping.shape[0] > 0, scheme.vu / scheme.au, 0.0
+    if is_damped:
+        multiply_dampings(problem, motion.v, before)
+    for dof in range(work.u.shape[0]):
+        q0 = (motion.flow[dof] if flows else 0.0) + (before[dof] if is_damped else 0.0)
+        q1 = (work.flow[dof] if flows else 0.0) + (after[dof] if is_damped else 0.0)
+        r0 = motion.spent[dof]
+        r1 = (scheme.wf * q1 + (1.0 - scheme.wf) * q0 - (1.0 - scheme.wm) * r0) / scheme.wm
+        motion.spent[dof] = r1
+        if nodes.dof_kind[dof] != 0:
+            moved += 0.5 * dt * (motion.v[dof] + work.v[dof]) * ((1.0 - late) * r0 + late * r1)
+            moved -= 0.5 * (q0 + q1) * (work.u[dof] - motion.u[dof])
+    return moved
+
+
+@called_kernel
+def slack_way(
+    of_end: float, onset: float, before: int, now: int, bars: Bars, loading: Loading, motion: Motion, work: Scratch
+) -> float:
+    """Work of the damping of cables and struts, by its mean in the increment, on the ways on which they are slack."""
+    lost, thermal0, thermal1 = 0.0, loading.thermal_end[before], loading.thermal_end[now]
+    for e in range(bars.nodes.shape[0]):
+        plus, minus = bars.constants[PLUS, e], bars.constants[MINUS, e]
+        if bars.kinds[e, 1] != BILINEAR or every((plus == minus) | (bars.constants[VISCOUS, e] == 0.0)):
+            continue
+        strain0, _, damping0, _, _, _ = bar_point(
+            e, motion.u, motion.v, bars, thermal0, motion.multiplier, motion.memory[MEMORY.onset]
+        )
+        strain1, _, damping1, _, _, _ = bar_point(e, work.u, work.v, bars, thermal1, work.multiplier, onset)
+        trial0, trial1 = trial_stress(e, strain0, thermal0, bars), trial_stress(e, strain1, thermal1, bars)
+        crosses, slack = trial0 * trial1 < 0.0, where(plus > minus, min(trial0, trial1), max(trial0, trial1))
+        part = where(crosses, abs(slack) / where(crosses, abs(trial1 - trial0), 1.0), 0.0)
+        part *= 1.0 - min(plus, minus) / where(plus != minus, max(plus, minus), 1.0)
+        mean = (1.0 - of_end) * damping0 + of_end * damping1
+        lost += part * mean * (strain1 - strain0) * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+    return lost
+
+
 @kernel
-def has_drifted(bars: Bars, motion: Motion, dt: float, error: float, fraction: float) -> bool:
-    """The energy error since the start of the step exceeds its fraction of the exchanged energy, beyond round-off."""
+def relative_energy(nodes: Nodes, v: Floats) -> float:
+    """Kinetic energy beside the mean velocity of the supports, or without any that of the mass, by component."""
+    energy = 0.0
+    for c in range(3):
+        held, speed, mass, momentum = 0.0, 0.0, 0.0, 0.0
+        for dof in range(c, v.shape[0], 3):
+            held += 1.0 - nodes.mask[dof]
+            speed += (1.0 - nodes.mask[dof]) * v[dof]
+            mass += nodes.mass[dof]
+            momentum += nodes.mass[dof] * v[dof]
+        of_mass = momentum / where(mass > 0.0, mass, 1.0)
+        frame = where(held > 0.0, speed / where(held > 0.0, held, 1.0), of_mass)
+        for dof in range(c, v.shape[0], 3):
+            energy += 0.5 * nodes.mass[dof] * (v[dof] - frame) * (v[dof] - frame)
+    return energy
+
+
+@kernel
+def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: float, fraction: float) -> bool:
+    """The energy error since the start of the step exceeds its fraction of the energy that moves, beyond round-off:
+    that exchanged, or the kinetic one now, without that of a travel of the whole."""
     energies = motion.energies
     change = abs(error - energies[ENERGY.error0])
     allowed = fraction * energies[ENERGY.exchanged]
     if not some((fraction >= 0.0) & (change > allowed)):
         return False
-    size = abs(energies[ENERGY.kinetic]) + abs(energies[ENERGY.strain]) + abs(energies[ENERGY.potential])
-    size += abs(energies[ENERGY.work])
+    kinetic = relative_energy(nodes, motion.v)
+    allowed = fraction * max(energies[ENERGY.exchanged], kinetic)
+    size = kinetic + abs(energies[ENERGY.strain]) + abs(energies[ENERGY.potential]) + abs(energies[ENERGY.work])
     move, pull = 0.0, 0.0
     for dof in range(motion.u.shape[0]):
         move += abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
         pull = max(pull, abs(motion.force[dof]) + abs(motion.reaction[dof]))
-    noise = NEGLIGIBLE * fraction * size + ROUND_OFF * pull * move
+    noise = NEGLIGIBLE * fraction * size + TRAVEL_NOISE * energies[ENERGY.kinetic] + ROUND_OFF * pull * move
     for r in range(bars.rods.shape[0]):  # multipliers are pulls over lengths
         inverse = bars.constants[INV_LENGTH, bars.rods[r]]
         noise += ROD_NOISE * abs(motion.multiplier[bars.rods[r]]) / (inverse * inverse)
@@ -323,6 +420,26 @@ def note_increment(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, motion.state,
             record.values[k], motion.memory[MEMORY.onset],
         )  # fmt: skip
+
+
+@called_kernel
+def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> None:
+    """Remember which bars and springs have left their ranges by most."""
+    bars, springs, place, watched = problem.bars, problem.springs, problem.nodes.place, record.watched
+    for w in range(watched.shape[0]):
+        index, at = watched[w, 1], watched[w, 2]
+        if watched[w, 0] == 1:
+            x = elongation(springs.dofs, index, u)
+        else:
+            i, j = 3 * bars.nodes[index, 0], 3 * bars.nodes[index, 1]
+            square = 0.0
+            for c in range(3):
+                d = place[j + c] + u[j + c] - place[i + c] - u[i + c]
+                square += d * d
+            x = 0.5 * (square * bars.constants[INV_LENGTH, index] * bars.constants[INV_LENGTH, index] - 1.0)
+        excess = max(x - record.allowed[w, 1], record.allowed[w, 0] - x)
+        if excess > memory[at]:
+            memory[at], memory[at + 1], memory[at + 2] = excess, float(w), x
 
 
 @called_kernel

@@ -8,7 +8,17 @@ Taylor's expansion gives the displacement error of one increment, and h times th
 
 For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3; backward Euler has k = 1 and order dt^2.
 beta = 1/6, whose displacement error is one order smaller, counts with the constant of the trapezoidal rule.
-The largest component of e is compared with TIME ERROR times the largest displacement since the start of the step.
+The largest component of e is compared with TIME ERROR times the size of the motion.
+
+The size of the motion is the same in every frame that travels, and what travels far does not hide what swings a little.
+In a window of increments that begins at t_r each node departs from its mean motion in the windows before by
+
+    w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes
+
+u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V
+is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each for twice as many as the one
+before. The ground is a node where anything acts between it and the model. The size is the
+largest extent of this window and the last, or ``KEPT`` of what any window had beside its travel.
 
 Bars that vibrate faster than dt can follow make e about (omega dt)^2 times as large as their vibration. A scheme with
 numerical damping is asked to take such ringing out, so its e is filtered, with M the mass, B that of the bars alone:
@@ -45,13 +55,17 @@ from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
 from fem.forces.laws import LINEAR, RIGID, TABLE
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
-from fem.solve.newton.groups import LIMIT, MEMORY, Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import LIMIT, MEMORY, ORIGIN, PACE, SUM, TAKES_PART, Loading, Motion, Problem, Scratch
 from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
 FADING = 0.95
 """Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
 through zero twice a period, where increments must not grow."""
+KEPT = 0.1
+"""Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
+FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
+"""Lengths of windows over ``LIMIT.window``; each is twice the one before."""
 MOST_PASSES = 4
 """Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
 MOST_TURN = 0.9
@@ -70,6 +84,12 @@ def error_constants(row: Coefficients) -> tuple[float, float, float, float]:
     shift = abs((1.0 + lag * (1.0 - row.aa)) / row.au - 1.0 / 6.0)
     change = float(max(shift, 1.0 / 12.0) + abs(row.vu / row.au + lag - 0.5))
     return lead, change, lag, 2.0 if lead else 3.0
+
+
+def increments_of_a_period(row: Coefficients, time_error: float) -> float:
+    """Of an oscillation of amplitude 1 whose local error is as allowed."""
+    lead, change, _, power = error_constants(row)
+    return float(2.0 * np.pi * ((lead or change) / time_error) ** (1.0 / power))
 
 
 def damps_ringing(row: Coefficients) -> bool:
@@ -97,9 +117,9 @@ def judge(
     """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
     memory, passes = motion.memory, motion.memory[MEMORY.passes]
-    size = max(memory[MEMORY.size], limits[LIMIT.least_size])
-    for dof in range(work.u.shape[0]):
-        size = max(size, abs(work.u[dof] - motion.origin[dof]))
+    extent = extent_of(limits, memory[MEMORY.elapsed] + dt, motion, work)
+    size = max(memory[MEMORY.extent], memory[MEMORY.last_extent], KEPT * memory[MEMORY.largest_extent])
+    size = max(size, extent, limits[LIMIT.least_size])
     if passes == 0.0:
         take_error(scheme, limits, dt, motion, work)
     error = 0.0
@@ -123,13 +143,57 @@ def judge(
         memory[MEMORY.refused] = level
         return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
-    memory[MEMORY.size], memory[MEMORY.last_dt] = size, dt
+    memory[MEMORY.last_dt] = dt
+    note_extent(limits, extent, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
     if passes > 1.0 and memory[MEMORY.fraction] > 1.0:
         memory[MEMORY.left] = 1.0
         return groups.CLOSE, groups.RINGS
     return groups.CLOSE, 0.0
+
+
+@inner_kernel
+def extent_of(limits: Floats, elapsed: float, motion: Motion, work: Scratch) -> float:
+    """Extent of the motion in this window at the end of the increment."""
+    largest, ground, origin = 0.0, limits[LIMIT.ground], motion.origin
+    for c in range(3):
+        low, high = (0.0, 0.0) if ground > 0.0 else (math.inf, -math.inf)
+        for dof in range(c, work.u.shape[0], 3):
+            if origin[TAKES_PART, dof] > 0.0:
+                way = work.u[dof] - origin[ORIGIN, dof] - elapsed * origin[PACE, dof]
+                low, high = min(low, way), max(high, way)
+        largest = max(largest, high - low)
+    return largest
+
+
+@inner_kernel
+def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: Scratch) -> None:
+    """Remember the extent of an increment that stands; a window that is long enough ends with it."""
+    memory, origin, before = motion.memory, motion.origin, motion.memory[MEMORY.elapsed]
+    memory[MEMORY.extent] = max(memory[MEMORY.extent], extent)
+    memory[MEMORY.elapsed] += dt
+    memory[MEMORY.counted] += 1.0
+    for dof in range(work.u.shape[0]):
+        ways = motion.u[dof] + work.u[dof] - 2.0 * origin[ORIGIN, dof] - (2.0 * before + dt) * origin[PACE, dof]
+        origin[SUM, dof] += 0.5 * dt * ways
+    if memory[MEMORY.counted] < max(memory[MEMORY.window], FIRST_WINDOW * limits[LIMIT.window]):
+        return
+    time = memory[MEMORY.elapsed]
+    between = 0.5 * (time + memory[MEMORY.last_elapsed])
+    for dof in range(work.u.shape[0]):
+        mean = origin[SUM, dof] / time
+        if memory[MEMORY.last_elapsed] == 0.0:
+            origin[PACE, dof], origin[ORIGIN, dof] = (work.u[dof] - origin[ORIGIN, dof]) / time, work.u[dof]
+        else:
+            origin[ORIGIN, dof] += time * origin[PACE, dof] + mean * (1.0 + 0.5 * time / between)
+            origin[PACE, dof] += mean / between
+        origin[SUM, dof] = 0.0
+    memory[MEMORY.last_elapsed] = time
+    memory[MEMORY.largest_extent] = max(memory[MEMORY.largest_extent], memory[MEMORY.extent] - extent)
+    memory[MEMORY.last_extent] = max(memory[MEMORY.extent], limits[LIMIT.least_size])
+    memory[MEMORY.window] = min(2.0 * memory[MEMORY.counted], LAST_WINDOW * limits[LIMIT.window])
+    memory[MEMORY.extent], memory[MEMORY.elapsed], memory[MEMORY.counted] = 0.0, 0.0, 0.0
 
 
 @called_kernel

@@ -10,8 +10,8 @@ import math
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bar import BASE, BASE_CONSTANT, INV_LENGTH, PLUS, REF, Bars, sense
-from fem.forces.laws import LINEAR, RIGID
+from fem.forces.bar import BASE, BASE_CONSTANT, INV_LENGTH, PLUS, REF, Bars, gap_of_legs, leg_of, other_leg, sense
+from fem.forces.laws import LEG, LINEAR, RIGID
 from fem.solve.newton.groups import Ropes
 
 AWAY = 1e-13
@@ -20,7 +20,10 @@ AWAY = 1e-13
 
 @inner_kernel
 def gap_of(e: int, u: Floats, bars: Bars) -> float:
-    """g = (l^2 - L0^2)/2 of bar e at displacement u (a stop: - g), to first order where it is geometrically linear."""
+    """g = (l^2 - L0^2)/2 of bar e at displacement u (a stop: - g), to first order where it is geometrically linear;
+    of a rope over a pulley L0 (l1 + l2 - L0)."""
+    if bars.kinds[e, 0] >= LEG:
+        return gap_of_legs(e, u, bars)
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     first = BASE if bars.kinds[e, 0] == LINEAR else REF
     gap: float = 0.0 if bars.kinds[e, 0] == LINEAR else bars.constants[BASE_CONSTANT, e]
@@ -52,8 +55,20 @@ def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Fl
 
 
 @inner_kernel
+def rate_of_leg(e: int, u: Floats, v: Floats, bars: Bars) -> float:
+    """L0 dl/dt of a branch of a rope over a pulley."""
+    i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+    (dx, dy, dz), length, _ = leg_of(e, u, bars)
+    along = dx * (v[j] - v[i]) + dy * (v[j + 1] - v[i + 1]) + dz * (v[j + 2] - v[i + 2])
+    rate: float = along / (length * bars.constants[INV_LENGTH, e])
+    return rate
+
+
+@inner_kernel
 def rate_of(e: int, u: Floats, v: Floats, bars: Bars) -> float:
     """dg/dt of bar e."""
+    if bars.kinds[e, 0] >= LEG:
+        return rate_of_leg(e, u, v, bars) + rate_of_leg(other_leg(e, bars), u, v, bars)
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     is_linear = bars.kinds[e, 0] == LINEAR
     rate = 0.0

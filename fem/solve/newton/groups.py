@@ -39,6 +39,8 @@ class Limits(NamedTuple):
     low_level: int  # between this and
     high_level: int  # this level increments stay as they are
     least_size: int  # of the motion
+    ground: int  # 1: the ground counts as a node that does not move
+    window: int  # increments of a window of the motion
     lead: int  # constants of the scheme (``error_constants``)
     change: int
     lag: int
@@ -77,7 +79,13 @@ class Memory(NamedTuple):
     closing_flags: int
     # estimate of local errors (``estimate.py``)
     level: int
-    size: int  # largest displacement since the start of the step
+    extent: int  # of the motion: in this window
+    last_extent: int  # in the one before (0: there is none)
+    largest_extent: int  # of any before, less their travel
+    elapsed: int  # time since this window began
+    last_elapsed: int  # length of the one before
+    counted: int  # its increments so far
+    window: int  # and those that end it (0: it is the first)
     last_dt: int
     onset: int  # du1/dv1 of the last increment, which cables that became taut in it go by
     passes: int  # how often the estimate of this increment is filtered
@@ -87,6 +95,13 @@ class Memory(NamedTuple):
     part: int  # what is left of that update
     refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
     pull: int  # largest internal force so far
+    # what is farthest beyond its range (``Record.watched``) since the start of the step: by how much, its row, where
+    stretch: int
+    stretch_at: int
+    stretch_by: int
+    stray: int
+    stray_at: int
+    stray_by: int
 
 
 class Energies(NamedTuple):
@@ -124,6 +139,9 @@ class Row(NamedTuple):
     flags: int
     factor: int  # of the loads, on an arc
 
+
+ORIGIN, PACE, SUM, TAKES_PART = range(4)
+"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))
@@ -221,11 +239,12 @@ class Loading(NamedTuple):
 
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
-    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3n,): u at the
-    start of the step. power: what families add to the books (empty: there are none).
+    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (4, 3n): mean
+    motion, which the error estimate goes by. power: what families add to the books (empty: there are none).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
+    spent (3n,): the part of forces that lose energy in -M a of the recursion (``balance.py``).
     """
 
     u: Floats
@@ -241,6 +260,7 @@ class Motion(NamedTuple):
     lagged: Floats
     state: Floats
     power: Floats
+    spent: Floats
 
 
 class Scratch(NamedTuple):
@@ -293,6 +313,8 @@ class Record(NamedTuple):
     increments (k, ``ROW``); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
     elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements (5: and T2)
     touching (c, 2) place among nodes, and first of three states, of contact forces: a fifth row of kinematics, if any
+    watched (w, 3) bars and springs that have a range: 0 a bar, 1 a spring; its index; first of its entries in
+    ``Memory``. allowed (w, 2): their ranges, of Green's strain or of elongation
     """
 
     increments: Floats
@@ -301,6 +323,8 @@ class Record(NamedTuple):
     elements: Ints
     values: Floats
     touching: Ints
+    watched: Ints
+    allowed: Floats
 
 
 class Passage(NamedTuple):

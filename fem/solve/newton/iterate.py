@@ -12,7 +12,8 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
-from fem.forces.bar import GAP, INV_LENGTH, Bars
+from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P, other_leg
+from fem.forces.laws import LEG
 from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import (
@@ -153,21 +154,61 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
 
 
 @inner_kernel
-def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> float:
+def scale_of(
+    scheme: Coefficients, dt: float, travels: bool, ground: float, takes_part: Floats | None, problem: Problem,
+    work: Scratch,
+) -> float:  # fmt: skip
     """D: the forces the residual is compared with.
-    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt)."""
+    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
+    travels: v counts less the middle of its range over nodes that take part, and the ground where that is 1;
+    ``work.shift`` is used as room. None of them in lanes, whose increments are given.
+    In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
+    these."""
     nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_diagonal = is_lumped(problem)
     scale = largest_force(is_diagonal, dynamic, nodes, work)
     if scheme.momentum > 0.0:
+        v = work.v
+        if takes_part is not None and travels:
+            v = work.shift
+            leave_travel(ground, work.v, takes_part, v)
         if is_diagonal:
-            momentum = largest_product(nodes.mass, work.v)
+            momentum = largest_product(nodes.mass, v)
         else:
-            multiply_masses(problem, work.v, work.momentum)
+            multiply_masses(problem, v, work.momentum)
             momentum = largest(work.momentum)
         scale = max(scale, scheme.momentum / dt * momentum)
+    if scheme.wm == 0.0:
+        pull = largest_pull(work.tangent.bar_tangent)
+        scale = where(scale > SELF_STRESSED * pull, scale, pull)
     return scale
+
+
+@called_kernel
+def leave_travel(ground: float, v: Floats, takes_part: Floats, relative: Floats) -> None:
+    """v (3n,) less the middle of its range, by component: the same in every frame that travels."""
+    for c in range(3):
+        low, high = (0.0, 0.0) if ground > 0.0 else (math.inf, -math.inf)
+        for dof in range(c, v.shape[0], 3):
+            if takes_part[dof] > 0.0:
+                low, high = min(low, v[dof]), max(high, v[dof])
+        for dof in range(c, v.shape[0], 3):
+            relative[dof] = v[dof] - 0.5 * (low + high)
+
+
+SELF_STRESSED = 1e-3
+"""Part of the largest force of a bar below which loads and reactions say nothing of the forces in a structure."""
+
+
+@number_kernel
+def largest_pull(bar_tangent: Floats) -> float:
+    """Largest component of the force of a bar (of a rod: of its multiplier)."""
+    value = 0.0
+    for e in range(bar_tangent.shape[1]):
+        size = max(abs(bar_tangent[P, e]), max(abs(bar_tangent[P + 1, e]), abs(bar_tangent[P + 2, e])))
+        value = max(value, abs(bar_tangent[PULL, e]) * size)
+    return value
 
 
 @number_kernel
@@ -281,8 +322,10 @@ def rod_strain(bars: Bars, work: Scratch) -> float:
     largest_one = 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        inverse = bars.constants[INV_LENGTH, e]
-        strain = abs(work.tangent.bar_tangent[GAP, e]) * inverse * inverse
+        inverse, gap = bars.constants[INV_LENGTH, e], work.tangent.bar_tangent[GAP, e]
+        if bars.kinds[e, 0] >= LEG:
+            gap = gap + work.tangent.bar_tangent[GAP, other_leg(e, bars)]
+        strain = abs(gap) * inverse * inverse
         largest_one = where(strain <= largest_one, largest_one, strain)
     return largest_one
 

@@ -58,11 +58,23 @@ from fem.solve.newton.arc import (
     set_factor,
     strays,
 )
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment
 from fem.solve.newton.gaps import changes
-from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, ROW, Loading, Motion, Nodes, Passage, Problem, Scratch
+from fem.solve.newton.groups import (
+    CONTROL,
+    LIMIT,
+    MEMORY,
+    ROW,
+    TAKES_PART,
+    Loading,
+    Motion,
+    Nodes,
+    Passage,
+    Problem,
+    Scratch,
+)
 from fem.solve.newton.iterate import (
     begin,
     correct,
@@ -140,7 +152,8 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     on_arc = arc.numbers[RADIUS] > 0.0
     has_blocks = work.tangent.block.shape[0] > 0 or nodes.artificial_stiffness.shape[0] > 0
     is_bare = problem.solver in CHAINS and not has_blocks
-    band, judged = limits[LIMIT.drift_fraction], control[CONTROL.judged]
+    band, judged, travels = limits[LIMIT.drift_fraction], control[CONTROL.judged], limits[LIMIT.time_error] > 0.0
+    takes_part = motion.origin[TAKES_PART]
     while control[CONTROL.increment] < end:
         k = control[CONTROL.increment]
         dt = loading.dt[k]
@@ -164,7 +177,9 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
                 return groups.NOT_FINITE
             else:
-                scale = scale_of(scheme, dt, problem, work) if limits[LIMIT.relative] >= 0.0 else 0.0
+                scale = 0.0
+                if limits[LIMIT.relative] >= 0.0:
+                    scale = scale_of(scheme, dt, travels, limits[LIMIT.ground], takes_part, problem, work)
                 good, flags = is_converged(limits, norm, scale, control[CONTROL.iteration], bars, motion, work)
                 if good and on_arc:
                     good = not strays(arc, motion.u, work.u)
@@ -181,13 +196,14 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                         continue
                 if good or control[CONTROL.iteration] >= limits[LIMIT.iterations]:
                     if limits[LIMIT.relative] < 0.0:
-                        scale = scale_of(scheme, dt, problem, work)
+                        scale = scale_of(scheme, dt, travels, limits[LIMIT.ground], takes_part, problem, work)
                     if not good:
                         control[CONTROL.worst] = worst(work.residual)
                         record.increments[k, ROW.norm] = norm / scale if scale > 0.0 else norm
                         return groups.NOT_CONVERGED
                     memory[MEMORY.closing_strain], memory[MEMORY.closing_norm] = strain, norm
-                    memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = scale, flags
+                    is_forceless = scheme.wm == 0.0 and scale <= limits[LIMIT.floor]  # of which nothing is a part
+                    memory[MEMORY.closing_scale], memory[MEMORY.closing_flags] = 0.0 if is_forceless else scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
                         time, families = loading.time[k + 1], problem.families
                         write_masses(families, time, nodes.place, work.u, work.state, nodes.directed_mass)
@@ -267,8 +283,10 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             error = close_increment(scheme, k, memory[MEMORY.closing_strain], problem, loading, motion, work)
             flags += snapped
             note_increment(k, control[CONTROL.iteration], norm, scale, flags, error, problem, thermal, motion, record)
+            if record.watched.shape[0] > 0:
+                note_ranges(problem, motion.u, memory, record)
             control[CONTROL.increment] += 1
-            if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
+            if scheme.wm != 0.0 and k >= judged and has_drifted(nodes, bars, motion, dt, error, band):
                 return groups.DRIFT
             low, level, high = limits[LIMIT.low_level], memory[MEMORY.level], limits[LIMIT.high_level]
             if limits[LIMIT.time_error] > 0.0 and not low <= level <= high:

@@ -30,8 +30,8 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense
-from fem.forces.laws import LINEAR
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense, turning
+from fem.forces.laws import LEG, LINEAR
 from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
@@ -108,7 +108,8 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
 
 @inner_kernel
 def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scratch) -> None:
-    """G a + |v_j - v_i|^2 into the gaps of the rods; ``secant``: in the middle of the increment that began at u0."""
+    """G a + |v_j - v_i|^2 (of branches over pulleys ``turning``) into the gaps of the rods; ``secant``: in the middle
+    of the increment that began at u0."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -116,7 +117,15 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
             for c in range(3):
                 work.tangent.bar_tangent[Q + c, e] = work.tangent.bar_tangent[P + c, e]
         rate = along(e, bars, work.a, work)
-        if bars.kinds[e, 0] != LINEAR:
+        if bars.kinds[e, 0] >= LEG:
+            wx, wy, wz = work.v[j] - work.v[i], work.v[j + 1] - work.v[i + 1], work.v[j + 2] - work.v[i + 2]
+            if secant:
+                wx = (work.u[j] - work.u[i] - u0[j] + u0[i]) / dt
+                wy = (work.u[j + 1] - work.u[i + 1] - u0[j + 1] + u0[i + 1]) / dt
+                wz = (work.u[j + 2] - work.u[i + 2] - u0[j + 2] + u0[i + 2]) / dt
+                rate += 0.5 * turning(e, u0, (wx, wy, wz), bars)
+            rate += (0.5 if secant else 1.0) * turning(e, work.u, (wx, wy, wz), bars)
+        elif bars.kinds[e, 0] != LINEAR:
             for c in range(3):
                 relative = work.v[j + c] - work.v[i + c]
                 if secant:

@@ -19,6 +19,7 @@ from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.forces.laws import BEYOND, LEG
 from fem.lanes import common, some, where
 from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
@@ -200,6 +201,9 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
                 size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
             pull *= bar_tangent[ALPHA, e]
             size *= abs(bar_tangent[ALPHA, e])
+        if bars.kinds[e, 0] >= LEG:
+            pull += work.pulls[FOUND, e]
+            size += abs(work.pulls[FOUND, e])
         for c in range(3):
             force = pull * bar_tangent[P + c, e] + t * (x[j + c] - x[i + c])
             about = size * abs(bar_tangent[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
@@ -217,6 +221,7 @@ def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> flo
         e = bars.rods[r]
         about = abs(bar_tangent[Q, e]) + abs(bar_tangent[Q + 1, e]) + abs(bar_tangent[Q + 2, e])
         largest = max(largest, abs(work.pulls[RIGHT, e]) + longest * about)
+    before, size_before = 0.0, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -225,6 +230,11 @@ def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> flo
             rest -= bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
             size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
         bar_tangent[GAP, e] = -rest
+        if bars.kinds[e, 0] == LEG:  # the other branch follows
+            before, size_before = rest, size
+            continue
+        if bars.kinds[e, 0] == BEYOND:
+            rest, size = rest + before, size + size_before
         is_worst = (size > 0.0) & (not abs(rest) <= error * size)
         error = where(is_worst, abs(rest) / where(size > 0.0, size, 1.0), error)
     return error

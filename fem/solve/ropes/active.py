@@ -25,7 +25,8 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH, heads, whole
+from fem.forces.laws import LEG
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, ROW, Loading, Motion, Record
 from fem.solve.rods import SAME_LENGTH, dense, over_independent
@@ -58,7 +59,7 @@ class ActiveSet(Watched):
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
-        motion.multiplier[self.ropes.bars[~self.taut]] = 0.0
+        motion.multiplier[whole(self.stages.first.bars, self.ropes.bars[~self.taut])] = 0.0
         self.step_run.stage = self.stages.of(self.taut)
 
     def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
@@ -133,7 +134,7 @@ class ActiveSet(Watched):
         stage = self.stages.of(np.ones(len(self.taut), np.bool_))
         evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
-        at, rods = positions(stage.bars.rods, self.ropes.bars), np.arange(len(stage.bars.rods))
+        at, rods = positions(heads(stage.bars), self.ropes.bars), np.arange(len(heads(stage.bars)))
         order = np.concatenate([at, np.setdiff1d(rods, at)])
         return np.asarray(rows[order])
 
@@ -158,7 +159,7 @@ class ActiveSet(Watched):
         restore(motion, saved)
         self.taut[:] = taut
         stage = step_run.stage = self.stages.of(taut)
-        motion.multiplier[self.ropes.bars[~taut]] = 0.0
+        motion.multiplier[whole(stage.bars, self.ropes.bars[~taut])] = 0.0
         is_fresh = taut & (motion.multiplier[self.ropes.bars] <= 0.0)
         fresh = self.ropes.bars[is_fresh]
         # Without a tension nothing resists across ropes: first guess as large as the forces that act. Stops push.
@@ -167,9 +168,11 @@ class ActiveSet(Watched):
         force = max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
         pulls = np.maximum(self.sense[is_fresh], 0.0) * force
         motion.multiplier[fresh] = pulls * stage.bars.constants[INV_LENGTH, fresh]
+        over = fresh[stage.bars.kinds[fresh, 0] == LEG]
+        motion.multiplier[over + 1] = motion.multiplier[over]
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
-            self.notice = hold_unrestrained(stage, step_run.step)[1]
+            self.notice = hold_unrestrained(stage, step_run.step, has_ropes=True)[1]
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:

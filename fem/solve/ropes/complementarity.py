@@ -60,7 +60,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.assembly.equations import Independent
 from fem.errors import ModelError
-from fem.forces.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH, heads
 from fem.linear.factors import refine
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods import dense, gaps, over_independent
@@ -99,6 +99,8 @@ def complementarity(
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
     compliance (r, r), right (r,) known to ``noise``, one_sided (r,); returns p (r,) and which act (r,).
     NoPulls: there are none."""
+    if len(right) == 1 and compliance[0, 0] > 0.0 and np.isfinite(right[0] / compliance[0, 0]):
+        return _alone(float(compliance[0, 0]), float(right[0]), bool(one_sided[0]))
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
     size, off = float(np.abs(load).max(initial=0.0)), np.zeros(len(load))
@@ -111,6 +113,14 @@ def complementarity(
             if off.max(initial=0.0) <= 0.0 and np.abs(pull).max(initial=0.0) <= LARGE * size:
                 return scale * _least(matrix, load, pull, one_sided, allowed), acts
     raise NoPulls(int(off.argmax()))
+
+
+def _alone(compliance: float, right: float, is_one_sided: bool) -> tuple[Floats, Flags]:
+    """The answer of one rope or rod, scaled as those of many."""
+    scale = 1.0 / np.sqrt(compliance)
+    acts = right > 0.0 or not is_one_sided
+    pull = scale * (scale * right * (1.0 / (scale * compliance * scale))) if acts else 0.0
+    return np.array([pull]), np.array([acts])
 
 
 def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed: Floats) -> Floats:
@@ -167,14 +177,14 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matri
     try:
         _move(stage, motion, now, mass, may_shorten)
     except NoPulls as error:
-        error.bar = int(stage.bars.rods[error.worst])
+        error.bar = int(heads(stage.bars)[error.worst])
         raise
     write_energies(stage, motion, now)
 
 
 def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients of its start."""
-    square, network = 1.0 / stage.bars.constants[INV_LENGTH, stage.bars.rods] ** 2, Network(stage, mass)
+    square, network = 1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2, Network(stage, mass)
     for _ in range(MOST_MOVES):
         gap, strain = gaps(stage)
         off = np.where(may_shorten, np.maximum(strain, 0.0), np.abs(strain))
@@ -206,7 +216,7 @@ class Network:
         self.answer: Floats = self.solve(self.rows.T)
         self.compliance: Floats = self.rows @ self.answer
         if np.any(np.diag(self.compliance) <= 0.0):
-            e = int(stage.bars.rods[int(np.argmin(np.diag(self.compliance)))])
+            e = int(heads(stage.bars)[int(np.argmin(np.diag(self.compliance)))])
             raise ModelError(
                 f"{stage.system.name_bar(e)} is a rope or rod without mass at its free nodes: give them mass "
                 "(*DENSITY, *MASS)"
@@ -343,26 +353,36 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
     size = float((np.sqrt(cones.step) * np.abs(right)).max())
     allowed = EXACT * size + np.sqrt(cones.step) * noise
     allowed[:count][~one_sided] *= HELD
-    best, off, angles = found, np.full(len(right), np.inf), cones.first_angles()
+    best, off, angles = found, np.full(len(right), np.inf), np.zeros((0, 0))
     for turn in range(TURNS):
         if turn:
+            angles = angles if turn > 1 else cones.first_angles()
             start = cones.faceted(angles)
             if start is None:
                 break
             found = start
             angles = np.column_stack([angles, cones.angles(found)])
         for _ in range(STEPS):
-            rest = cones.rest(found)
+            rest, cut = cones.rest(found)
             now = np.abs(rest) / np.sqrt(cones.step) - allowed
             if now.max() <= 0.0:
                 return found, False
             if now.max() < off.max():
                 best, off = found, now
-            found = found - cones.newton(found, rest)
+            found = found - cones.newton(found, rest, cut)
     if turn > 1 and off.max() <= ROUGH * size:
         return best, True
     worst = int(off.argmax())
     raise NoPulls(worst if worst < count else int(slips.contact[worst - count]), why=JAMS if turn == 1 else UNFOUND)
+
+
+class Cut(NamedTuple):
+    """y (c + 2f,); lengths of the tangents of each contact (f,), the most they may have, the fraction that stays."""
+
+    y: Floats
+    size: Floats
+    most: Floats
+    fraction: Floats
 
 
 class Cones:
@@ -383,33 +403,30 @@ class Cones:
         size[self.tangents] = size[self.tangents].sum(axis=0)
         self.step: Floats = 1.0 / np.where(size > 0.0, size, normal)
 
-    def rest(self, z: Floats) -> Floats:
-        """z - P(y)."""
-        found = z - self.step * (self.matrix @ z - self.right)
-        found[self.tangents] *= self._cut(found)[2]
-        found[self.bounded] = np.maximum(found[self.bounded], 0.0)
-        return np.asarray(z - found)
-
-    def _cut(self, y: Floats) -> tuple[Floats, Floats, Floats]:
-        """Lengths of the tangents of each contact (f,), the most they may have, and the fraction that stays."""
-        size = np.hypot(*y[self.tangents])
-        most = self.coefficient * np.maximum(y[self.contact], 0.0)
-        return size, most, np.where(size > most, most / np.where(size > 0.0, size, 1.0), 1.0)
-
-    def newton(self, z: Floats, rest: Floats) -> Floats:
-        """What to take from z: J^-1 rest, J = 1 - dP/dy (1 - r W)."""
+    def rest(self, z: Floats) -> tuple[Floats, Cut]:
+        """z - P(y), and what y is cut to."""
         y = z - self.step * (self.matrix @ z - self.right)
+        size, most = np.hypot(*y[self.tangents]), self.coefficient * np.maximum(y[self.contact], 0.0)
+        fraction = np.where(size > most, most / np.where(size > 0.0, size, 1.0), 1.0)
+        found = y.copy()
+        found[self.tangents] *= fraction
+        found[self.bounded] = np.maximum(found[self.bounded], 0.0)
+        return z - found, Cut(y, size, most, fraction)
+
+    def newton(self, z: Floats, rest: Floats, cut: Cut) -> Floats:
+        """What to take from z: J^-1 rest, J = 1 - dP/dy (1 - r W)."""
+        y, size, most, fraction = cut
         turned = np.eye(len(z)) - self.step[:, None] * self.matrix
         moved = turned.copy()
         moved[self.bounded[y[self.bounded] <= 0.0]] = 0.0
-        size, most, fraction = self._cut(y)
         slides = np.flatnonzero(size > most)
-        at, way = self.tangents[:, slides], y[self.tangents[:, slides]] / size[slides]
-        along = np.einsum("ak,akj->kj", way, turned[at])
-        push = np.where(most[slides] > 0.0, self.coefficient[slides], 0.0)[:, None] * turned[self.contact[slides]]
-        for axis in range(2):
-            across = turned[at[axis]] - way[axis][:, None] * along
-            moved[at[axis]] = fraction[slides][:, None] * across + way[axis][:, None] * push
+        if len(slides):
+            at, way = self.tangents[:, slides], y[self.tangents[:, slides]] / size[slides]
+            along = np.einsum("ak,akj->kj", way, turned[at])
+            push = np.where(most[slides] > 0.0, self.coefficient[slides], 0.0)[:, None] * turned[self.contact[slides]]
+            for axis in range(2):
+                across = turned[at[axis]] - way[axis][:, None] * along
+                moved[at[axis]] = fraction[slides][:, None] * across + way[axis][:, None] * push
         jacobian = np.eye(len(z)) - moved
         try:
             found = np.linalg.solve(jacobian, rest)

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.forces.bar import heads
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.gaps import AWAY
 from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Loading, Motion, Record
-from fem.solve.rope_states import gaps_of, positions
+from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.instants import ALLOWED, Switched
 from fem.solve.ropes.watched import Failed, copy_of, restore
@@ -139,8 +140,7 @@ class Events(Switched):
             moved |= fresh
             stage = self.stages.of(basis | moved)
             chunk = loading_at(stage, motion, now)
-            at = positions(stage.bars.rods, self.ropes.bars[moved])
-            move_to_nearest(stage, motion, chunk, self.mass, np.isin(np.arange(len(stage.bars.rods)), at))
+            move_to_nearest(stage, motion, chunk, self.mass, np.isin(heads(stage.bars), self.ropes.bars[moved]))
             long = self._gaps(motion) > ALLOWED * self.length**2  # others, which those have moved
             fresh = long & self.can_pull & ~basis & ~self.taut & ~moved
 

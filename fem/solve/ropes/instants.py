@@ -23,14 +23,14 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.errors import ModelError
-from fem.forces.bar import INV_LENGTH, RESTITUTION, senses
+from fem.forces.bar import INV_LENGTH, RESTITUTION, heads, rows_of, senses, whole
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
 from fem.solve.rope_states import Stages, positions
 from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, write_reactions
+from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, spend, write_reactions
 from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -82,7 +82,7 @@ class Instant:
         mass: Matrix,
     ) -> None:  # fmt: skip
         self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
-        motion.multiplier[stages.ropes] = 0.0
+        motion.multiplier[whole(self.stage.bars, stages.ropes)] = 0.0
         self.known = np.zeros(len(motion.a))
         supported = np.flatnonzero(self.stage.nodes.dof_kind == 0)
         _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
@@ -91,8 +91,9 @@ class Instant:
         self.network = Network(self.stage, mass)
         (self.mine,) = np.nonzero(near)
         self.taut, self.basis = taut[self.mine], basis[self.mine]
-        self.at = positions(self.stage.bars.rods, stages.ropes)[self.mine]
-        self.one_sided = np.zeros(len(self.stage.bars.rods), np.bool_)
+        self.rods = heads(self.stage.bars)
+        self.at = positions(self.rods, stages.ropes)[self.mine]
+        self.one_sided = np.zeros(len(self.rods), np.bool_)
         self.one_sided[self.at] = True
         self.is_stop = senses(self.stage.bars, stages.ropes[near]) < 0.0
         self.hidden = 0.0
@@ -206,14 +207,15 @@ class Instant:
         free = self.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
-        right = multiply(stage, free) + centripetal(stage.bars, motion.v)
+        right = multiply(stage, free) + centripetal(stage.bars, motion.u, motion.v)
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
-        rest = np.where(acts, multiply(stage, motion.a) + centripetal(stage.bars, motion.v), 0.0)
+        spend(stage, motion)
+        rest = np.where(acts, multiply(stage, motion.a) + centripetal(stage.bars, motion.u, motion.v), 0.0)
         self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
-        motion.multiplier[stage.bars.rods] += pull
+        motion.multiplier[stage.bars.rods] += pull[rows_of(stage.bars)]
         motion.force[:] += multiply_transposed(stage, pull)
         write_reactions(stage, motion, self.chunk)
         return acts[self.at], basis[self.at]
@@ -221,7 +223,7 @@ class Instant:
     def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
         """Pulls of the chosen rods and ropes, and which of them act. right (r,): made of G x, x (3n,)."""
         (rows,) = np.nonzero(chosen)
-        length = 1.0 / self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods[rows]]
+        length = 1.0 / self.stage.bars.constants[INV_LENGTH, self.rods[rows]]
         noise = RESTING * length * float(np.abs(x).max(initial=0.0))
         pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
         try:
@@ -229,15 +231,15 @@ class Instant:
                 self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows], noise
             )
         except NoPulls as error:
-            raise NoPulls(error.worst, int(self.stage.bars.rods[rows[error.worst]])) from None
+            raise NoPulls(error.worst, int(self.rods[rows[error.worst]])) from None
         return pull, acts
 
     def _verify(self, off: Floats, size: float) -> None:
         """NoPulls where rates of lengths (rods and ropes) are off from what they should be; size: of what changes."""
-        relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods]
+        relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.rods]
         if relative.max(initial=0.0) > EXACT * size:
             worst = int(relative.argmax())
-            raise NoPulls(worst, int(self.stage.bars.rods[worst]))
+            raise NoPulls(worst, int(self.rods[worst]))
 
 
 ZENO = 1e-3
@@ -490,7 +492,7 @@ class Shares:
     def put_in(self, motion: Motion, taut: Flags, now: float) -> None:
         """Multipliers, forces and reactions of all ropes that are taut (r,), in place of those the march follows."""
         stage = self.stages.of(taut)
-        rods, equations = stage.bars.rods, stage.equations
+        rods, row, equations = heads(stage.bars), rows_of(stage.bars), stage.equations
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
         evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
@@ -498,7 +500,7 @@ class Shares:
         pull = motion.multiplier[rods]
         found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
         change = multiply_transposed(stage, found - pull)
-        motion.multiplier[rods] = found
+        motion.multiplier[stage.bars.rods] = found[row]
         motion.force[:] += change
         np.add.at(
             change, equations.master, equations.factor * change[np.repeat(equations.slave, np.diff(equations.start))]

@@ -30,6 +30,7 @@ Dynamical Systems (2008), ch. 10.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -40,8 +41,9 @@ from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
 from fem.forces.protocol import GIVEN, TAKEN
+from fem.solve.momenta import kept_momenta
 from fem.solve.newton import evaluate, groups
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
@@ -51,6 +53,22 @@ from fem.solve.ropes.instants import SLOW, SettingOff
 from fem.solve.ropes.watched import event_of
 from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
+
+T = TypeVar("T")
+
+
+class Last(Generic[T]):
+    """The last answer, which is that of the next question too where it is the same: most increments change nothing."""
+
+    def __init__(self) -> None:
+        self._asked: object = None
+        self._answer: T | None = None
+
+    def of(self, question: object, answer: Callable[[], T]) -> T:
+        """The answer, found anew where the question is another one."""
+        if self._answer is None or question != self._asked:
+            self._asked, self._answer = question, answer()
+        return self._answer
 
 
 class Law:
@@ -66,15 +84,18 @@ class Law:
         self.lengths, self.near, self.v0, self.restitution = lengths, near, v0, restitution
         self.one_sided, self.slips = one_sided, lengths.slips(near, len(u))
         self.whose = np.concatenate([np.arange(len(near)), self.slips.contact])
-        rows, _ = lengths.gradients(near, u)
+        self.u, self.turns = u, not lengths.is_linear[near].all()
+        rows = self.gradients(u)[0][: len(near)]
         self.rate: Floats = rows @ v0
         speed = np.sqrt(lengths.square[near]) * float(np.abs(v0).max(initial=0.0))
         self.comes: Flags = one_sided & ~holds & (self.rate > SLOW * speed)
         self.arrives = self.comes.copy()
-        self.start = lengths.relative(near, u)
 
     def gradients(self, u: Floats) -> tuple[Floats, Floats]:
-        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones."""
+        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones; one pair where none turns."""
+        return self._gradients(u) if self.turns else self.lengths.unturned(self.near, lambda: self._gradients(u))
+
+    def _gradients(self, u: Floats) -> tuple[Floats, Floats]:
         both = zip(self.lengths.gradients(self.near, u), (self.slips.rows, self.slips.reduced), strict=True)
         rows, reduced = (np.concatenate(parts) if len(parts[1]) else parts[0] for parts in both)
         return rows, reduced
@@ -83,7 +104,7 @@ class Law:
         """(c + 2f,) what G v1 may be at most (rods, and T v1 without sliding: is), given how the last guess ends."""
         bound = -(rows[: len(self.near)] @ self.v0)
         if self.arrives.any():
-            moved = self.lengths.relative(self.near, u1) - self.start
+            moved = self.lengths.relative(self.near, u1) - self.lengths.relative(self.near, self.u)
             turn = 0.5 * self.lengths.sense[self.near] * (moved * self.lengths.relative(self.near, v1)).sum(1)
             wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
             bound = np.where(self.one_sided, np.maximum(wanted, bound), wanted)
@@ -99,6 +120,47 @@ def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
 
 
 @kernel
+def begin(k: int, through: Passage, v0: Floats) -> None:
+    """Trial state and what stays known in increment k; the first velocities v0 (3n,)."""
+    problem, loading, motion, work = through.problem, through.loading, through.motion, through.work
+    dt, nodes, supports = loading.dt[k], problem.nodes, loading.support_dofs
+    for dof in range(v0.shape[0]):
+        v0[dof] = motion.v[dof]
+    for s in range(supports.shape[0]):
+        v0[supports[s]] = loading.support_start[k, s]
+    expand(problem.equations, v0)
+    evaluate.combine(loading.vectors, loading.weighted, k, work.load)
+    if nodes.directed_mass.shape[0] > 0:
+        evaluate.foresee_masses(through.scheme, k, problem, loading, motion, work.momentum)
+    evaluate.inertia_forces(problem, v0, v0, work.inertia, work.damping_force)
+    for dof in range(v0.shape[0]):
+        work.known_force[dof] = work.load[dof]
+        work.u[dof], work.v[dof] = motion.u[dof], -nodes.mask[dof] * v0[dof]
+        work.a[dof] = -2.0 / dt * nodes.mask[dof] * v0[dof]
+    for dof in range(nodes.damping.shape[0]):
+        work.known_force[dof] -= 0.5 * work.damping_force[dof]
+    for s in range(supports.shape[0]):
+        dof = supports[s]
+        work.u[dof], work.v[dof] = loading.support_u[k, s], loading.support_v[k, s]
+        work.a[dof] = loading.support_a[k, s]
+    expand(problem.equations, work.u)
+    expand(problem.equations, work.v)
+    expand(problem.equations, work.a)
+
+
+@kernel
+def linearise(k: int, through: Passage) -> float:
+    """Forces without those of ropes and rods, what is out of balance, and the tangent; returns the stored energy."""
+    problem, loading, work = through.problem, through.loading, through.work
+    for e in range(work.multiplier.shape[0]):
+        work.multiplier[e] = 0.0
+    strain: float = evaluate.evaluate_increment(through.scheme, k, problem, loading, through.motion, work)
+    residual(through.scheme, problem, work)
+    nodal_blocks(through.scheme, loading.dt[k], problem, work)
+    return strain
+
+
+@kernel
 def close_with_losses(k: int, iterations: int, strain: float, lost: float, through: Passage) -> float:
     """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
     problem, loading, motion = through.problem, through.loading, through.motion
@@ -107,6 +169,8 @@ def close_with_losses(k: int, iterations: int, strain: float, lost: float, throu
     error += lost
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, through.record)
+    if through.record.watched.shape[0] > 0:
+        note_ranges(problem, motion.u, motion.memory, through.record)
     return error
 
 
@@ -134,14 +198,19 @@ QUICKER = 1e-2
 """Fraction of the kinetic energy that may be given back to the motion of an increment."""
 
 
-def take_from_motion(stage: StepSystem, energy: float) -> float:
-    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was."""
+def take_from_motion(stage: StepSystem, energy: float, drift: Floats | None = None) -> float:
+    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was.
+    drift (3n,): the part of them that goes with momenta that stay"""
+    if energy == 0.0:
+        return 0.0
     work = stage.work
-    evaluate.multiply_masses(stage.problem, work.v, work.momentum)
-    kinetic = 0.5 * float(work.v @ work.momentum)
+    own = work.v if drift is None else work.v - drift
+    evaluate.multiply_masses(stage.problem, own, work.momentum)
+    kinetic = 0.5 * float(own @ work.momentum)
     taken = min(max(energy, -QUICKER * kinetic), kinetic)
     if kinetic > 0.0:
-        work.v[:] *= np.sqrt(1.0 - taken / kinetic)
+        own *= np.sqrt(1.0 - taken / kinetic)
+        work.v[:] = own if drift is None else own + drift
     return taken
 
 
@@ -155,6 +224,11 @@ class Lengths:
         self.sense: Floats = bar.senses(bars, index)
         self.is_linear = bars.kinds[index, 0] == LINEAR
         self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
+        self._slips, self._unturned = Last[Slips](), Last[tuple[Floats, Floats]]()
+
+    def unturned(self, chosen: Ints, found: Callable[[], tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+        """Gradients of some that are all geometrically linear, as ``found`` once."""
+        return self._unturned.of(chosen.tobytes(), found)
 
     def gaps(self, u: Floats) -> Floats:
         """(l^2 - L0^2)/2, of stops minus that."""
@@ -173,6 +247,10 @@ class Lengths:
         return self._spread(e, self.sense[chosen][:, None] * way, len(u))
 
     def slips(self, chosen: Ints, size: int) -> Slips:
+        """``_slips_of`` some of them, found once for those of before."""
+        return self._slips.of(chosen.tobytes(), lambda: self._slips_of(chosen, size))
+
+    def _slips_of(self, chosen: Ints, size: int) -> Slips:
         """Those of the planes with friction among some of them; size: number of dofs.
 
         The first tangent lies across the axis that the normal is least along: in plane models the second lies in them.
@@ -232,6 +310,10 @@ class Moreau(Marcher):
         self.holds: Flags = self.pulls.copy()
         self.spare, self.trouble = 0.0, "its iteration did not converge"
         self.happened: list[tuple[int, int, str, float]] = []
+        self.kept = kept_momenta(stage)
+        self._inverse = Last[Callable[[Floats], Floats]]()
+        self._answered: tuple[object, ...] = ()
+        self._along = self._compliance = np.zeros((0, 0))
         self.creeps = False
 
     def refuse(self, held: Ints, motion: Motion) -> None:
@@ -280,7 +362,9 @@ class Moreau(Marcher):
                 return groups.NOT_CONVERGED
             control[CONTROL.increment] += 1
             dt = float(chunk.dt[k])
-            if k >= control[CONTROL.judged] and has_drifted(self.stage.bars, motion, dt, error, fraction):
+            if k >= control[CONTROL.judged] and has_drifted(
+                self.stage.nodes, self.stage.bars, motion, dt, error, fraction
+            ):
                 return groups.DRIFT
         return groups.DONE
 
@@ -288,7 +372,11 @@ class Moreau(Marcher):
         """One increment; its energy error, None where it finds no solution."""
         chunk, motion, work = through.loading, through.motion, through.work
         stage, dt, lengths = self.stage, float(chunk.dt[k]), self.lengths
-        middle, v0 = self._begin(k, dt, chunk, motion)
+        v0 = np.empty(len(motion.u))
+        begin(k, through, v0)
+        middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
+        if len(stage.bars.off_mass):
+            work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
         one_sided = self.one_sided[near]
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
@@ -300,13 +388,10 @@ class Moreau(Marcher):
             if iterations == most:
                 return None
             iterations += 1
-            work.multiplier[:] = 0.0
-            evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
-            residual(stage.coefficients, stage.problem, work)
+            linearise(k, through)
             solve = self._factor(dt)
-            change, along = solve(work.residual[lengths.dofs.unknown]), solve(reduced.T)
+            change, (along, compliance) = solve(work.residual[lengths.dofs.unknown]), self._answer(solve, reduced, dt)
             if len(near):
-                compliance = 2.0 / dt * (reduced @ along)
                 if np.diag(compliance).min() < 0.0:
                     self.trouble = "bars buckle within it"
                     return None
@@ -332,32 +417,11 @@ class Moreau(Marcher):
                 rows, reduced = law.gradients(0.5 * (motion.u + work.u))
                 bound = law.bound(rows, work.u, work.v)
         lag = support_lag(k, chunk, motion.u, v0)
-        expand(stage.equations, lag)
+        if len(stage.equations.slave):
+            expand(stage.equations, lag)
         loss = pull * (rows @ (work.u - motion.u - dt * lag))
         motion.energies[ENERGY.work] -= dt * float(pull @ (rows @ lag))
         return self._finish(k, through, law, rows, pull, loss, iterations)
-
-    def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
-        """Trial state and what stays known; the displacements at which lengths are judged, and the first velocities."""
-        stage, work, supports = self.stage, self.stage.work, chunk.support_dofs
-        v0 = motion.v.copy()
-        v0[supports] = chunk.support_start[k]
-        expand(stage.equations, v0)
-        evaluate.combine(chunk.vectors, chunk.weighted, k, work.load)
-        if len(stage.nodes.directed_mass):
-            evaluate.foresee_masses(stage.coefficients, k, stage.problem, chunk, motion, work.momentum)
-        evaluate.inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
-        work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
-        moving = stage.nodes.mask
-        work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
-        work.u[supports], work.v[supports] = chunk.support_u[k], chunk.support_v[k]
-        work.a[supports] = chunk.support_a[k]
-        middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
-        for field in (work.u, work.v, work.a):
-            expand(stage.equations, field)
-        if len(stage.bars.off_mass):
-            work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
-        return middle, v0
 
     def _finish(
         self, k: int, through: Passage, law: Law, rows: Floats, pull: Floats, loss: Floats, iterations: int
@@ -365,9 +429,7 @@ class Moreau(Marcher):
         """Forces of the increment, positions corrected, energy balance closed."""
         stage, near, count = self.stage, law.near, len(law.near)
         chunk, motion, work = through.loading, through.motion, through.work
-        work.multiplier[:] = 0.0
-        strain = evaluate.evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
-        residual(stage.coefficients, stage.problem, work)  # inertia and damping of the end
+        strain = linearise(k, through)  # inertia and damping of the end
         work.multiplier[self.index[near]] = pull[:count]
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
@@ -380,6 +442,8 @@ class Moreau(Marcher):
         if not self._correct(float(chunk.dt[k])):
             return None
         move = work.u - before
+        quicker, drift = self._keep_momenta(float(chunk.dt[k]), motion.u, before, rows[:count].T @ pull[:count])
+        taken -= quicker
         if np.any(move):
             strain, given = put_in(k, stage, through, move, strain)
             if np.any(chunk.support_u[k] != motion.u[chunk.support_dofs]):
@@ -389,11 +453,24 @@ class Moreau(Marcher):
         lent = min(rubs, max(-taken, 0.0))  # friction that goes the wrong way for a moment is none
         taken, rubs = taken + lent, rubs - lent
         if taken < 0.0 or not np.any(law.arrives):
-            taken += take_from_motion(stage, -taken)
+            taken += take_from_motion(stage, -taken, drift)
             motion.energies[ENERGY.work] -= min(taken, 0.0)  # what rests cannot give it
             taken = max(taken, 0.0)
         self._note(k, law, pull[:count], loss[:count], taken, rubbed)
         return float(close_with_losses(k, iterations, strain, taken + rubs, through))
+
+    def _keep_momenta(self, dt: float, u: Floats, before: Floats, pull: Floats) -> tuple[float, Floats | None]:
+        """Rigid velocities that give back what the correction of positions, and pulls along the gradients of an earlier
+        guess, took of momenta that stay. The energy that they put in, and the velocity (3n,) that goes with these
+        momenta (None: there are none). before, pull (3n,): positions before the correction; force of ropes and rods"""
+        work, kept, place = self.stage.work, self.kept, self.stage.nodes.place
+        if kept is None or not (pull.any() or np.any(work.u != before)):
+            return 0.0, None
+        momentum, now = kept.momentum(work.v), kept.motions(place + work.u)
+        wanted = kept.motions(place + before) @ momentum + dt * kept.motions(place + 0.5 * (u + before)) @ pull
+        change, drift = kept.rigid(now, np.column_stack([wanted - now @ momentum, wanted]))
+        work.v[:] += change
+        return float(change @ (momentum + 0.5 * kept.momentum(change))), drift
 
     def _correct(self, dt: float) -> bool:
         """Move the trial positions until no rope is too long, and rods and ropes that pull have their lengths."""
@@ -426,17 +503,35 @@ class Moreau(Marcher):
         return self.stage.system.name_bar(int(self.index[r]))
 
     def _factor(self, dt: float) -> Callable[[Floats], Floats]:
-        """The inverse of the effective tangent over the independent dofs, as a function."""
-        stage, work = self.stage, self.stage.work
+        """The inverse of the effective tangent over the independent dofs, as a function; the same one while the tangent
+        is the same."""
         if not self.is_coupled:
-            damping = stage.nodes.damping[self.lengths.dofs.unknown] if len(stage.nodes.damping) else 0.0
-            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.dofs.unknown] + damping / dt
-            return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
+            return self._quotient(dt)
+        values = self.stage.tangent.values(self.stage.work)
+        return self._inverse.of(values.tobytes(), self._factored)
+
+    def _factored(self) -> Callable[[Floats], Floats]:
         from scipy.sparse.linalg import splu
 
-        nodal_blocks(stage.coefficients, dt, stage.problem, work)
-        solve: Callable[[Floats], Floats] = splu(stage.tangent.matrix(work).tocsc()).solve
+        solve: Callable[[Floats], Floats] = splu(self.stage.tangent.matrix(self.stage.work).tocsc()).solve
         return solve
+
+    def _quotient(self, dt: float) -> Callable[[Floats], Floats]:
+        nodes, unknown = self.stage.nodes, self.lengths.dofs.unknown
+        damping = nodes.damping[unknown] if len(nodes.damping) else 0.0
+        diagonal = 2.0 / dt**2 * nodes.mass[unknown] + damping / dt
+        return self._inverse.of(
+            diagonal.tobytes(), lambda: lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
+        )
+
+    def _answer(self, solve: Callable[[Floats], Floats], reduced: Floats, dt: float) -> tuple[Floats, Floats]:
+        """K^-1 G^T and the compliance 2/dt G K^-1 G^T of gradients ``reduced``; of before for the same."""
+        if not (
+            self._answered and self._answered[0] is solve and self._answered[1] is reduced and dt == self._answered[2]
+        ):
+            self._answered, self._along = (solve, reduced, dt), solve(reduced.T)
+            self._compliance = 2.0 / dt * (reduced @ self._along)
+        return self._along, self._compliance
 
     def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.

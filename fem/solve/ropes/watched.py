@@ -15,7 +15,7 @@ from fem.runs.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.gaps import excesses, peaks
 from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Loading, Motion, Record, Ropes
-from fem.solve.rods import SAME_LENGTH
+from fem.solve.rods import SAME_LENGTH, stretch_of
 from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.state import StepState
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
@@ -74,7 +74,8 @@ class Watched:
             if self.stages.first.system.node_at_plane(int(self.ropes.bars[r])):
                 raise ModelError(f"{name} is {strain[r] * self.length[r]:.6g} below it at the start of the step")
             what = "rope" if self.sense[r] > 0.0 else "stop"
-            distance = self.length[r] * np.sqrt(max(0.0, 1.0 + 2.0 * self.sense[r] * strain[r]))
+            index, bars = int(self.ropes.bars[r]), self.stages.first.bars
+            distance = self.length[r] * stretch_of(bars, index, float(self.sense[r] * strain[r]))
             raise ModelError(
                 f"{name} is a {what} of length {self.length[r]:.9g}, but its nodes are {distance:.9g} apart "
                 "at the start of the step"

@@ -4,8 +4,8 @@ Cables with dead loads above planes have one equilibrium without friction (``lin
 any start. What a stream, water or springs do to them is taken as a load at the place that was found last, until both
 agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. Where such a
 load changes, its node is drawn back to where it was found last, by the steepest slope seen: that leaves the place
-where both agree as it is, and shortens the way. All the rest is left to the march: what is laid is where it begins,
-not its answer; where it does not arrive from there, it begins from closer.
+where both agree as it is, and shortens the way. All the rest, as stiffness in bending and compression, is left to the
+march: what is laid is where it begins, not its answer; where it does not arrive from there, it begins from closer.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.assembly.equations import reduction
 from fem.forces import bar, seabed
 from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.families import FAMILIES, acting
 from fem.forces.fluid import FLUID
 from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LOG
@@ -34,6 +35,8 @@ AGREED = (1e-2, 1e-3, 1e-4, 1e-6)
 """Parts of the largest load by which these may still change where the march begins, one after the other."""
 SHORT = 1e-2
 """Way over the length of a bar, below which no slope of forces is taken."""
+APART = (seabed.SEABED, BENDING, BENDING_DAMPING)
+"""Families that are no load: planes are those of the network, and cables have nothing against bending."""
 DEPTH_OF_MIXING = 5
 """Passes from which the next one is made."""
 FAINT = 1e-6
@@ -45,12 +48,13 @@ LAID = (
 
 
 def may_be_laid(stage: StepSystem) -> bool:
-    """Statics of cables, linear springs between dofs, fluid and planes alone."""
+    """Statics of cables and lines that the reader laid, linear springs between dofs, fluid and planes alone. What they
+    have against bending and compression is left to the march."""
     bars, system = stage.bars, stage.system
     kinds = {(int(strain), int(law)) for strain, law in bars.kinds}
     known = {(strain, BILINEAR) for strain in (GREEN, ENGINEERING, LOG)}
     constants, there = bars.constants, _standing(stage)
-    others = any(family not in (seabed.SEABED, FLUID, ADDED_MASS) for family, _ in acting(system.families))
+    others = any(family not in (*APART, FLUID, ADDED_MASS) for family, _ in acting(system.families))
     beds = [own for family, own in acting(system.families) if family is seabed.SEABED]
     return bool(
         not stage.is_dynamic
@@ -62,7 +66,7 @@ def may_be_laid(stage: StepSystem) -> bool:
         and not system.expansions
         and not constants[bar.STRESS0].any()
         and (constants[bar.YOUNG] * constants[bar.PLUS] > 0.0)[there].all()
-        and (constants[bar.MINUS][there] == 0.0).all()
+        and ((constants[bar.MINUS] == 0.0) | _hanging(stage))[there].all()
         and not any(own.numbers[:, seabed.RADIUS].any() for own in beds)
     )
 
@@ -170,6 +174,13 @@ def _rubs(stage: StepSystem, lying: Lying, motion: Motion, net: Network, limit: 
     return Rubs(nodes, along, anchor, limit[those], lying.numbers[those, seabed.SLIP])
 
 
+def _hanging(stage: StepSystem) -> Flags:
+    """(m,) bars of lines that the reader laid."""
+    model = stage.system.model
+    labels = np.concatenate([np.zeros(0, np.int64), *(line.labels for line in model.laid)])
+    return np.asarray(np.isin(model.mesh.node_labels, labels)[stage.bars.nodes].all(axis=1))
+
+
 def _standing(stage: StepSystem) -> Floats:
     """(m,) whether bars are there at all."""
     return np.asarray(stage.bars.constants[bar.AREA] > 0.0)
@@ -179,7 +190,7 @@ def _pushed(stage: StepSystem, motion: Motion, time: float, thermal: Floats) -> 
     """(n, 3) force of streams, water and springs at the trial displacement."""
     owns = stage.system.families
     apart = owns and tuple(
-        own._replace(nodes=own.nodes[:0]) if family is seabed.SEABED else own
+        own._replace(nodes=own.nodes[:0]) if family in APART else own
         for family, own in zip(FAMILIES, owns, strict=True)
     )
     constants = stage.bars.constants.copy()

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Sparse
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError, listed
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
-from fem.linear.factors import negative_pivots, start_vector, symmetric_factor
+from fem.linear.factors import start_vector
+from fem.linear.inertia import Spectrum
 from fem.model import Step
 from fem.model.curves import Curve
 from fem.solve.newton.groups import Motion, Nodes, Scratch
@@ -47,6 +48,8 @@ def softest(stage: StepSystem, motion: Motion, now: float) -> tuple[int, float]:
 
 def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int) -> None:
     """ModelError where the tangent at the start of a static step is singular."""
+    if stage.loose:
+        raise ModelError(stage.loose)
     dof, fraction = softest(stage, motion, now)
     if fraction < MECHANISM:
         raise ModelError(
@@ -56,25 +59,14 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
         )
 
 
-def instability_notice(stage: StepSystem) -> str:
+def instability_notice(stage: StepSystem, known: int | None) -> str:
     """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one, and
-    free bodies, whose weight may lie above what holds them."""
+    free bodies, whose weight may lie above what holds them. known: negative eigenvalues, where they are counted"""
     work, has_bodies = stage.work, bool(stage.system.model.corners)
     is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)
-    if not (is_pressed or has_bodies):
+    if known is None and not (is_pressed or has_bodies):
         return ""
-    from fem.linear.sparse import bordered
-
-    # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-    nodes = stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
-    problem = stage.problem._replace(nodes=(careful_nodes(stage) if has_bodies else None) or nodes)
-    nodal_blocks(stage.coefficients, 1.0, problem, work)
-    matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
-    stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
-    # What rods let move is as stiff as with very stiff bars in their places.
-    largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
-    factor = symmetric_factor((stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc())
-    count = negative_pivots(factor) if factor is not None else 0
+    count = Spectrum(static_tangent(stage)).negative if known is None else known
     if count <= 0:
         return ""
     return (
@@ -82,6 +74,28 @@ def instability_notice(stage: StepSystem) -> str:
         f"{'s' if count > 1 else ''} ({'a body topples' if has_bodies else 'bars in compression buckle'}); the real "
         "structure will not stay there"
     )
+
+
+def static_tangent(stage: StepSystem) -> Sparse:
+    """The tangent of statics at the state in ``stage.work`` over the independent dofs (CSC), for its inertia.
+
+    Held directions count with next to nothing, so that a hinge that buckles there is seen; rigid motions as they are
+    held; what rods let move is as stiff as with very stiff bars in their places.
+    """
+    from fem.linear.sparse import bordered
+
+    work, nodes = stage.work, stage.nodes
+    careful = careful_nodes(stage) if stage.system.model.corners else None
+    held, rigid = nodes.artificial_stiffness, stage.rigid
+    faint = 1e-12 * (held - rigid) + rigid if len(rigid) else 1e-12 * held
+    nodes = careful or nodes._replace(artificial_stiffness=faint)
+    nodal_blocks(stage.coefficients, 1.0, stage.problem._replace(nodes=nodes), work)
+    matrix, open_dofs = bordered(stage.tangent, work).tocsc(), len(stage.tangent.independent)
+    if matrix.shape[0] == open_dofs:
+        return matrix
+    stiffness, pulls = matrix[:open_dofs, :open_dofs], matrix[:open_dofs, open_dofs:]
+    largest = float(np.abs(stiffness.data).max(initial=0.0)) / (float((pulls.data**2).max(initial=0.0)) or 1.0)
+    return (stiffness + RATHER_STIFF * largest * (pulls @ pulls.T)).tocsc()
 
 
 def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
@@ -114,11 +128,14 @@ NO_STIFFNESS = 1e-14
 CAUTION, FLOOR = 2.0, 1e-10
 """Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
 SLACK = "bars are slack in the flow: only the flow holds them while the equilibrium is sought"
+FAINT = 1e-8
+"""Part of the stiffness of a node without mass that holds it across in large motions: its bars will do so themselves as
+they pull or turn, and next to a hold as stiff as they are Newton's method would take that for nothing."""
 NO_LOAD = 1e-12
 """Fraction of the largest load below which a load component is zero but for round-off."""
 
 
-def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
+def hold_unrestrained(stage: StepSystem, step: Step, has_ropes: bool = False) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
     The state must have been evaluated into ``stage.work``. ModelError where an unrestrained direction is loaded."""
     _refuse_loads_on_nothing(stage)
@@ -137,6 +154,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     largest = np.abs(values).max(axis=1)
     loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
     held, wet = np.zeros((len(free), 9)), _dragged(stage)
+    part = FAINT if stage.is_dynamic and step.nlgeom else 1.0
     slack = False
     names: list[str] = []
     dofs: list[int] = []
@@ -153,7 +171,10 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
             if pull > NO_LOAD * loads and step.nlgeom and find_their_place():
                 continue  # cables and bodies: ``laying.py``, ``careful_nodes``
             if pull > NO_LOAD * loads:
-                raise ModelError(_loaded(stage, node, direction, step))
+                if stage.is_dynamic or not step.nlgeom or has_ropes:
+                    raise ModelError(_loaded(stage, node, direction, step))
+                stage.loose = stage.loose or _loaded(stage, node, direction, step)  # as it moves, bars may stretch
+                continue
             axis = int(np.abs(direction).argmax())
             if abs(direction[axis]) > 1.0 - 1e-9:
                 names.append(stage.system.name_dof(3 * node + axis))
@@ -161,7 +182,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
             else:
                 along = ", ".join(f"{c:.3g}" for c in direction)
                 names.append(f"node {stage.system.labels[node]} along ({along})")
-            held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
+            held[node] += part * (largest[k] or stiff) * np.outer(direction, direction).ravel()
     if slack:
         stage.nodes = _cautious(stage, wet, stiff, held)
     if not names:
@@ -181,15 +202,17 @@ def _dragged(stage: StepSystem) -> Flags:
 
 def careful_nodes(stage: StepSystem) -> Nodes | None:
     """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution,
-    and so are free bodies, which may turn where nothing holds them (one on a line, about this line).
+    and so are free bodies, which may turn where nothing holds them (one on a line, about this line), and all nodes
+    where bars that are in line are loaded across.
     None where there are none of these, or caution is taken already."""
     bars = stage.bars.constants
     may = [*stage.bars.nodes[bars[PLUS] != bars[MINUS]].ravel(), *stage.system.model.corners]
-    if len(may) == 0 or len(stage.nodes.caution):
+    if not (len(may) or stage.loose) or len(stage.nodes.caution):
         return None
-    slack = np.isin(np.arange(len(stage.system.labels)), may)
+    slack = np.isin(np.arange(len(stage.system.labels)), may) | bool(stage.loose)
     held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
     held = np.where(slack[:, None], 0.0, held)  # where nothing is loaded across a straight cable, either: it moves
+    held = np.maximum(held, stage.rigid) if len(stage.rigid) else held
     return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held)
 
 
@@ -258,7 +281,9 @@ def _nodal_stiffness(stage: StepSystem) -> Floats:
     work, bars = stage.work, stage.bars
     nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
-    of_bars = bar_blocks(work.tangent.bar_tangent, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
+    numbers = work.tangent.bar_tangent.copy()
+    numbers[ALPHA, bars.rods] = np.inf  # also the branches over pulleys, which have a finite one besides
+    of_bars = bar_blocks(numbers, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], of_bars)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

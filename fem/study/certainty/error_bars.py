@@ -62,6 +62,10 @@ CHAOTIC = 1e3
 """Growth of what two increments make different, at a steady rate, that is chaos."""
 EXACT = 1e-9
 """Bar over the size of a number that is round-off."""
+STRAYED = 4.0
+"""Energy of a companion over the largest of the run beyond which it tells nothing of the run: it has blown up."""
+HOLDS = 0.1
+"""Error of the energies of a run over the largest beyond which the run may have blown up, too."""
 HIDDEN = 0.02
 """Of the numbers of a run: so few may have no order, as those of error curves that cross zero."""
 AT_ONCE = 1 << 17
@@ -142,12 +146,24 @@ def bars_from(
     missing = dict(companions.missing)
     for name, answer in answers.items():
         track: Track | None = answer.history
-        if track is not None and (len(track.time) or track.modes):
+        has_strayed = track is not None and strays(track, tracks[RUN])
+        if track is not None and (len(track.time) or track.modes) and not has_strayed:
             tracks[name] = track
-        if answer.verdict != COMPLETED:
+        if has_strayed:
+            missing[name] = "its energy grew without bound, as it did not in the run: it is not taken"
+        elif answer.verdict != COMPLETED:
             reached = f" (from time {track.time[-1]:.6g} on)" if track is not None and len(track.time) else ""
             missing[name] = answer.verdict + reached
     return ErrorBars(tracks, missing, companions, printed)
+
+
+def strays(track: Track, run: Track) -> bool:
+    """Some energy, or the error of their sum, is ``STRAYED`` times the largest of the run, whose own sum holds."""
+    kept = [place for place, name in enumerate(run.names) if name in ENERGIES]
+    own, its = (np.fmax.reduce(np.abs(each.values[:, kept]), axis=0, initial=0.0) for each in (run, track))
+    wrong = [size for size, place in zip(own.tolist(), kept, strict=True) if run.names[place] == "energy_error"]
+    largest = float(own.max(initial=0.0))
+    return float(its.max(initial=0.0)) > STRAYED * largest > 0.0 and max(wrong, default=0.0) <= HOLDS * largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,10 +354,13 @@ class ErrorBars:
     def _aligned(self) -> dict[str, Aligned]:
         return {name: Aligned(its, self._run) for name, its in self.tracks.items() if name != RUN}
 
-    def _estimate(self, columns: slice) -> Estimate:
+    def _estimate(self, columns: slice, laid: Floats | None = None) -> Estimate:
+        """Of some numbers; of places, where ``laid`` is given."""
         run, window = self._run, max(LEAST_WINDOW, len(self._run.time) // WINDOWS)
         values = {name: its.values(columns) for name, its in self._aligned.items()}
         values[RUN] = run.values[:, columns]
+        if laid is not None:
+            values[FINE] = values[FINE] + laid[columns]
         return self._estimated(values, self._scale[columns], self._beside_impacts(values[RUN]), window)
 
     def _beside_impacts(self, values: Floats) -> Floats:
@@ -455,6 +474,29 @@ class ErrorBars:
     def all_bars(self) -> Floats:
         """(k, c) bars of all numbers at all rows; NaN: nothing is known."""
         return self._at_all_rows[0]
+
+    @cached_property
+    def laid(self) -> Floats:
+        """(c,) of displacements, how far apart their node is in the finer mesh and in that of the run before anything
+        moves: lines are laid again with more bars. Zero of other numbers."""
+        found = np.zeros(len(self._run.names))
+        if FINE in self.tracks:
+            meshes = self.tracks[FINE].model.mesh, self._run.model.mesh
+            fine, own = ({label: n for n, label in enumerate(mesh.node_labels.tolist())} for mesh in meshes)
+            for column, name in enumerate(self._run.names):
+                if name.startswith("U") and name[1:2].isdigit():
+                    axis, label = int(name[1]) - 1, int(name.partition("_n")[2])
+                    found[column] = meshes[0].coordinates[fine[label], axis] - meshes[1].coordinates[own[label], axis]
+        return found
+
+    @cached_property
+    def place_bars(self) -> Floats:
+        """``all_bars``, but of places (COOR) where those of displacements stand."""
+        bars = self.all_bars
+        for column in np.flatnonzero(self.laid).tolist():
+            bars = bars.copy() if bars is self.all_bars else bars
+            bars[:, column] = self._estimate(slice(column, column + 1), self.laid).bar[:, 0]
+        return bars
 
     @cached_property
     def _at_all_rows(self) -> tuple[Floats, Floats, Ints, Estimate]:

@@ -4,7 +4,6 @@ the console.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from fem.model import Model, SteadyState
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
+from fem.runs.own import from_json
 from fem.runs.read import KEY, Results, Table, instant_keys, modes_of, open_results
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
 from fem.runs.tables import COUNTED, LINES_AT_ONCE
@@ -61,10 +61,10 @@ def run_with_bars(
     lock.acquire()
     try:
         for table in (each for each in tables if each.places):
-            replace_file(table.path, table.with_errors(instants, bars.all_bars))
+            replace_file(table.path, table.with_errors(instants, bars.all_bars, bars.place_bars))
         path = folder / RUN_RECORD
         limits = bars.limits()
-        record = json.loads(path.read_text(encoding="utf-8")) | {"error_bars": record_of(bars, limits)}
+        record = from_json(path.read_bytes()) | {"error_bars": record_of(bars, limits)}
         replace_file(path, as_json(record))
     finally:
         lock.release()
@@ -72,8 +72,7 @@ def run_with_bars(
         from fem.show.plot import write_plots
 
         write_plots(folder)
-    if not quiet:
-        tell(bars, limits)
+    tell(bars, limits)  # what was asked for: printed by a quiet run, too
 
 
 class Lines:
@@ -92,7 +91,7 @@ class Lines:
         of = {"n": model.mesh.node_labels, "e": model.mesh.element_labels}
         self.labels = np.sort(of[kind]) if kind else np.zeros(0, np.int64)
         ends = [f"_{kind}{label}" for label in self.labels.tolist()] or [""]
-        sources = ((at, name.replace("COOR", "U")) for at, name in enumerate(self.columns))  # as uncertain as these
+        sources = ((at, name.replace("COOR", "U")) for at, name in enumerate(self.columns))
         found = {at: np.array([place.get(name + end, -1) for end in ends]) for at, name in sources}
         self.places = {at: places for at, places in found.items() if places.max() >= 0}
 
@@ -112,16 +111,19 @@ class Lines:
                     its = places[items]
                     values[rows[its >= 0], its[its >= 0]] = self.numbers[part, at][its >= 0]
 
-    def with_errors(self, instants: Floats, bars: Floats) -> Iterator[bytes | memoryview]:
-        """The table with columns of errors (k, c): of what is known about, of cells that are not empty."""
+    def with_errors(self, instants: Floats, bars: Floats, places: Floats) -> Iterator[bytes | memoryview]:
+        """The table with columns of errors (k, c), of places for COOR: of what is known about, of cells that are not
+        empty."""
+        is_place = [self.columns[at].startswith("COOR") for at in self.places]
         heads = (*self.columns, *(self.columns[at] + ERROR for at in self.places))
         yield ",".join(heads).encode() + b"\n"
         kinds = np.array([WHOLE if name in COUNTED else NUMBER for name in heads], np.uint8)
         for part, items in self.parts():
             rows, numbers = instants.searchsorted(self.instants[part]), self.numbers[part]
-            its = np.stack([places[items] for places in self.places.values()], axis=1)
+            its = np.stack([each[items] for each in self.places.values()], axis=1)
             is_known = (its >= 0) & np.isfinite(numbers[:, list(self.places)])
-            errors = np.where(is_known, in_three_digits(bars[rows[:, None], its]), np.nan)
+            found = np.where(is_place, places[rows[:, None], its], bars[rows[:, None], its])
+            errors = np.where(is_known, in_three_digits(found), np.nan)
             numbers = np.concatenate([numbers, errors], axis=1)
             yield lines(numbers, np.where(np.isnan(numbers), EMPTY, kinds))
 

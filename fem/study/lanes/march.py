@@ -194,6 +194,10 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
         motion.lagged[dof] = motion.a[dof]
     inertia_forces(problem, motion.v, motion.a, work.inertia, work.damping_force)
     balance_forces(scheme, False, -1, problem, loading, motion.a, work)
+    for dof in range(size):
+        motion.spent[dof] = work.damping_force[dof] if nodes.damping.shape[0] > 0 else 0.0
+    for dof in range(motion.flow.shape[0]):
+        motion.spent[dof] += motion.flow[dof]
     kinetic, potential = kinetic_energy(problem, work), 0.0
     for dof in range(size):
         motion.reaction[dof] = work.reaction[dof]
@@ -242,7 +246,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
                 fail(not (is_finite | waits), NOT_FINITE, k, outcome)
                 waits = waits | (not is_finite)
                 if common(limits[LIMIT.relative]) >= 0.0:
-                    scale = scale_of(scheme, dt, problem, work)
+                    scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
                 good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
                 flags = where(waits, flags, special)
                 spent = where(waits, spent, iteration)
@@ -279,7 +283,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             memory[MEMORY.last_residual] = where(remembers, norm, memory[MEMORY.last_residual])
             memory[MEMORY.smallest_scale] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
-            scale = scale_of(scheme, dt, problem, work)
+            scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
         if scheme.projects:
             project_lanes(k, is_bare, True, through, outcome)
         end_lanes(scheme, k, problem, loading, work, outcome)
@@ -290,4 +294,4 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             row += 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
         if k >= settling:
-            fail(has_drifted(bars, motion, dt, error, limits[LIMIT.drift_fraction]), DRIFT, k, outcome)
+            fail(has_drifted(nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]), DRIFT, k, outcome)

@@ -294,7 +294,7 @@ def record_of_lanes(found: Record, increments: Ints, time: Floats, dt: Floats, o
     lengths = np.concatenate([np.zeros_like(dt[:1]), dt])
     time, lengths = (np.broadcast_to(each[increments], shape) for each in (time, lengths))
     rows = rows_of(1, kept, np.arange(len(increments)), increments, time[:, 0, 0], lengths[:, 0, 0], of, True)
-    return replace(rows, time=time, dt=lengths)
+    return replace(rows, time=time, dt=lengths, sea_from=0.0)  # the only step is dynamic, and waves act on nothing
 
 
 @inner_kernel
@@ -362,10 +362,13 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
     scheme, start, room, record = coefficients_of(row, options), packs.start, packs.room, packs.record
     for b in range(first, last):
         u, v, a, origin, lagged = local(room.u), local(room.v), local(room.a), local(room.u), local(room.lagged)
+        spent = local(room.u)
         force, flow, reaction = local(room.force), local(room.flow), local(room.force)
         multiplier, energies, memory = local(room.multiplier), local(start.energies), local(start.memory)
         state, power = local(room.state), local(room.power)
-        motion = Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
+        motion = Motion(
+            u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power, spent
+        )
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
         its = room.tangent  # room for registers: it lasts as long as the kernel that asks for it
@@ -381,8 +384,9 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
             local(room.mass_before),
         )  # fmt: skip
         kept = Record(
-            record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
-        )
+            record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b],
+            record.touching, record.watched, record.allowed,
+        )  # fmt: skip
         problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])

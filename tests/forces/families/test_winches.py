@@ -75,8 +75,8 @@ def test_a_winch_that_jumps_is_named_with_the_tension_that_makes(
     """EA dL/L0 of the element it makes most of; the same words before and while it runs."""
     noticed, checked = told_by(deck(name, step(0.1), second))
     assert len(noticed) == len(checked) == 1
-    assert noticed[0].strip() == checked[0].strip()
-    assert noticed[0].startswith(f"step {number}: ")
+    assert noticed[0].strip() == f"warning: {checked[0].strip()}"
+    assert noticed[0].startswith(f"warning: step {number}: ")
     for each in words:
         assert each in noticed[0]
 

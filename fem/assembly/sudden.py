@@ -1,0 +1,175 @@
+"""What begins with a jump where a dynamic step sets off from rest, and the force that makes.
+
+Statics ends in equilibrium with its loads, in a calm sea and a steady wind. What is different in the first instant of
+the dynamic step is balanced by nothing; a first step that is dynamic sets off with its dead loads, which is what is
+asked for, but not with water, wind and supports in full motion.
+
+Forces of water and wind are those at the middle of each bar (Morison, ``forces/fluid``), whole bars in or out of it.
+A support that jumps by s pulls at a bar of stiffness k with k s, one that sets off at the speed v with v sqrt(k m), m
+being the mass at its free end: so much a spring gets that is pulled at its other end (E A v/c for a long bar).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Flags, Floats
+from fem.assembly.environment import WATER, WIND, Environment, load_set
+from fem.assembly.system import System
+from fem.forces import bar
+from fem.forces.laws import RIGID, TABLE
+from fem.model.curves import evaluate
+from fem.model.gusts import Velocities
+from fem.model.quantities import in_newtons
+from fem.model.surroundings import water_at
+
+SMALL = 1e-4
+"""Part of the largest force below which a jump is not worth a word."""
+LARGE = 0.01
+"""Part of the largest force from which on it is told as wrong: it is, unless it is intended."""
+
+
+class Jump(NamedTuple):
+    """What is said of one, and whether it is large."""
+
+    text: str
+    is_large: bool
+
+
+def sudden(
+    system: System, before: Environment, now: Environment, time: float, u: Floats, largest: float, is_first: bool
+) -> Iterator[Jump]:
+    """Jumps of a dynamic step that sets off from rest at a time. before: what acted until then; u (3n,): where nodes
+    are; largest: force so far; is_first: no step came before."""
+    acting = [of_loads(system, each, time) for each in (before, now)]
+    largest = max([largest, *(float(np.linalg.norm(each, axis=1).max(initial=0.0)) for each in acting)])
+    calm = [flow_forces(system, each, time, u, False) for each in (before, now)]
+    waves, gusts = flow_forces(system, now, time, u, True)[0] - calm[1][0], gust_forces(system, now, time, calm[1][1])
+    causes = {
+        "loads change abruptly at the start of the step": (0.0 if is_first else 1.0) * (acting[1] - acting[0]),
+        "waves act with their whole height from the first instant on (RAMP= of *WAVE)": waves,
+        "a current acts with its whole speed from the first instant on": calm[1][0] - calm[0][0],
+        "wind acts with its whole speed from the first instant on": calm[1][1] - calm[0][1],
+        "gusts act with their whole strength from the first instant on (RAMP= of *WIND)": gusts,
+    }
+    dofs, supported = now.supports.supported.nonzero()[0], now.supports.supported.reshape(-1, 3)
+    for what, forces in causes.items():
+        size = np.linalg.norm(np.where(supported, 0.0, forces), axis=1)
+        node = int(size.argmax())
+        if size[node] > SMALL * largest:
+            name = system.model.mesh.named(int(system.labels[node]))
+            total = f", {in_newtons(size.sum(), system.model)} at all nodes" if size.sum() > 1.01 * size[node] else ""
+            text = f"{what}: {in_newtons(size[node], system.model)} at node {name}{total}, which nothing balances"
+            is_large = bool(size.sum() > LARGE * largest)
+            yield Jump(f"{text}. Unless that is intended, let it grow from the state before", is_large)
+    speeds = np.zeros(system.size)
+    speeds[dofs] = now.supports.velocity_after(dofs, np.array([time]))[0]
+    if speeds.any():
+        dof, (label, force) = int(np.abs(speeds).argmax()), pull(system, speeds, u, np.asarray(supported.all(axis=1)))
+        if force > SMALL * largest:
+            size = f"{in_newtons(force, system.model)} in element {label}"
+            text = f"supports set off with a jump of velocity ({speeds[dof]:.4g} at {system.name_dof(dof)})"
+            text += f": that makes {size} (v sqrt(k m)) before anything else moves. Unless that is intended, let"
+            yield Jump(f"{text} their AMPLITUDE begin with the slope of the state before", force > LARGE * largest)
+
+
+def of_loads(system: System, environment: Environment, time: float) -> Floats:
+    """(n, 3) dead loads at a time."""
+    loads = load_set(system, environment)
+    return np.asarray(loads.factors(np.array([time]))[0] @ loads.vectors).reshape(-1, 3)
+
+
+def pull(system: System, jump: Floats, u: Floats, held: Flags | None = None) -> tuple[str, float]:
+    """What the bar has of it that feels most of displacements (3n,) of supports, its label and force; held (n,): of
+    velocities, beside nodes that are held."""
+    constants, nodes = system.bars.constants, system.bars.nodes
+    if not len(nodes):
+        return "", 0.0
+    elastic = ~np.isin(system.bars.kinds[:, 1], (RIGID, TABLE))
+    stiffness = elastic * constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
+    way = np.diff((system.coordinates + u.reshape(-1, 3))[nodes], axis=1)[:, 0]
+    moved = np.diff(jump.reshape(-1, 3)[nodes], axis=1)[:, 0]
+    size = np.linalg.norm(way, axis=1)
+    felt = np.abs((moved * way).sum(axis=1)) / np.where(size > 0.0, size, 1.0)
+    if held is not None:
+        moves = ~held & (system.mass > 0.0)
+        lightness = np.divide(1.0, system.mass, out=np.zeros(len(moves)), where=moves)[nodes].sum(axis=1)
+        product = stiffness * lightness
+        felt = np.divide(felt, np.sqrt(product), out=np.zeros(len(felt)), where=product > 0.0)
+    force = stiffness * felt
+    worst = int(force.argmax())
+    if not force[worst] > 0.0:
+        return "", 0.0
+    return system.model.mesh.named(system.label_of_bar(worst)), float(force[worst])
+
+
+def flow_forces(
+    system: System, environment: Environment, time: float, u: Floats, at_sea: bool
+) -> tuple[Floats, Floats]:
+    """(n, 3) forces of water and of wind on nodes at rest; ``at_sea``: with waves."""
+    model, up = system.model, system.model.mesh.up
+    found = np.zeros((2, len(system.family), 3))
+    instant, level = np.array([time]), model.water.level if model.water else 0.0
+    ends = (system.coordinates + u.reshape(-1, 3))[system.element_nodes]
+    for flow in (flow for flow in environment.flows if flow.load.kind in (*WATER[:3], *WIND)):
+        load, is_wind = flow.load, flow.load.kind in WIND
+        factor = sum(case.field[:, 0] * evaluate(case.curve, instant)[0] for case in flow.cases)
+        acts = np.flatnonzero((factor != 0.0) & ~system.gone)
+        middle, way = ends[acts].mean(axis=1), ends[acts, 1] - ends[acts, 0]
+        along = way / np.linalg.norm(way, axis=1)[:, None]
+        first, second = (float(evaluate(curve, instant)[0]) for curve in flow.streams)
+        height, accelerated = middle[:, up] - level, np.zeros_like(middle)
+        if is_wind:
+            assert model.wind is not None
+            v, is_in = np.array([first, second]) @ model.wind.vectors(up), height >= 0.0
+            v = v * ((np.maximum(height, 0.0) / model.wind.reference) ** model.wind.power)[:, None]
+        else:
+            assert model.water is not None
+            eta, v, accelerated = water_at(
+                model.waves if at_sea else (), model.water, up, middle, time, 0.0, environment.sea_from
+            )
+            is_in = height <= eta
+            v = second * v + water_at((), model.water, up, middle, time, first)[1]
+        speed_along = (v * along).sum(axis=1)[:, None]
+        v_across, width = v - speed_along * along, flow.diameter(system)[acts][:, None]
+        speed = np.linalg.norm(v_across, axis=1)[:, None]
+        fluid = model.wind if is_wind else model.water
+        assert fluid is not None
+        pressure = 0.5 * fluid.density * width
+        if load.kind == "FI":
+            mass, a_along = 0.25 * np.pi * fluid.density * width**2, (accelerated * along).sum(axis=1)[:, None] * along
+            share = 0.0 if load.added_along is None else 1.0 + load.added_along
+            force = second * mass * (float(load.coefficient) * (accelerated - a_along) + share * a_along)
+        elif load.kind == "FDT":
+            size = np.abs(speed_along) ** (load.exponent - 1.0)
+            force = np.pi * pressure * float(load.coefficient) * size * speed_along * along
+        elif isinstance(load.coefficient, str) and load.kind != "FLD":
+            rows = model.drag_laws[load.coefficient].radians
+            force = np.interp(speed, rows[:, 0], rows[:, 1]) * v_across / np.where(speed > 0.0, speed, 1.0)
+        else:
+            drag = load.coefficient
+            value = model.drag_laws[drag].at(load.angle)[0] if isinstance(drag, str) else drag
+            force = pressure * value * speed * v_across
+        found[int(is_wind), acts] += (is_in * factor[acts] * system.lengths_of(acts))[:, None] * force
+    nodal = np.zeros((2, len(system.labels), 3))
+    for end in range(2):
+        np.add.at(nodal[0], system.element_nodes[:, end], 0.5 * found[0])
+        np.add.at(nodal[1], system.element_nodes[:, end], 0.5 * found[1])
+    return nodal[0], nodal[1]
+
+
+def gust_forces(system: System, environment: Environment, time: float, steady: Floats) -> Floats:
+    """(n, 3) what gusts without a ramp add to the force of the mean wind: that of their standard deviation, or of the
+    measured velocity of now."""
+    wind = system.model.wind
+    if wind is None or wind.gusts is None or wind.gusts.ramp > 0.0 or environment.gusts_from != time:
+        return np.zeros_like(steady)
+    mean = float(np.linalg.norm(wind.vectors(system.model.mesh.up).sum(axis=0))) or 1.0
+    if isinstance(wind.gusts, Velocities):
+        sample = int(time / wind.gusts.dt) % wind.gusts.velocities.shape[1]
+        speed = float(np.linalg.norm(wind.gusts.velocities[:, sample], axis=1).max())
+        return steady * ((speed / mean) ** 2 - 1.0)
+    return np.asarray(steady * ((1.0 + wind.gusts.intensity[0]) ** 2 - 1.0))

@@ -1,0 +1,525 @@
+"""Where a static path loses its stability, and whether an increment has stayed on it.
+
+After each increment the negative eigenvalues of the tangent are counted. Where their number changes, that eigenvalue is
+zero in between: the increment is repeated in parts until the place is known to 1e-9 of it. With the vector v of this
+eigenvalue and the load f that changes, v.f = 0 in a *bifurcation*, where another path crosses; else it is a *limit*
+point, where the load turns. Source: Riks (1979); Wriggers & Simo, Int. J. Numer. Methods Eng. 30 (1990) 155.
+
+An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell,
+and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there.
+Arcs (``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no
+part, however short, goes on, the path has ended, and the increment has jumped to another one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.assembly.equations import condense
+from fem.forces import bar
+from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bending import BENDING, BENDING_DAMPING
+from fem.forces.families import acting
+from fem.forces.fluid import FLUID
+from fem.forces.laws import BILINEAR, GREEN, LOG
+from fem.forces.reeving import REEVING
+from fem.forces.rope_laws import ROPE_LAWS
+from fem.forces.seabed import SEABED
+from fem.forces.springs import COUNT, STIFFNESS
+from fem.linear.inertia import Spectrum
+from fem.model import Static
+from fem.model.notices import warning
+from fem.runs.record import Event
+from fem.solve.newton import groups
+from fem.solve.newton.arc import FACTOR, METRIC, RADIUS
+from fem.solve.newton.groups import CONTROL, LIMIT, Loading
+from fem.solve.start import evaluate_start
+from fem.solve.state import StepState, copied, put_back
+from fem.solve.statics.mechanisms import static_tangent
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, record
+
+TIGHT = 1e-10
+"""Relative residual of parts of increments."""
+FOUND = 1e-9
+"""Part of an increment to which a critical point is located."""
+FINEST, KINK, COARSE = 2.0**-23, 2.0**-10, 2.0**-5
+"""Parts of an increment: the shortest that is tried; from which on tangents may differ, as bars have laws; up to which
+the count is taken half-way, too."""
+MOST = 200
+"""Parts of an increment that are tried at most."""
+BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
+"""Most that ways foretold at both ends may differ; that their mean may be off. Least cosine between tangents."""
+ACROSS = 1e-5
+"""Cosine between load and eigenvector below which they are perpendicular."""
+SAME, NEAR = 1e-4, 0.05
+"""Part of the way of an increment between one place and itself; and between a place and one just beside it."""
+BALANCED = 1e-4
+"""Part of the largest force that may be out of balance at the start of a path."""
+SMALL = 1e-9
+"""Part of the stiffness, or of the displacements, that is none."""
+
+
+HARMLESS = (SEABED, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMPING)
+"""Families that lose no stability while no bar is pressed."""
+
+
+class Place(NamedTuple):
+    """A state on the path: what changes, and its time (the arc length of RIKS)."""
+
+    state: dict[str, Any]
+    time: float
+
+    @property
+    def u(self) -> Floats:
+        found: Floats = self.state["motion"]["u"]
+        return found
+
+    @property
+    def factor(self) -> float:
+        return float(self.state["arc"]["numbers"][FACTOR])
+
+
+class Critical(NamedTuple):
+    """A zero eigenvalue between two increments; factor: of the load, ``v`` (n,) over the independent dofs."""
+
+    kind: str
+    time: float
+    factor: float
+    rises: bool
+    v: Floats | None
+
+
+def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
+    """Who watches the path of a step; None where it cannot lose its stability, or that has no meaning."""
+    stage, procedure = step.stage, step.step.procedure
+    if has_ropes or not isinstance(procedure, Static) or procedure.creeps or not step.step.nlgeom:
+        return None
+    if step.system.model.corners or not (len(step.arc.last) or may_lose(stage)):
+        return None
+    return PathWatch(step)
+
+
+def may_lose(stage: StepSystem) -> bool:
+    """There may be more than one equilibrium: something besides cables may be pressed, or pushes."""
+    is_bar = bool((stage.bars.kinds[:, 1] != BILINEAR).any() or _pressable(stage).any())
+    return is_bar or _others(stage) or bool(stage.system.model.corners)
+
+
+def _others(stage: StepSystem) -> bool:
+    """Whose stiffness is not known to be positive, bars apart."""
+    springs = stage.system.springs.constants
+    families = any(family not in HARMLESS for family, _ in acting(stage.system.families))
+    return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
+
+
+def _pressable(stage: StepSystem) -> Floats:
+    constants = stage.bars.constants
+    return np.asarray((constants[bar.AREA] > 0.0) & (constants[bar.MINUS] > 0.0))
+
+
+class PathWatch:
+    """Of one static step. negative: eigenvalues of the tangent at the last increment, below zero; -1: unknown.
+    is_there: the last increment is in equilibrium, which the start of a step need not be: no path leads from there."""
+
+    changing = ("negative", "is_told", "is_there")
+
+    def __init__(self, step: StepState) -> None:
+        self.step, self.negative, self.is_told = step, 0, False
+        self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
+        self._room = record(step.stage, 1, step.nodes[:0], step.elements[:0])
+        self.negative = self._count(step.clock.start)
+        stage, work = step.stage, step.stage.work
+        rest = work.load - work.force
+        condense(stage.equations, rest)
+        pull = np.abs(work.tangent.bar_tangent[bar.GEOMETRIC]) * step.system.length0
+        size = max(float(np.abs(each).max(initial=0.0)) for each in (work.load, pull))
+        self.is_there = bool(np.abs(rest[stage.nodes.dof_kind == 1]).max(initial=0.0) <= BALANCED * size)
+
+    def keep(self) -> Place:
+        """The state of now."""
+        step = self.step
+        return Place({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
+
+    def passes(self, before: Place, chunk: Loading) -> bool:
+        """Look at an increment just made, from a place; False: it is undone, and a shorter one follows."""
+        after = self.keep()._replace(time=float(chunk.time[1]))
+        if not self.is_there:
+            self.negative, self.is_there = self._count(after.time), True
+            self._put(after)
+            return True
+        found = self._of_arc(before, after) if self.is_arc else self._of_loads(before, after)
+        if found is None:
+            self._put(before)
+            return False
+        self._put(after)
+        self._tell(found)
+        return True
+
+    # Arcs
+
+    def _of_arc(self, before: Place, after: Place) -> list[Critical] | None:
+        """Critical points of an arc; None: it bends too much, and may be shortened."""
+        end = self._spectrum(after.time)
+        load = self._load()
+        foretold = end.solve(load)
+        turned, is_smooth = False, True
+        if foretold is not None:
+            ways = [self._full(foretold), after.state["arc"]["direction"]]
+            chord = self._joined(after.u - before.u, after.factor - before.factor)
+            tangents = [self._joined(way, 1.0) for way in ways]
+            there, here = (math.copysign(1.0, chord @ way) * way / np.linalg.norm(way) for way in tangents)
+            size = float(np.linalg.norm(chord))
+            off = np.linalg.norm(chord - 0.5 * size * (here + there))
+            turned = here[-1] * there[-1] < 0.0
+            is_smooth = bool(here @ there >= ALIKE and off <= 2.0 * ASKEW * size)
+            is_smooth &= not (turned and end.negative == self.negative)
+        if not is_smooth and self.step.clock.cut(groups.TOO_LONG):
+            return None
+        return list(self._between(before, after, end, turned))
+
+    def _joined(self, way: Floats, change: float) -> Floats:
+        """(3n + 1,) displacement and load factor, as arcs measure them."""
+        return np.append(math.sqrt(self.step.arc.numbers[METRIC]) * way, change)
+
+    def _load(self) -> Floats:
+        """(n,) change of the load with the load factor, over the independent dofs."""
+        return self._condensed(np.asarray(self.step.arc.slope @ self.step.stage.loads.vectors))
+
+    # Increments at given loads
+
+    def _of_loads(self, before: Place, after: Place) -> list[Critical] | None:
+        """Critical points of an increment; None: it left its path, and may be shortened."""
+        if self._is_convex(before, after):
+            self.negative = 0
+            return []
+        count = self._count(after.time)
+        if count == self.negative and self._is_smooth(before, after) and not self._hides(before, after):
+            return []
+        if count < 0 or self.negative < 0:
+            self.negative = count
+            return []
+        first, found = self.negative, list[Critical]()
+        here, is_whole = before, True
+        for there in self._parts(before, after.time, after):
+            if there is None:
+                is_whole = False
+                break
+            found += self._between(here, there, self._spectrum_at(there), False)
+            here = there
+        if is_whole:
+            away, way = self._deforming(here.u - after.u), self._deforming(after.u - before.u)
+            if np.abs(away).max() <= SAME * np.abs(way).max():
+                return found
+        if is_whole and self.step.clock.cut(groups.TOO_LONG):
+            self.negative = first
+            return None
+        self.negative = count
+        ends = [] if is_whole else list(self._ends(before, here, after.time))
+        jump = Critical("jump", after.time, math.nan, True, None)
+        return [*found, *ends, jump] if ends or is_whole else found  # not followed, and nothing to be seen: no claim
+
+    def where_it_ends(self, dt: float) -> str:
+        """What is to be said where no increment of dt goes on from here: that the path ends; nothing if it does not."""
+        here = before = self.keep()
+        if self.is_arc or self.negative < 0:
+            return ""
+        is_whole = True
+        for there in self._parts(before, before.time + dt, None):
+            is_whole = there is not None
+            here = there or here
+        ends = [] if is_whole else list(self._ends(before, here, before.time + dt))
+        self._put(before)
+        self._pass_on(ends)
+        return "".join(f"; {self._ending(each)}" for each in ends)
+
+    def _parts(self, before: Place, end: float, after: Place | None) -> Iterator[Place | None]:
+        """Places along the path, from the load of one place to that of an end time, where an increment may have come
+        to a place; None: it ends, or was not followed."""
+        here, part, done, has_failed = before, 1.0, 0.0, True
+        for _ in range(MOST):
+            part = min(part, 1.0 - done)
+            time = before.time + (done + part) * (end - before.time) if done + part < 1.0 else end
+            there = after if part == 1.0 and after else self._to(here, time)
+            is_good = there and (self._is_smooth(here, there) or (part <= KINK and self._is_smooth(here, there, True)))
+            if there and is_good and not (part > COARSE and self._hides(here, there)):
+                yield there
+                here, done = there, done + part
+                if done >= 1.0:
+                    return
+                part, has_failed = part if has_failed else 2.0 * part, False
+            else:
+                part, has_failed = 0.5 * part, True
+                if part < FINEST:
+                    break
+        yield after if after and self._leads_back(after, before) else None
+
+    def _hides(self, here: Place, there: Place) -> bool:
+        """Two places of the same count, with another one half-way: what is lost in between is regained."""
+        self._put(there)
+        if self._count(there.time) != self.negative:
+            return False
+        self.step.progress.motion.u[:] = 0.5 * (here.u + there.u)
+        return self._count(0.5 * (here.time + there.time)) != self.negative
+
+    def _leads_back(self, after: Place, before: Place) -> bool:
+        """The path of the end, followed towards the start, ends there, where the tangent may be singular."""
+        here, part, left = after, 0.5, 1.0
+        for _ in range(MOST):
+            time = before.time + (left - part) * (after.time - before.time)
+            there = self._to(here, time)
+            if there and self._is_smooth(here, there):
+                here, left = there, left - part
+                part = 0.5 * left
+                if left < FINEST:
+                    away, way = self._deforming(here.u - before.u), self._deforming(after.u - before.u)
+                    return bool(np.abs(away).max() <= NEAR * np.abs(way).max())
+            else:
+                part *= 0.5
+                if part < FINEST * left:
+                    break
+        return False
+
+    def _is_smooth(self, here: Place, there: Place, may_bend: bool = False) -> bool:
+        """The way between two places is what the tangents at both foretell; may_bend: it may have a corner."""
+        ahead, back = self._foretold(here, there.time), self._foretold(there, here.time)
+        if ahead is None or back is None:
+            return False
+        way, ahead, back = map(self._deforming, (there.u - here.u, ahead, -back))
+        size = max(float(np.linalg.norm(each)) for each in (way, ahead, back))
+        if size <= SMALL * float(np.ptp(self.step.system.coordinates, axis=0).max()):
+            return True
+        change, middle = ahead - back, 0.5 * (ahead + back)
+        if may_bend:
+            square = float(change @ change)
+            share = min(max(float((way - back) @ change) / square, 0.0), 1.0) if square else 0.0
+            return bool(np.linalg.norm(way - back - share * change) <= ASKEW * size)
+        return bool(
+            np.linalg.norm(change) <= BENT * max(np.linalg.norm(ahead), np.linalg.norm(back))
+            and np.linalg.norm(way - middle) <= ASKEW * size
+        )
+
+    def _deforming(self, way: Floats) -> Floats:
+        """What a displacement has besides rigid motions that are free."""
+        shapes = self.step.stage.free_shapes
+        return way - shapes @ (shapes.T @ way) if shapes.size else way
+
+    def _foretold(self, here: Place, time: float) -> Floats | None:
+        """(3n,) displacement from a place to the load of another time, as the tangent there has it; None: singular."""
+        limits = self.step.stage.limits
+        kept = limits.copy()
+        limits[LIMIT.iterations], limits[LIMIT.relative] = 1.0, TIGHT
+        found = self._march(here, time)
+        limits[:] = kept
+        way = self.step.stage.work.u - here.u
+        return way if found in (groups.DONE, groups.NOT_CONVERGED) and np.isfinite(way).all() else None
+
+    def _is_convex(self, before: Place, after: Place) -> bool:
+        """No bar is pressed anywhere on the straight way between two places."""
+        stage = self.step.stage
+        if self.others or (stage.bars.kinds[:, 1] != BILINEAR).any():
+            return False
+        those = _pressable(stage)
+        constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
+        motion = self.step.progress.motion
+        thermal = [loading_at(stage, motion, each.time).thermal_end[0] for each in (before, after)]
+        young = constants[bar.YOUNG]
+        relief = np.divide(constants[bar.STRESS0], young, out=np.zeros_like(young), where=young > 0.0)
+        unstressed = np.maximum(*thermal)[those] - relief
+        length0 = 1.0 / constants[bar.INV_LENGTH]
+        square = np.where(strain == GREEN, 1.0 + 2.0 * unstressed, (1.0 + unstressed) ** 2)
+        square = length0**2 * np.where(strain == LOG, np.exp(2.0 * unstressed), square)
+        ends = stage.bars.nodes[those]
+        first, last = ((stage.nodes.place + each.u).reshape(-1, 3)[ends] for each in (before, after))
+        d0, d1 = first[:, 1] - first[:, 0], last[:, 1] - last[:, 0]
+        turn = ((d1 - d0) ** 2).sum(axis=1)
+        share = np.divide(-(d0 * (d1 - d0)).sum(axis=1), turn, out=np.zeros(len(turn)), where=turn > 0.0)
+        nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
+        return bool(((nearest**2).sum(axis=1) >= (1.0 - SMALL) * square).all())
+
+    def _ends(self, before: Place, here: Place, time: float) -> Iterator[Critical]:
+        """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
+        almost zero there. Nothing: something else ends the path (a law of bars, a bar without length)."""
+        start, spectrum = self._spectrum_at(before), self._spectrum_at(here)
+        if spectrum.negative < 0 or here.time == before.time:
+            return
+        numbers = [number for number in (spectrum.negative - 1, spectrum.negative) if 0 <= number < spectrum.size]
+        pairs = [(*spectrum.pair(number), start.pair(number)[0]) for number in numbers]
+        for value, v, first in sorted(pairs, key=lambda each: abs(each[0]))[:1]:
+            if v is not None and abs(value) <= NEAR * abs(first):
+                ahead = self._foretold(here, time)
+                across = ahead is not None and self._is_across(v, spectrum.matrix @ self._open(ahead))
+                yield Critical("bifurcation" if across else "limit", here.time, math.nan, True, v)
+
+    # Critical points
+
+    def _between(self, before: Place, after: Place, end: Spectrum, turned: bool) -> Iterator[Critical]:
+        """Those between two places of one path, in its order; then the count is that of the end."""
+        first, self.negative = self.negative, end.negative
+        if min(first, end.negative) < 0:
+            return
+        found = list[Critical]()
+        for number in range(min(first, end.negative), max(first, end.negative)):
+            found.append(self._located(before, after, end, number, turned))
+        yield from sorted(found, key=lambda each: each.time)
+
+    def _located(self, before: Place, after: Place, end: Spectrum, number: int, turned: bool) -> Critical:
+        """Where an eigenvalue, counted from the lowest, is zero."""
+        start, seen = self._spectrum_at(before), dict[float, tuple[Place, Spectrum]]()
+
+        def value(part: float) -> float:
+            there = self._to(before, before.time + part * (after.time - before.time))
+            if there is None:
+                return math.nan
+            seen[part] = there, self._spectrum(there.time)
+            return seen[part][1].pair(number)[0]
+
+        low, high = start.pair(number)[0], end.pair(number)[0]
+        if abs(low) <= SMALL * start.scale:
+            part, seen[0.0] = 0.0, (before, start)
+        else:
+            part = root(value, low, high)
+        if part not in seen:
+            value(part)
+        there, spectrum = seen.get(part, (after, end))
+        zero, v = spectrum.pair(number)
+        v = v if abs(zero) <= 1e-3 * max(abs(low), abs(high)) else None
+        is_limit = turned
+        if self.is_arc and v is not None:
+            is_limit = not self._is_across(v, self._load())
+        kind = "limit" if is_limit else "bifurcation"
+        return Critical(kind, there.time, there.factor, end.negative > start.negative, v)
+
+    @staticmethod
+    def _is_across(v: Floats, load: Floats) -> bool:
+        return bool(abs(v @ load) <= ACROSS * np.linalg.norm(load) * np.linalg.norm(v))
+
+    def _pass_on(self, found: list[Critical]) -> None:
+        step, number = self.step, self.step.progress.increment + 1
+        for each in found:
+            factor = each.factor if self.is_arc else None
+            step.sink.event(Event(step.number, number, each.time, 0, each.kind, load_factor=factor))
+
+    @staticmethod
+    def _ending(each: Critical) -> str:
+        point = "limit point" if each.kind == "limit" else "bifurcation"
+        return f"the path from its start ends in a {point} at t = {each.time:.9g}; *STATIC, RIKS follows the path"
+
+    def _tell(self, found: list[Critical]) -> None:
+        """Pass on what was found in the increment that ends now."""
+        step, number = self.step, self.step.progress.increment + 1
+        self._pass_on(found)
+        if found and found[-1].kind == "jump":
+            ends = found[-2] if len(found) > 1 else None
+            how = f": {self._ending(ends)}" if ends else ", off the path from its start; try smaller increments"
+            step.notify(warning(f"increment {number} jumps to another equilibrium{how}"))
+            return
+        branches = [each for each in found if each.kind == "bifurcation" and each.rises]
+        if branches and not self.is_told:
+            self.is_told = True
+            first = branches[0]
+            where = f"load factor {first.factor:.9g}" if self.is_arc else f"t = {first.time:.9g}"
+            told = (
+                f"bifurcation at {where} (increment {number}): another path crosses there"
+                f"{self._named(first.v)}, and the one that is printed is unstable beyond; the real structure leaves "
+                "it. A small load in that direction makes the run follow (events.csv lists all such points)"
+            )
+            step.notify(warning(told))
+
+    def _named(self, v: Floats | None) -> str:
+        if v is None:
+            return ""
+        dof = int(self.step.stage.tangent.independent[int(np.abs(v).argmax())])
+        return f", on which {self.step.stage.system.name_dof(dof)} moves most"
+
+    # States
+
+    def _put(self, place: Place) -> None:
+        put_back(self.step.progress.motion, place.state["motion"])
+        if self.is_arc:
+            put_back(self.step.arc, place.state["arc"])
+
+    def _march(self, here: Place, time: float) -> int:
+        """From a place to the load of another time, or along an arc; the outcome."""
+        step, ends = self.step, np.array([here.time, time])
+        self._put(here)
+        if self.is_arc:
+            step.arc.numbers[RADIUS] = math.sqrt(2.0) * (time - here.time) / step.clock.period  # type: ignore[union-attr]
+        chunk = loading(step.stage, step.progress.motion, ends, np.diff(ends))
+        return step.try_out(np.zeros(len(CONTROL), np.int64), chunk, self._room, NO_ROPES)
+
+    def _to(self, here: Place, time: float) -> Place | None:
+        """The state at another time, from a place; None: it is not found."""
+        limits = self.step.stage.limits
+        kept = limits.copy()
+        limits[LIMIT.relative], limits[[LIMIT.absolute, LIMIT.correction]], limits[LIMIT.to_floor] = TIGHT, -1.0, 0.0
+        reason = self._march(here, time)
+        limits[:] = kept
+        return self.keep()._replace(time=time) if reason == groups.DONE else None
+
+    def _spectrum_at(self, place: Place) -> Spectrum:
+        self._put(place)
+        return self._spectrum(place.time)
+
+    def _spectrum(self, time: float) -> Spectrum:
+        """Of the tangent at the state of now."""
+        self._evaluate(time)
+        return Spectrum(static_tangent(self.step.stage))
+
+    def _count(self, time: float) -> int:
+        """Negative eigenvalues at the state of now: none where nothing is pressed, or pushes."""
+        self._evaluate(time)
+        stage, numbers = self.step.stage, self.step.stage.work.tangent.bar_tangent
+        others = self.others or bool((numbers[bar.GEOMETRIC] < 0.0).any() or (numbers[bar.ALPHA] < 0.0).any())
+        return Spectrum(static_tangent(stage)).negative if others else 0
+
+    def _evaluate(self, time: float) -> None:
+        """The state of now into the work arrays."""
+        stage, motion = self.step.stage, self.step.progress.motion
+        kept = copied(motion)
+        evaluate_start(stage, motion, loading_at(stage, motion, time))
+        put_back(motion, kept)
+
+    def _open(self, full: Floats) -> Floats:
+        return np.asarray(full[self.step.stage.tangent.independent])
+
+    def _full(self, x: Floats) -> Floats:
+        """(3n,) from what moves by itself (n,)."""
+        tangent, whole = self.step.stage.tangent, np.zeros(self.step.system.size)
+        whole[tangent.dofs if tangent.transform is not None else tangent.independent] = (
+            tangent.transform @ x if tangent.transform is not None else x
+        )
+        return whole
+
+    def _condensed(self, full: Floats) -> Floats:
+        tangent = self.step.stage.tangent
+        return self._open(full) if tangent.transform is None else np.asarray(tangent.transform.T @ full[tangent.dofs])
+
+
+def root(value: Callable[[float], float], low: float, high: float) -> float:
+    """Part (0 to 1) at which a function is zero that has the signs of ``low`` at 0 and of ``high`` at 1 (Ridders)."""
+    a, b, last = 0.0, 1.0, math.nan
+    while b - a > FOUND:
+        middle = 0.5 * (a + b)
+        at = value(middle)
+        if math.isnan(at):
+            return middle
+        square = math.sqrt(at * at - low * high)
+        if at == 0.0 or square == 0.0:
+            return middle
+        part = middle + (middle - a) * math.copysign(1.0, low - high) * at / square
+        found = value(part)
+        if found == 0.0 or math.isnan(found) or abs(part - last) <= 0.01 * FOUND:
+            return part
+        last = part
+        points = sorted([(a, low), (middle, at), (part, found), (b, high)])
+        for (left, at_left), (right, at_right) in pairwise(points):
+            if (at_left < 0.0) != (at_right < 0.0):
+                a, low, b, high = left, at_left, right, at_right
+                break
+    return last if a <= last <= b else 0.5 * (a + b)

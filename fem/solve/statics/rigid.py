@@ -1,0 +1,317 @@
+"""Rigid motions that supports leave free, in statics.
+
+Each body (what bars, springs and equations join) has six: v = t + w x (x - c). Those are free that move no support, no
+direction that is held for want of stiffness, no spring and no equation, and under which the forces inside turn with the
+body. Where the loads have no part along them, as many dofs as there are such motions are held by a stiffness *in the
+tangent only*: the forces of a correction have no part along them either, so that nothing is held by it, and Newton's
+method is as it was. Which dofs: those that the motions move farthest, apart from each other (pivoted Gram-Schmidt).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.environment import LoadSet
+from fem.errors import ModelError
+from fem.solve.newton.groups import Motion
+from fem.solve.start import evaluate_start
+from fem.solve.step_system import StepSystem, loading_at
+
+HELD = 1e-6
+"""Stiffness of held dofs over the largest of the model: loads that turn a body back are not to be held by it."""
+NONE = 1e-9
+"""Part of a motion, a load or a stiffness that is none."""
+STRAIGHT = 1e-12
+"""Mean square of a rotation, the body being of size 1, that moves none of its nodes."""
+MOST_SUPPORTS = 60
+"""Supported dofs of a body from which on none of its motions is sought: they leave nothing free."""
+SMALL_TURN = 1e-4
+"""Radians, or lengths of a body, of the motions that are tried."""
+AXES = "xyz"
+COUNT = ("", "one rigid motion is", "two rigid motions are", "three rigid motions are", "four rigid motions are",
+         "five rigid motions are", "six rigid motions are")  # fmt: skip
+
+
+class Rigid(NamedTuple):
+    """The free rigid motions of a body.
+
+    nodes    (k,) of the body;  place (k, 3) now, centre (3,), size of the body
+    motions  (6, r)  orthonormal: translations, rotations times size
+    is_held  by some support or other, against other motions
+    """
+
+    nodes: Ints
+    place: Floats
+    centre: Floats
+    size: float
+    motions: Floats
+    is_held: bool
+
+    def turns(self, forces: Floats) -> bool:
+        """Forces (k, 3) change as they turn with the body: where they do not turn, they turn it back, or over."""
+        change = np.cross(self.motions[3:].T[:, None, :], forces[None])
+        return bool(np.abs(change).max(initial=0.0) > NONE * np.abs(forces).max(initial=0.0))
+
+    def shapes(self) -> Floats:
+        """(k, 3, r) displacements."""
+        return np.asarray(np.einsum("kij,jr->kir", fields(self.place, self.centre, self.size), self.motions))
+
+
+def fields(place: Floats, centre: Floats, size: float) -> Floats:
+    """(k, 3, 6) displacements of nodes in three translations and rotations about a centre; angles times ``size``."""
+    arm = (place - centre) / size
+    turns = np.cross(np.eye(3)[None, :, :], arm[:, None, :]).transpose(0, 2, 1)
+    return np.concatenate([np.broadcast_to(np.eye(3), (len(place), 3, 3)), turns], axis=2)
+
+
+def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
+    """Of all bodies that have any. Models with rigid bodies that are free: none are sought."""
+    system, nodes = stage.system, stage.nodes
+    if system.model.corners:
+        return []
+    is_free = (nodes.dof_kind != 0).reshape(-1, 3)
+    place = (nodes.place + motion.u).reshape(-1, 3)
+    found = list[Rigid]()
+    label = _bodies(stage)
+    count = np.bincount(label, weights=is_free.sum(axis=1), minlength=label.max(initial=-1) + 1)
+    fixed = np.bincount(label, weights=(~is_free).sum(axis=1), minlength=len(count))
+    for body in np.flatnonzero((count > 0) & (fixed < MOST_SUPPORTS)):
+        (its,) = np.nonzero(label == body)
+        if len(its) < 2:
+            continue
+        centre = place[its].mean(axis=0)
+        size = float(np.abs(place[its] - centre).max()) or 1.0
+        shapes = fields(place[its], centre, size)
+        rows = _held(stage, its, shapes)
+        square, vectors = np.linalg.eigh(np.einsum("kir,kis->rs", shapes, shapes) / len(its))
+        moving = vectors.T[square > STRAIGHT]  # a straight body does not turn about itself
+        _, values, those = np.linalg.svd(rows @ moving.T, full_matrices=True)
+        motions = moving.T @ those[int(np.count_nonzero(values > 1e-7)) :].T
+        if motions.shape[1]:
+            found.append(Rigid(its, place[its], centre, size, motions, bool(rows.any())))
+    return found
+
+
+def _bodies(stage: StepSystem) -> Ints:
+    """(n,) a number of the body of each node: the least of its nodes. Each round joins all neighbours."""
+    system, equations = stage.system, stage.equations
+    bars = np.delete(stage.bars.nodes, system.gone_bars, axis=0)
+    tied = np.column_stack([np.repeat(equations.slave, np.diff(equations.start)), equations.master]) // 3
+    first, second = np.concatenate([bars, system.pairs, tied]).T
+    label = np.arange(len(system.labels))
+    while (label[first] != label[second]).any():
+        least = np.minimum(label[first], label[second])
+        for ends in (first, second):
+            np.minimum.at(label, label[ends], least)
+        while (label != label[label]).any():
+            label = label[label]
+    return label
+
+
+def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
+    """(h, 6) what the six motions of some nodes do to supports, held directions, springs and equations."""
+    nodes, springs, equations = stage.nodes, stage.system.springs, stage.equations
+    count = len(stage.system.labels)
+    full = np.zeros((3 * count + 1, 6))
+    full[(3 * its[:, None] + np.arange(3)).ravel()] = shapes.reshape(-1, 6)
+    rows = [full[:-1][nodes.dof_kind == 0]]
+    if len(nodes.artificial_stiffness):
+        blocks = nodes.artificial_stiffness.reshape(-1, 3, 3)
+        (held,) = np.nonzero(blocks.any(axis=(1, 2)))
+        scale = np.abs(blocks[held]).max(axis=(1, 2))
+        rows.append((blocks[held] / scale[:, None, None] @ full[:-1].reshape(-1, 3, 6)[held]).reshape(-1, 6))
+    rows.append(full[springs.dofs[:, 0]] - full[springs.dofs[:, 1]])
+    terms = equations.factor[:, None] * full[equations.master]
+    owner = np.repeat(np.arange(len(equations.slave)), np.diff(equations.start))
+    sums = full[equations.slave]
+    np.subtract.at(sums, owner, terms)
+    return np.concatenate([*rows, sums])
+
+
+def hold_rigid(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> str:
+    """Hold the free rigid motions in the tangent; a notice of them, or nothing.
+    The state must have been evaluated into ``stage.work``."""
+    free = [each for each in rigid_motions(stage, motion) if not np.any(_parts(stage, each))]
+    free = [each for each in free if not _is_loaded(stage, motion, each)]
+    free = [each for each in free if _turns_freely(stage, motion, now, each, nlgeom)]
+    if not free:
+        return ""
+    stiff, held = _stiffness(stage), np.zeros((len(stage.system.labels), 9))
+    for each in free:
+        is_free = (stage.nodes.dof_kind == 1).reshape(-1, 3)[each.nodes]
+        for node, axis in _apart(each.shapes() * is_free[:, :, None]):
+            held[each.nodes[node], 4 * axis] = HELD * stiff
+    stage.rigid, stage.free_shapes = held, _over_all(stage, free)
+    before = stage.nodes.artificial_stiffness
+    stage.nodes = stage.nodes._replace(artificial_stiffness=held + before if len(before) else held)
+    texts = list[str]()
+    for each in free:
+        of = "" if len(free) == 1 else f" of the part with node {stage.system.labels[each.nodes[0]]}"
+        texts.append(f"{COUNT[each.motions.shape[1]]} free{of} ({_names(each)})")
+    return f"{', '.join(texts)}: the loads have no part along them, and they are held in the tangent only"
+
+
+def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
+    """A body on supports whose loads turn it back, and whose bars carry forces: a hanging line stands by itself."""
+    free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
+    loads = (load.reshape(-1, 3)[each.nodes] for load in _together(stage.loads))
+    return each.is_held and any(map(each.turns, loads)) and each.turns(motion.force.reshape(-1, 3)[each.nodes] * free)
+
+
+def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> None:
+    """ModelError where a load has a part along a free rigid motion, and no load turns the body back."""
+    if len(stage.loads.cases) == 0:
+        return
+    for each in rigid_motions(stage, motion):
+        part = _parts(stage, each)
+        if not np.any(part) or not _turns_freely(stage, motion, now, each, nlgeom):
+            continue
+        along = each.motions @ part
+        moves, _ = _moves_and_turns(each.motions)
+        if moves.shape[1] and np.linalg.norm(moves.T @ along) > NONE * np.linalg.norm(along):
+            along = moves @ (moves.T @ along)  # what anybody would name
+        along /= np.linalg.norm(along)
+        if each.turns(stage.work.load.reshape(-1, 3)[each.nodes]):
+            continue
+        raise ModelError(
+            f"nothing holds the part with node {stage.system.labels[each.nodes[0]]} against {_name(each, along)}, and "
+            "its loads have a part along it; add supports, or loads that are in balance"
+        )
+
+
+def _parts(stage: StepSystem, each: Rigid) -> Floats:
+    """(r,) the part of a load along each motion that is more than round-off; of several loads, the first with one."""
+    for load in _together(stage.loads):
+        forces = load.reshape(-1, 3)[each.nodes]
+        part = np.asarray(np.einsum("kir,ki->r", each.shapes(), forces))
+        if np.linalg.norm(part) > NONE * np.abs(forces).sum():
+            return part
+    return np.zeros(0)
+
+
+def _over_all(stage: StepSystem, free: list[Rigid]) -> Floats:
+    """(3n, r) orthonormal displacements of all motions."""
+    columns = list[Floats]()
+    for each in free:
+        whole = np.zeros((len(stage.system.labels), 3, each.motions.shape[1]))
+        whole[each.nodes] = each.shapes()
+        columns.append(whole.reshape(-1, whole.shape[2]))
+    return np.linalg.qr(np.concatenate(columns, axis=1))[0]
+
+
+def _turns_freely(stage: StepSystem, motion: Motion, now: float, each: Rigid, nlgeom: bool) -> bool:
+    """The forces inside turn with the body: nothing else holds it (a seabed, water, a clamped end)."""
+    instant, kept = loading_at(stage, motion, now), motion.u.copy()
+    states = [array.copy() for array in (motion.force, motion.flow, motion.power, motion.state)]
+    inside = motion.force.reshape(-1, 3)[each.nodes].copy()
+    least = NONE * _stiffness(stage) * SMALL_TURN * each.size + NONE * float(np.abs(inside).max(initial=0.0))
+    is_free = True
+    for column in each.motions.T:
+        move, angle = SMALL_TURN * each.size * column[:3], SMALL_TURN * column[3:]
+        turn = _rotation(angle) if nlgeom else np.eye(3) + _cross(angle)
+        arm = each.place - each.centre
+        motion.u.reshape(-1, 3)[each.nodes] += arm @ (turn - np.eye(3)).T + move
+        evaluate_start(stage, motion, instant)
+        off = motion.force.reshape(-1, 3)[each.nodes] - inside @ turn.T
+        motion.u[:] = kept
+        is_free &= bool(np.abs(off).max() <= least)
+    evaluate_start(stage, motion, instant)
+    motion.force[:], motion.flow[:], motion.power[:], motion.state[:] = states
+    return is_free
+
+
+def _cross(w: Floats) -> Floats:
+    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+def _rotation(angle: Floats) -> Floats:
+    """(3, 3) turn by a rotation vector (Rodrigues)."""
+    size = float(np.linalg.norm(angle))
+    if size == 0.0:
+        return np.eye(3)
+    k = _cross(angle / size)
+    return np.asarray(np.eye(3) + np.sin(size) * k + (1.0 - np.cos(size)) * k @ k)
+
+
+def _apart(shapes: Floats) -> list[tuple[int, int]]:
+    """Places and axes of as many dofs as there are motions (k, 3, r): held, none of these is left."""
+    rows, chosen = shapes.reshape(-1, shapes.shape[2]).copy(), list[tuple[int, int]]()
+    for _ in range(rows.shape[1]):
+        size = (rows * rows).sum(axis=1)
+        first = int(np.flatnonzero(size >= (1.0 - 1e-9) * size.max())[0])
+        chosen.append((first // 3, first % 3))
+        along = rows[first] / np.sqrt(size[first])
+        rows -= np.outer(rows @ along, along)
+    return chosen
+
+
+def _name(each: Rigid, along: Floats) -> str:
+    """A motion (6,) in words: a translation, or a rotation and a point of its axis."""
+    move, turn = along[:3], along[3:] / each.size
+    if np.linalg.norm(along[3:]) <= 1e-6:
+        return f"translation along {_direction(move)}"
+    axis = turn / np.linalg.norm(turn)
+    point = each.centre + np.cross(turn, move) / (turn @ turn)
+    point = np.where(np.abs(point) < 1e-9 * each.size, 0.0, point)
+    return f"rotation about {_direction(axis)} through ({', '.join(f'{x:.5g}' for x in point)})"
+
+
+def _direction(way: Floats) -> str:
+    way = way / np.linalg.norm(way)
+    axis = int(np.abs(way).argmax())
+    if abs(way[axis]) > 1.0 - 1e-9:
+        return AXES[axis]
+    return f"({', '.join(f'{x:.4g}' for x in np.where(np.abs(way) < 1e-9, 0.0, way))})"
+
+
+def _moves_and_turns(motions: Floats) -> tuple[Floats, Floats]:
+    """Orthonormal motions (6, r) as translations (6, a), and what turns (6, b)."""
+    _, values, rest = np.linalg.svd(motions[3:], full_matrices=True)
+    rank = int(np.count_nonzero(values > 1e-7))
+    return motions @ rest[rank:].T, motions @ rest[:rank].T
+
+
+def _names(each: Rigid) -> str:
+    """The free motions, along axes where possible."""
+    moves, turns = _moves_and_turns(each.motions)
+    names = [f"translation along {', '.join(map(_direction, _aligned(moves[:3])))}"] if moves.shape[1] else []
+    if turns.shape[1] == 1:
+        names.append(_name(each, turns[:, 0]))
+    elif turns.shape[1]:
+        names.append(f"rotation about {', '.join(map(_direction, _aligned(turns[3:])))}")
+    return "; ".join(names)
+
+
+def _aligned(ways: Floats) -> Floats:
+    """(r, 3) directions that span columns (3, r), axes where these lie among them."""
+    base, _ = np.linalg.qr(ways)
+    projector = base @ base.T
+    found = list[Floats]()
+    for axis in np.argsort(-np.diag(projector), kind="stable"):
+        way = projector[axis].copy()
+        for known in found:
+            way -= (way @ known) * known
+        if (size := float(np.linalg.norm(way))) > 1e-6 and len(found) < ways.shape[1]:
+            found.append(way / size)
+    return np.array(sorted(found, key=lambda way: int(np.abs(way).argmax()))).reshape(-1, 3)
+
+
+def _together(loads: LoadSet) -> list[Floats]:
+    """Load vectors (3n,), those of equal curves added up: they may be in balance."""
+    found = dict[object, Floats]()
+    for case, vector in zip(loads.cases, loads.vectors, strict=True):
+        found[case.curve] = found.get(case.curve, 0.0) + vector
+    return list(found.values())
+
+
+def _stiffness(stage: StepSystem) -> float:
+    """The largest of a bar, a spring or a node."""
+    from fem.forces.bar import AREA, INV_LENGTH, YOUNG
+
+    constants = stage.bars.constants
+    springs = stage.system.springs.constants[:, 0]
+    bars = constants[YOUNG] * constants[AREA] * constants[INV_LENGTH]
+    return float(max(bars.max(initial=0.0), np.abs(springs).max(initial=0.0))) or 1.0
