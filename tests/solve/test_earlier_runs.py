@@ -20,7 +20,7 @@ from fem.deck import read_deck
 from fem.errors import CommandError, DeckError
 from fem.runner import run_to_files
 from fem.runs import write as run_files
-from fem.runs.checkpoint import changed_parts, digests_of, parts_of
+from fem.runs.checkpoint import changed_parts, digests_of, parts_of, read_checkpoint
 from fem.runs.run_record import versions
 from fem.solve.checkpoint import TYPES
 from tests.solve.test_going_on import contents, crashing
@@ -105,7 +105,7 @@ def test_a_step_without_cards_goes_on_from_any_state(name: str, monkeypatch: pyt
     seen = set[tuple[int, int]]()
     for number, content in enumerate(kept):
         Path("first/checkpoint.npz").write_bytes(content)
-        read = checkpoint.handed_on(run_files.read_checkpoint(Path("first/checkpoint.npz"), versions(), TYPES))
+        read = checkpoint.handed_on(read_checkpoint(Path("first/checkpoint.npz"), versions(), TYPES))
         step, increment = list(read)[-1]
         seen |= set(read)
         run(f"second {number}", f"{READ}, STEP={step}, INC={increment}, END STEP\n{FURTHER}", earlier="first")

@@ -144,7 +144,7 @@ def test_chains_of_more_than_50000_nodes_are_eliminated_from_one_end(count, from
     nodes = np.column_stack([np.arange(count - 1), np.arange(1, count)])
     system: Any = SimpleNamespace(
         labels=range(count), equations=(), pairs=np.zeros((0, 2), np.int64), gone_bars=[],
-        bars=SimpleNamespace(nodes=nodes, rods=np.zeros(0, np.int64)),
+        bars=SimpleNamespace(nodes=nodes, rods=np.zeros(0, np.int64), kinds=np.zeros((count - 1, 2), np.int64)),
     )  # fmt: skip
     free = np.ones(3 * count, np.int64)
     free[:3] = 0

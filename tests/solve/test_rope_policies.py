@@ -93,7 +93,8 @@ class Pushed(Instant):
     def __init__(self, rate: float) -> None:
         self.motion: Any = SimpleNamespace(v=np.array([rate, 1.0]), energies=np.zeros(len(ENERGY)))
         constants = np.ones((40, 1))
-        self.stage: Any = SimpleNamespace(bars=SimpleNamespace(constants=constants, rods=np.zeros(1, np.int64)))
+        self.rods = np.zeros(1, np.int64)
+        self.stage: Any = SimpleNamespace(bars=SimpleNamespace(constants=constants, rods=self.rods))
         self.network: Any = SimpleNamespace(compliance=np.eye(1), change=lambda pull: np.array([-pull[0], 0.0]))
         self.mine, self.at, self.one_sided = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_)
         self.taut, self.basis, self.hidden = np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0
@@ -270,8 +271,9 @@ def test_taut_ropes_push_and_slack_ones_are_too_long_beyond_round_off(push, gap,
 def test_time_stepping_knows_no_impact_slower_than_a_ten_billionth_of_the_motion(rate, arrives):
     lengths: Any = SimpleNamespace(
         gradients=lambda near, u: (np.array([[1.0, 0.0]]), None),
-        slips=lambda near, size: SimpleNamespace(contact=near[:0]),
+        slips=lambda near, size: SimpleNamespace(contact=near[:0], rows=np.zeros((0, 2)), reduced=np.zeros((0, 2))),
         square=np.ones(1),
+        is_linear=np.zeros(1, np.bool_),
         relative=lambda near, u: np.zeros(3),
     )
     one = np.ones(1, np.bool_)

@@ -16,12 +16,15 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.environment import LoadSet
 from fem.errors import ModelError
+from fem.forces.bar import AREA, GEOMETRIC, INV_LENGTH, YOUNG
 from fem.solve.newton.groups import Motion
 from fem.solve.start import evaluate_start
 from fem.solve.step_system import StepSystem, loading_at
 
 HELD = 1e-6
 """Stiffness of held dofs over the largest of the model: loads that turn a body back are not to be held by it."""
+BALANCED = 1e-6
+"""Part of the largest force that is round-off where forces are in balance."""
 NONE = 1e-9
 """Part of a motion, a load or a stiffness that is none."""
 STRAIGHT = 1e-12
@@ -162,7 +165,8 @@ def _is_loaded(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
 
 
 def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bool) -> None:
-    """ModelError where a load has a part along a free rigid motion, and no load turns the body back."""
+    """ModelError where a load has a part along a free rigid motion, and nothing that acts now turns the body: neither
+    loads nor bars whose forces are not in balance yet."""
     if len(stage.loads.cases) == 0:
         return
     for each in rigid_motions(stage, motion):
@@ -173,13 +177,22 @@ def refuse_rigid_loads(stage: StepSystem, motion: Motion, now: float, nlgeom: bo
         moves, _ = _moves_and_turns(each.motions)
         if moves.shape[1] and np.linalg.norm(moves.T @ along) > NONE * np.linalg.norm(along):
             along = moves @ (moves.T @ along)  # what anybody would name
-        along /= np.linalg.norm(along)
-        if each.turns(stage.work.load.reshape(-1, 3)[each.nodes]):
+        elif _is_turned(stage, motion, each):
             continue
+        along /= np.linalg.norm(along)
         raise ModelError(
             f"nothing holds the part with node {stage.system.labels[each.nodes[0]]} against {_name(each, along)}, and "
             "its loads have a part along it; add supports, or loads that are in balance"
         )
+
+
+def _is_turned(stage: StepSystem, motion: Motion, each: Rigid) -> bool:
+    """Loads, or bars whose forces are not in balance yet, turn the body now."""
+    free = (stage.nodes.dof_kind != 0).reshape(-1, 3)[each.nodes]
+    left = (stage.work.load - motion.force).reshape(-1, 3)[each.nodes] * free
+    pulls = stage.work.tangent.bar_tangent[GEOMETRIC] * stage.system.length0
+    size = max(float(np.abs(forces).max(initial=0.0)) for forces in (stage.work.load, pulls))
+    return bool(np.abs(left).max(initial=0.0) > BALANCED * size) and each.turns(left)
 
 
 def _parts(stage: StepSystem, each: Rigid) -> Floats:
@@ -309,8 +322,6 @@ def _together(loads: LoadSet) -> list[Floats]:
 
 def _stiffness(stage: StepSystem) -> float:
     """The largest of a bar, a spring or a node."""
-    from fem.forces.bar import AREA, INV_LENGTH, YOUNG
-
     constants = stage.bars.constants
     springs = stage.system.springs.constants[:, 0]
     bars = constants[YOUNG] * constants[AREA] * constants[INV_LENGTH]

@@ -52,7 +52,7 @@ def sea_from(given, nodes: int) -> Sea:
         water=SimpleNamespace(level=level, seabed=level - depth),
         waves=[SimpleNamespace(stretching=stretching)],
     )
-    return sea_of(model, np.arange(nodes), np.zeros(1), 0)
+    return sea_of(model, np.arange(nodes), np.zeros(1), 0)._replace(since=0.0)
 
 
 def trial(place, time: float, state, u=None, dt: float = 0.0, v=None) -> Trial:
