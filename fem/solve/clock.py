@@ -240,7 +240,7 @@ class ErrorClock(Clock):
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
         self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
         self.limits[LIMIT.window] = PERIODS * increments_of_a_period(
-            stage.coefficients, WANTED_ERROR * controls.time_error
+            stage.coefficients, WANTED_ERROR * float(self.limits[LIMIT.time_error])
         )
         self.limits[LIMIT.ground] = stage.system.is_grounded
         self.power = float(self.limits[LIMIT.exponent])

@@ -78,7 +78,7 @@ def test_a_stiff_pendulum_needs_a_hundred_increments_a_period(integrator):
 def test_the_first_increment_of_a_stiff_pendulum_may_be_any(dt):
     history = run_text(pendulum(dt=dt))
     wanted = run_text(pendulum())
-    assert history.dt[history.time > 2.0].mean() == pytest.approx(wanted.dt[wanted.time > 2.0].mean(), rel=0.1)
+    assert history.dt[history.time > 2.0].mean() == pytest.approx(wanted.dt[wanted.time > 2.0].mean(), rel=0.15)
     assert swing(history) < 1.5 * swing(wanted)
 
 
