@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from fem.compiled.choice import PYTHON, is_plain, way
 from fem.compiled.compiler import LateCompiler
-from fem.compiled.interpreted import thread
+from fem.compiled.interpreted import comes_in_time, thread
 from fem.compiled.kernel import Kernel, kinds_of
 from fem.compiled.store import stored
 
@@ -85,3 +85,10 @@ def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
 
         return is_in_memory(called, kinds_of(arguments))
     return stored(called.name, kinds_of(arguments)) is not None
+
+
+def is_compiled_in_time(function: Callable[..., Any], *arguments: Any) -> bool:
+    """``is_compiled``, or calling it compiles here, or the compiler in the background has made it soon enough."""
+    if is_compiled(function, *arguments) or way() or is_plain():
+        return True
+    return comes_in_time((cast(Kernel, function).name, kinds_of(arguments)), COMPILER)

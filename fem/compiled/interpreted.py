@@ -40,7 +40,7 @@ PATIENCE = 60.0
 """Seconds that a compiler of low priority is waited for: beside busy neighbours it may take many times as long."""
 GRANTED = 240.0
 """Processor seconds of work as Python functions after that, before it is waited for again."""
-TIRED = "the compiler is slow on this busy machine: going on in Python until its machine code is there"
+TIRED = "the compiler is slow on this busy machine: going on without its machine code until that is there"
 WAITING = "this would take long in Python: waiting for the compiler, about half a minute"
 
 
@@ -49,6 +49,7 @@ class Work:
     """Of this process: processor seconds spent in kernels as Python functions, and those ahead of it in the same way.
 
     granted it is waited for again only where more than this is spent
+    patient lanes, which need machine code, still wait for it
     notify  where the user is told of it, of each thing once
     told    texts that were passed on
     signal  one that has asked the process to end, and is answered later: nothing more is waited for
@@ -57,6 +58,7 @@ class Work:
     spent: float = 0.0
     ahead: float = 0.0
     granted: float = 0.0
+    patient: bool = True
     notify: Callable[[str], None] | None = None
     told: set[str] = field(default_factory=set)
     signal: int = 0
@@ -90,6 +92,18 @@ class _Thread(threading.local):
 thread = _Thread()
 parts: dict[Job, tuple[dict[Job, None], set[tuple[Any, ...]]]] = {}
 """Units that a kernel has called as Python functions, as ``wanted`` and ``seen`` of a thread."""
+
+
+def comes_in_time(job: Job, asked: Compiler) -> bool:
+    """Machine code for lanes, whose models can run one by one, is there or comes within ``PATIENCE``. Once it has not,
+    no other is waited for."""
+    asked.ask(job)
+    if work.patient and not stored(*job):
+        work.say(WAITING)
+        work.patient = asked.wait_for(job, PATIENCE)
+        if not work.patient:
+            work.say(TIRED)
+    return work.patient or stored(*job) is not None
 
 
 def takes(job: Job, asked: Compiler | None) -> bool:

@@ -220,6 +220,19 @@ def test_a_slow_compiler_is_not_waited_for_without_end(monkeypatch: pytest.Monke
     assert slow.waited == [interpreted.PATIENCE] * 2
 
 
+def test_lanes_wait_for_a_slow_compiler_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then their models run one by one, until the machine code is there."""
+    monkeypatch.setattr(interpreted, "work", interpreted.Work())
+    slow, said, there = Slow(), list[str](), list[str]()
+    monkeypatch.setattr(interpreted, "stored", lambda name, kinds: there or None)
+    interpreted.work.notify = said.append
+    for _ in range(2):
+        assert not interpreted.comes_in_time(("fem.a:a", ()), slow)  # type: ignore[arg-type]
+    assert slow.waited == [interpreted.PATIENCE] and said == [interpreted.WAITING, interpreted.TIRED]
+    there.append("unit")
+    assert interpreted.comes_in_time(("fem.a:a", ()), slow)  # type: ignore[arg-type]
+
+
 def test_a_process_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(module: str) -> None:
         raise OSError("no more processes")

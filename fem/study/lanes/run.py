@@ -18,7 +18,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import jumps
-from fem.compiled import inner_kernel, is_compiled, kernel
+from fem.compiled import inner_kernel, is_compiled, is_compiled_in_time, kernel
 from fem.compiled.interpreted import work
 from fem.errors import FemError
 from fem.forces.bar import INV_LENGTH, VISCOUS, Bars
@@ -129,16 +129,15 @@ def march_samples(
     kept = len(increments) * numbers_in(record(stage, 1, probes, elements))
     if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    in_lanes = may_compile
-    if not in_lanes:
-        few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
-        in_lanes = is_compiled(march_blocks, 0, 1, *arguments_of(few, stage, every))
+    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
+    is_there = is_compiled_in_time if may_compile else is_compiled
+    in_lanes = is_there(march_blocks, 0, 1, *arguments_of(few, stage, every))
     may_be_single = every == 1 and is_short(stage, count)
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
         whole = packs_of(stage, part, len(increments), probes, elements) if in_lanes else None
-        if whole and march_all(whole, stage, every, may_compile):
+        if whole and march_all(whole, stage, every, is_there):
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
             both = whole.loading.time, whole.loading.dt
@@ -273,10 +272,10 @@ def arguments_of(whole: Packs, stage: StepSystem, every: int) -> tuple[Any, ...]
     return every, Fixed(np.array(numbers, np.int64)), Fixed(np.array(stage.coefficients, float)), whole
 
 
-def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) -> bool:
-    """March all blocks; False: it would have to be compiled and must not."""
+def march_all(whole: Packs, stage: StepSystem, every: int, is_there: Callable[..., bool]) -> bool:
+    """March all blocks; False: there is no machine code for that."""
     rest = arguments_of(whole, stage, every)
-    if not (may_compile or is_compiled(march_blocks, 0, 1, *rest)):
+    if not is_there(march_blocks, 0, 1, *rest):
         return False
     for first in range(0, whole.blocks, BLOCKS_AT_ONCE):
         march_blocks(first, min(first + BLOCKS_AT_ONCE, whole.blocks), *rest)
