@@ -21,7 +21,7 @@ from fem.show.report import accuracy
 from fem.study.certainty import companions
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import bars_from, completed, estimate, grows_exponentially
-from fem.study.certainty.numbers import AT_REST, highest, scales
+from fem.study.certainty.numbers import AT_REST, highest, round_offs, scales
 from fem.study.question import Answer
 from fem.study.tracks import Track, table_names
 from tests.forces.families.lines import reeved
@@ -181,10 +181,44 @@ def test_richardson_is_exact_for_one_term():
     for order in (1.0, 2.0):
         runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** order]]) for n in (1, 2, 4)]
         for run in runs:  # whichever of the three it is
-            found = estimate(run, runs, *np.full((2, 1, 1), np.nan), scale=np.array([5.0]))
+            found = estimate(run, runs, *np.full((2, 1, 1), np.nan), scale=np.array([5.0]), noise=np.zeros(1))
             assert found.error.item() == pytest.approx(run.item() - 5.0)
             assert found.own.item() < 1e-12
             assert found.order.item() == order
+
+
+@pytest.mark.parametrize("stiffness", [1e9, 1e12])
+def test_what_turning_a_stiff_pendulum_changes_is_round_off(stiffness):
+    text = f"""*ELEMENT, TYPE=T3D2, ELSET=B
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=P
+2, 2
+*MASS, ELSET=P
+1
+*MATERIAL, NAME=M
+*ELASTIC
+{stiffness}
+*SOLID SECTION, ELSET=B, MATERIAL=M
+1
+*REST LENGTH
+B, 1
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM, INC=1000
+*DYNAMIC, DIRECT, ALPHA=0
+0.002, 0.5
+*CONTROLS, RESI_GLOB_RELA=1E-11
+*DLOAD
+P, GRAV, 9.81, 0, 0, -1
+*NODE PRINT
+U
+*END STEP
+"""
+    model = fem.parse_deck("*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n" + text)
+    turned = fem.run(fem.parse_deck("*NODE\n1, 0, 0, 0\n2, 0.6, 0.8, 0\n" + text))
+    off = np.abs(fem.run(model).of_element(1, "T") - turned.of_element(1, "T")).max()
+    _, noise = round_offs(("U3_n2", "T_e1"), np.array([1.0, 30.0]), model)
+    assert 0.1 * noise < off <= noise
 
 
 def test_two_runs_bound_a_smooth_error():
@@ -192,7 +226,7 @@ def test_two_runs_bound_a_smooth_error():
     runs = [np.array([[5.0 + 3.0 * (0.1 / n) ** 2]]) for n in (1, 2, 4)]
     none = np.full((1, 1), np.nan)
     for three in ([none, *runs[1:]], [*runs[:2], none]):
-        found = estimate(runs[1], three, none, none, scale=np.array([5.0]))
+        found = estimate(runs[1], three, none, none, scale=np.array([5.0]), noise=np.zeros(1))
         assert found.error.item() == pytest.approx(3.0 * 0.05**2) and found.own.item() > found.error.item()
         assert np.isnan(found.order.item())
 

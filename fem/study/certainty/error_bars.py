@@ -32,7 +32,7 @@ from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import DOUBLE, FACTORS, FINE, FOURFOLD, RUN, TIGHT, Companions, answered
-from fem.study.certainty.numbers import Aligned, peak_of, printed_names, scales, statistic
+from fem.study.certainty.numbers import ROUND_OFF, Aligned, peak_of, printed_names, round_offs, scales, statistic
 from fem.study.question import Answer
 from fem.study.tracks import Track, track_of, tracked
 
@@ -50,7 +50,6 @@ MESH = 2.0
 RESIDUAL = 2.0
 """Error of a residual over its effect with two or four times the increment, the largest in some rows around."""
 MARGIN = 1.15
-ROUND_OFF = 1e-12
 WINDOWS = 40
 """A run has so many windows, in each of which an order is observed; and these have so many rows at least."""
 LEAST_WINDOW = 4
@@ -176,6 +175,7 @@ class Estimate:
               what is on the other side of an impact
     order     observed; NaN where none is
     scale     (c,) size of the number over the run
+    noise     (c,) its round-off
     """
 
     error: Floats
@@ -186,16 +186,17 @@ class Estimate:
     rows: Floats
     order: Floats
     scale: Floats
+    noise: Floats
 
     @property
     def bar(self) -> Floats:
         total = sum(np.fmax(part, 0.0) for part in (self.dt, self.mesh, self.residual, self.rows))
-        return np.asarray(MARGIN * total + ROUND_OFF * self.scale)
+        return np.asarray(MARGIN * total + self.noise)
 
     def at(self, *place: int | Ints) -> Estimate:
         """That of one number, or of some of them."""
         found: Any = {each.name: getattr(self, each.name) for each in fields(self)}
-        return Estimate(**{name: values[place[-1] if name == "scale" else place] for name, values in found.items()})
+        return Estimate(**{name: values[place[-1] if values.ndim == 1 else place] for name, values in found.items()})
 
 
 def around(values: Floats, rows: int) -> Floats:
@@ -229,6 +230,7 @@ def estimate(
     mesh: Floats | None,
     residual: Floats | None,
     scale: Floats,
+    noise: Floats,
     rows: Floats | None = None,
     window: int = 0,
 ) -> Estimate:
@@ -253,6 +255,7 @@ def estimate(
         rows=np.zeros_like(run) if rows is None else rows,
         order=order,
         scale=scale,
+        noise=noise,
     )
 
 
@@ -302,6 +305,7 @@ class ErrorBars:
         self.missing, self.companions, self.tracks = missing, companions, dict(tracks)
         self._run = tracks[RUN]
         self._scale = scales(self._run.values, self._run.names, self._run.model.mesh)
+        self._noise = round_offs(self._run.names, self._scale, self._run.model)
         self._printed = frozenset(self._run.names) if printed is None else printed
         self._numbers: dict[str, tuple[float, Estimate]] = {}
         self._place = {name: place for place, name in enumerate(self._run.names)}
@@ -311,7 +315,7 @@ class ErrorBars:
         return f"ErrorBars of {source}: {count} numbers over time, {len(self._run.time)} rows"
 
     def _estimated(
-        self, values: Mapping[str, Floats], scale: Floats, rows: Floats | None = None, window: int = 0
+        self, values: Mapping[str, Floats], scale: Floats, noise: Floats, rows: Floats | None = None, window: int = 0
     ) -> Estimate:
         """Of numbers (k, c) of the run, from those of its companions by name."""
 
@@ -320,7 +324,7 @@ class ErrorBars:
 
         three = [None, None, *(values[name] for name in self.levels)][-3:]
         mesh, residual = apart(FINE, self.companions.beside_fine), apart(self.companions.coarsest, TIGHT)
-        return estimate(values[RUN], three, mesh, residual, scale, rows, window)
+        return estimate(values[RUN], three, mesh, residual, scale, noise, rows, window)
 
     @property
     def levels(self) -> list[str]:
@@ -361,7 +365,8 @@ class ErrorBars:
         values[RUN] = run.values[:, columns]
         if laid is not None:
             values[FINE] = values[FINE] + laid[columns]
-        return self._estimated(values, self._scale[columns], self._beside_impacts(values[RUN]), window)
+        beside = self._beside_impacts(values[RUN])
+        return self._estimated(values, self._scale[columns], self._noise[columns], beside, window)
 
     def _beside_impacts(self, values: Floats) -> Floats:
         """(k, c) jumps of numbers at impacts from which rows are no further than these may be: they may lie on the
@@ -561,16 +566,18 @@ class ErrorBars:
         column, sign = self._column(name), 1.0 if kind == "max" else -1.0
         peaks = {name: peak_of(its, column, sign) for name, its in self.tracks.items()}
         own, scale = peaks[RUN], np.ptp(self._run.time) if is_instant else self._scale[column]
+        noise = ROUND_OFF * scale if is_instant else self._noise[column]
         value, peak = (own.instant, own.peak_instant) if is_instant else (own.row, own.peak)
         values = {name: np.array([[its.peak_instant if is_instant else its.peak]]) for name, its in peaks.items()}
         rows = np.array([[abs(value - peak)]])
-        return value, self._estimated(values, np.array([scale]), rows).at(0, 0)
+        return value, self._estimated(values, np.array([scale]), np.array([noise]), rows).at(0, 0)
 
     def _statistic(self, series: str, of: Callable[[Floats, Floats], float]) -> tuple[float, Estimate]:
         column = self._column(series)
         values = {name: np.array([[of(its.time, its.values[:, column])]]) for name, its in self.tracks.items()}
         value = float(values[RUN][0, 0])
-        return value, self._estimated(values, np.array([max(abs(value), TINY)])).at(0, 0)
+        scale = np.array([max(abs(value), TINY)])
+        return value, self._estimated(values, scale, ROUND_OFF * scale).at(0, 0)
 
     @cached_property
     def _frequencies(self) -> dict[str, tuple[float, Estimate]]:
@@ -588,7 +595,8 @@ class ErrorBars:
         values = {key: np.array([[its.get(name, np.nan) for name in names]]) for key, its in tables.items()}
         if not names:
             return {}
-        found = self._estimated(values, np.abs(values[RUN][0]))
+        scale = np.abs(values[RUN][0])
+        found = self._estimated(values, scale, ROUND_OFF * scale)
         return {name: (tables[RUN][name], found.at(0, place)) for place, name in enumerate(names)}
 
 

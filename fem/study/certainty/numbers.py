@@ -11,11 +11,14 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import CommandError
 from fem.model import Mesh, Model
+from fem.model.facts import natural_lengths, of_sections
 from fem.model.quantities import ENERGIES
 from fem.runs.history import BALANCED
 from fem.show.series import count_cycles, damage
-from fem.study.tracks import Track, table_names
+from fem.study.tracks import Track, places_of, table_names
 
+ROUND_OFF = 1e-12
+EPS = 2.0 * float(np.finfo(float).eps)
 AT_REST = 1e-6
 """Displacement over the extent of a model that is none."""
 SAME = 1e-6
@@ -40,6 +43,24 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     for its, size in zip(family, largest.tolist(), strict=True):
         most[its] = max(most.get(its, 0.0), size)
     return np.array([most[its] for its in family])
+
+
+def round_offs(names: Sequence[str], scale: Floats, model: Model) -> Floats:
+    """(c,) what the round-off of computing leaves in numbers of such sizes. That of displacements u makes strains
+    uncertain by ``EPS`` u/L0, and forces of bars and reactions by the stiffness times as much."""
+    noise, family = ROUND_OFF * scale, [name.partition("_")[0] for name in names]
+    moved = max((float(scale[column]) for column, its in enumerate(family) if its in ("U1", "U2", "U3")), default=0.0)
+    length = natural_lengths(model.mesh, model.rest_lengths)
+    strain = np.divide(EPS * moved, length, out=np.zeros_like(length), where=length > 0.0)
+    young = of_sections(model, lambda section, material: material.young or 0.0)
+    pull = young * of_sections(model, lambda section, material: section.area) * strain
+    of_bar = {"E": strain, "S": young * strain, "N": pull, "T": pull}
+    bars = [column for column, its in enumerate(family) if its in of_bar and "_e" in names[column]]
+    for column, place in zip(bars, places_of(model, [names[column] for column in bars]), strict=True):
+        noise[column] += of_bar[family[column]][list(place)].max(initial=0.0)
+    reactions = [column for column, its in enumerate(family) if its in ("RF1", "RF2", "RF3")]
+    noise[reactions] += pull.max(initial=0.0)
+    return np.asarray(noise)
 
 
 class Reading:

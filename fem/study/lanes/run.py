@@ -8,7 +8,7 @@ Whatever a run of its own would cut back, refuse or tell is left to that run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import compress
