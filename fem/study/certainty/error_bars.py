@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -106,12 +106,16 @@ def error_bars(
 
 
 def wanted_bars(companions: Companions, processes: int | None = None) -> ErrorBars:
-    """Error bars of the numbers that companions are asked for alone, of runs too long to be kept.
+    """Error bars of the numbers that companions are asked for alone, of runs too long to be kept; energies beside them
+    tell which companions have blown up.
 
     Raises what ``fem.run`` raises for the model itself.
     """
-    plain = tracked(companions.model, companions.names or (), companions.solver)
-    return completed(plain, companions, companions.run(plain, processes), processes)
+    wanted = companions.names or ()
+    names = tuple(dict.fromkeys([*wanted, *ENERGIES])) if wanted else ()
+    companions = replace(companions, names=names)
+    plain = tracked(companions.model, names, companions.solver)
+    return completed(plain, companions, companions.run(plain, processes), processes, frozenset(wanted))
 
 
 def completed(
