@@ -87,7 +87,8 @@ class EnergyWatch:
     @property
     def damps(self) -> bool:
         """The scheme takes energy by design."""
-        return not self.stage.is_explicit and damps_ringing(self.stage.coefficients)
+        scheme = self.stage.scheme
+        return damps_ringing(self.stage.coefficients) if scheme.is_recursion else scheme.damps
 
     def closing(self, progress: Progress, dt: float) -> str:
         """What is said at the end of the step; nothing where the balance is in its band."""

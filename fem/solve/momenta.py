@@ -136,7 +136,7 @@ class MomentumWatch:
     def open(self, stage: StepSystem, motion: Motion) -> None:
         """Begin to watch a step, or what is left of the model from now on."""
         self.kept, self.sizes[:] = kept_momenta(stage) if stage.is_dynamic else None, 0.0
-        self.keeps_turns = stage.is_explicit or bool(stage.coefficients.secant)
+        self.keeps_turns = stage.is_explicit or (stage.scheme.is_recursion and bool(stage.coefficients.secant))
         if self.kept:
             self.place = stage.nodes.place
             self.begin = self._momenta(motion)[0]

@@ -79,13 +79,13 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     return bars._replace(kinds=kinds, blocks=blocks_of(kinds, bars.constants), rods=rods)
 
 
-def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:
+def refuse_ropes(system: System, ropes: Ints, procedure: Procedure, scheme: Scheme) -> None:
     """ModelError where the procedure cannot have ropes, or where bars beside ropes are too long to reckon with."""
     what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
-    if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
-        what = "EXPLICIT"
+    if isinstance(procedure, Dynamic) and not scheme.is_recursion:
+        what = "EXPLICIT" if scheme.is_explicit else procedure.integrator
     over = np.flatnonzero(system.bars.kinds[:, 0] == LEG)
-    if len(over) and what == "EXPLICIT":
+    if len(over) and isinstance(procedure, Dynamic) and what:
         raise ModelError(
             f"{system.name_bar(int(over[0]))} is an inextensible rope over a pulley, which {what} does not support: "
             "use an implicit integrator, or *ELASTIC"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fem.model import Dynamic
 
@@ -50,11 +50,21 @@ class Scheme(NamedTuple):
 
     order        of the displacement error in dt
     is_explicit  nothing is solved: the march is that of ``solve/explicit``
+    march        (stage) -> Marcher: a march of its own, to which the coefficients are not all that there is
+    damps        a march of its own takes energy by design
     """
 
     coefficients: Coefficients
     order: int = 2
     is_explicit: bool = False
+    march: Callable[[Any], Any] | None = None
+    damps: bool = False
+
+    @property
+    def is_recursion(self) -> bool:
+        """Its coefficients are all that there is to it: the march of Newton's method takes it, and so do lanes, tangent
+        maps, automatic increments and events of ropes, which are for no other."""
+        return self.march is None and not self.is_explicit
 
     @property
     def secant(self) -> bool:

@@ -131,7 +131,9 @@ def stage_of(run: RunState, step: Step) -> Ready:
     if isinstance(procedure, Dynamic):
         scheme = SCHEMES[procedure.integrator](procedure)
     system, bars, ropes = run.system, run.bars_of(step), rope_states.ropes_of(run.system)
-    rope_states.refuse_ropes(system, ropes, procedure)
+    if isinstance(procedure, Dynamic) and scheme.march and not procedure.direct:
+        raise ModelError(f"{procedure.integrator} has a march of its own, with equal increments: use *DYNAMIC, DIRECT")
+    rope_states.refuse_ropes(system, ropes, procedure, scheme)
     steps_over = rope_states.steps_over_impacts(step.controls, scheme, bars, ropes)
     if steps_over:
         scheme = energy_momentum()
@@ -145,7 +147,7 @@ def stage_of(run: RunState, step: Step) -> Ready:
     if isinstance(procedure, Frequency):  # whose added mass is that of *D ADDED MASS alone
         acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))
     stage = prepare(system, acting, bars, scheme, step.controls, run.requests.solver)
-    marcher: Marcher = Newton()
+    marcher: Marcher = scheme.march(stage) if scheme.march else Newton()
     if steps_over and isinstance(procedure, Dynamic):
         from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
 

@@ -253,8 +253,10 @@ class Varied(StepRun):
         rough = rough_ones(families)
         if self.at_start and not self.events:
             what = "impacts in time stepping (IMPACT=MOREAU)"
+        elif not stage.scheme.is_recursion:
+            what = "explicit steps" if stage.is_explicit else "a scheme with a march of its own"
         elif stage.choice.solver not in (*CHAINS, BAND):
-            what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
+            what = f"the solver of this step ({stage.choice.text})"
         elif rough or not self.events:
             what = ", ".join(rough)
         else:

@@ -69,8 +69,8 @@ def can_run_in_lanes(model: Model) -> str:
     step, procedure = model.steps[0], model.steps[0].procedure
     if not isinstance(procedure, Dynamic) or not procedure.direct:
         return "its step is not *DYNAMIC, DIRECT"
-    if procedure.integrator == "CENTRAL DIFFERENCE":
-        return "its step is *DYNAMIC, EXPLICIT"
+    if not (scheme := SCHEMES[procedure.integrator](procedure)).is_recursion:
+        return f"{'EXPLICIT' if scheme.is_explicit else procedure.integrator} has a march of its own"
     most = step.max_increments
     rigid = [each for each in model.materials.values() if each.is_inextensible]
     ratios = [(each.compression_ratio, each.tension_ratio) for each in rigid]
