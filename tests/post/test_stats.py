@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.interpolate import PPoly, make_interp_spline
 
 from fem.errors import CommandError
 from fem.show.series import (
@@ -33,6 +34,18 @@ def test_of_a_sine() -> None:
     assert found.mean == pytest.approx(7.0, abs=1e-12)
     assert found.std == pytest.approx(3.0 / math.sqrt(2.0), rel=1e-12)
     assert crossing_period(found) == pytest.approx(2.0, rel=1e-12)
+
+
+def test_crossings_are_where_straight_lines_through_the_instants_cross_the_mean() -> None:
+    """Of random numbers at random instants: roots of each piece, by its own polynomial."""
+    rng = np.random.default_rng(11)
+    time = np.cumsum(rng.uniform(0.1, 2.0, 60))
+    found = series(time, rng.normal(size=60))
+    pieces = PPoly.from_spline(make_interp_spline(time, found.values - found.mean, k=1))
+    roots = pieces.roots(extrapolate=False)
+    upward = roots[pieces.derivative()(roots) > 0.0]
+    assert len(upward) > 10
+    assert crossing_period(found) == pytest.approx(np.diff(upward).mean(), rel=1e-12)
 
 
 def test_means_are_those_over_time() -> None:

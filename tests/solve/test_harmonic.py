@@ -70,6 +70,28 @@ def test_one_dof_with_a_dashpot() -> None:
     np.testing.assert_allclose(of_element(history, 1, "E"), expected / 2.0, rtol=1e-9)
 
 
+@pytest.mark.parametrize("strain", ["GREEN", "LOG", "ENGINEERING"])
+def test_slow_responses_of_stretched_bars_are_derivatives_of_statics(strain: str) -> None:
+    """E, S, N and T of two bars that are stretched and turned by a fifth: central difference of two static states."""
+    model = (
+        "*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 1., 1., 0.\n*ELEMENT, TYPE=T3D2, ELSET=B\n1, 1, 2\n2, 3, 2\n"
+        "*ELEMENT, TYPE=MASS, ELSET=P\n3, 2\n*MASS, ELSET=P\n1.\n*MATERIAL, NAME=M\n*ELASTIC\n100., 0.3\n"
+        f"*SOLID SECTION, ELSET=B, MATERIAL=M, STRAIN={strain}\n2.\n*BOUNDARY\n1, 1, 3\n3, 1, 3\n2, 3\n"
+    )
+    head = "*STEP, NLGEOM\n*STATIC\n0.25, 1.\n*CONTROLS, RESI_GLOB_RELA=1E-12\n*CLOAD\n"
+    still = head + "2, 1, 40.\n2, 2, -50.\n*END STEP\n"
+    slow = still + LINEAR + "1e-5, 1e-5, 1\n*CLOAD\n2, 1, 3.\n2, 2, 5.\n*END STEP\n"
+    up, down = (
+        fem.run(fem.parse_deck(model + head + f"2, 1, {40 + 3 * h}\n2, 2, {-50 + 5 * h}\n*END STEP\n"))
+        for h in (1e-4, -1e-4)
+    )
+    history = fem.run(fem.parse_deck(model + slow))
+    for label in (1, 2):
+        for name in "ESNT":
+            expected = (up.of_element(label, name)[-1] - down.of_element(label, name)[-1]) / 2e-4
+            assert of_element(history, label, name)[0].real == pytest.approx(expected, rel=1e-6), name
+
+
 def test_amplitudes_are_functions_of_the_frequency_and_supports_move() -> None:
     """A support that moves by U drives u = (k + i w c) U/(k + i w c - w^2 m)."""
     amplitude = "*AMPLITUDE, NAME=RISE\n0., 0., 4., 8.\n"

@@ -151,6 +151,20 @@ def test_a_current_flows_above_the_still_level_under_crests(shear):
     assert history.of_node(1, "FV") == pytest.approx(np.outer(is_wet, [speed, 0.1, 0.0]), abs=1e-12)
 
 
+def test_a_sheared_stream_spends_its_force_times_its_own_speed_at_each_height():
+    """On a vertical bar that is held, in u = a + b z: the integral of 0.5 rho D C u^3, of which the bar takes nothing."""
+    ends = ((1.0, -2.0, -9.0), (1.0, -2.0, -3.0))
+    text = BAR.replace("0.4, 0.1, 0., 0.", "0.2, 0., 0., -10.\n2.2, 0., 0., 0.").format(
+        ends=ends, waves="", loads="BAR, FDD, 1., 0.3, 1.1", bed=-20.0, mass=1000.0, supports="ALL, 1, 3",
+        springs="", procedure="*DYNAMIC, DIRECT\n0.25, 2.",
+    )  # fmt: skip
+    history = run_text(text)
+    low, high = 0.4, 1.6
+    power = 0.5 * DENSITY * WIDTH * 1.1 * (high**4 - low**4) / (4.0 * 0.2)
+    assert history.of_energy("external_work") == pytest.approx(power * history.time, rel=1e-12)
+    assert history.of_energy("dissipated") == pytest.approx(power * history.time, rel=1e-12)
+
+
 SPRINGS = """*ELEMENT, TYPE=SPRING1, ELSET=SX
 11, 1
 12, 2
