@@ -1,4 +1,4 @@
-"""Files that are whole or not there, that grow, that only the user may write; names, marks and locks of files.
+"""Atomic writes, growing files, file permissions; names, marks and locks of files.
 
 Only regular files are opened: a pipe without a writer, a terminal or a device would be waited for without end. Names
 are bytes to the system and text to every record. Pictures and films say in their own description that they are of this
@@ -320,7 +320,7 @@ class FolderLock:
         raise CommandError(f"{self._folder} is in use: {LOCK} in it keeps changing")
 
     def release(self) -> None:
-        """Let others in; the file goes while it is still locked, so none of theirs is removed."""
+        """Release the lock; its file is deleted while it is still locked, so that none of another process is removed."""
         file, self._file = self._file, None
         if file is None:
             return
@@ -481,7 +481,7 @@ _threads = threading.RLock()
 
 @contextmanager
 def turn(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Compile while no other process does; one that has died holds nothing, as the system then frees its lock.
+    """Compile while no other process does; a dead process holds no lock, as the system frees it.
     Where there can be no lock (a folder that may only be read, a full disk) every process compiles for itself."""
     from filelock import Timeout
 

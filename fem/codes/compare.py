@@ -116,7 +116,7 @@ class Comparison:
         return found
 
     def _says(self, column: int) -> bool:
-        """Not a direction in which nothing moves, in any code."""
+        """Something moves in this direction, in some code."""
         alike = [other for other, name in enumerate(self.names) if name[0] == self.names[column][0]]
         all_ = np.stack([self.ours, *self.values.values()])
         limit = NOTHING * np.nanmax(np.abs(all_[:, :, alike]), initial=0.0)

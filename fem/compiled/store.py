@@ -207,7 +207,7 @@ def _engine() -> Any:
 
 
 def lacking(unit: Unit) -> list[str]:
-    """Functions that a unit calls and nobody has."""
+    """Functions that a unit calls and that neither this library nor LLVM has."""
     import llvmlite.binding as llvm
 
     return [name for name in unit.others if not llvm.address_of_symbol(name)]

@@ -1,4 +1,4 @@
-"""Two-node bars: whatever the strain, the law or the scheme, a bar hands over the same nine numbers.
+"""Two-node bars: every bar returns the same nine numbers, whatever its strain measure, its law and the scheme.
 
 Force on node j (minus that on node i) and tangent block (+ on jj and ii, - on ij and ji):
 

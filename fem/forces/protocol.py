@@ -1,4 +1,4 @@
-"""What the march asks a force with, and what it wants of it.
+"""The interface between solver and forces: inputs (``Trial``) and outputs.
 
 Whatever acts between or on nodes and is not a dead load is a force: bars, springs, and the families of ``families``.
 """
@@ -123,7 +123,8 @@ class Family:
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
-    stiffest   (group, place, u, dt) -> its group as stiff as it may become, which increments of EXPLICIT bear
+    stiffest   (group, place, u, dt) -> its group with its largest possible stiffness, for the critical increment of
+               EXPLICIT
     couples    its mass may lie between the nodes of its pairs
     size       its group -> the largest force whose round-off its forces have
     stored     (group, index, u, state) -> energy that its element ``index`` stores, lost where it breaks

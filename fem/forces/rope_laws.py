@@ -315,7 +315,7 @@ SMALL = 1e-6
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
-    """Its bars have long been as they are at the start: displaced as given, relaxed, and loaded before."""
+    """Initial states of its bars: relaxed at the initial displacement, after the given earlier load."""
     group, (u, _) = gathered(model, system, pair, state), system.initial_motion
     past = np.zeros(len(system.family))
     for section in model.sections:

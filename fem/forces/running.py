@@ -329,7 +329,7 @@ def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, 
 def towards_first(
     k: int, one: Leg, other: Leg, have: float, whole: float, hauled: float, phi: float, group: Lines
 ) -> Answer:
-    """Leg 1 pulls too hard, or has no length: it gets some."""
+    """Leg 1 pulls too hard, or has no length: natural length passes to it."""
     steep = group.numbers[k, FRICTION]
     grip = math.exp(steep * phi)
     length = length_that_holds(k, one, other, have, whole, grip, group)

@@ -1,4 +1,4 @@
-"""What a tangent does to a vector, row by row, and the solvers that need nothing else of it.
+"""Products of a tangent and a vector, row by row, and the Krylov solvers, which need nothing else of it.
 
 This is the only place that knows how the parts of a tangent are put together.
 

@@ -1,4 +1,5 @@
-"""The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
+"""The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which identifies
+deck and files.
 
 A continued run takes over the folder of the one before: files are cut back to its checkpoint, and grow from there.
 The console is written to at once, files through a thread of their own, while the solver continues.

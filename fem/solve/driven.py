@@ -132,7 +132,7 @@ class Driven(Run):
         return {**numbers, "asked": self.asked, "target": self.target, "leaps": self.leaps}
 
     def state(self) -> dict[str, Any]:
-        """All that it takes to be here once more."""
+        """The state that is needed to restore the run."""
         begun = self.last is not None and self.last.has_begun
         step = self.last.state() if self.last is not None and begun else None
         number = len(self.model.steps) + 1 if self.last is None else self.last.number

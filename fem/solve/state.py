@@ -288,7 +288,7 @@ class Marcher:
     changing: tuple[str, ...] = ()
 
     def rope_start(self, step: StepState) -> RopeStart | None:
-        """Who finds out how ropes set off that nobody watches."""
+        """What determines the initial motion of ropes whose events are not located; None: nothing does."""
         return None
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:

@@ -198,7 +198,7 @@ class StepRun(StepState):
         self.at_start = marcher.rope_start(self) or self.events
 
     def open(self, procedure: Static | Dynamic) -> None:
-        """What has to be right before the first increment."""
+        """Initialise the step: a consistent state, and the first row of output."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION uses velocities, which a static step does not have: it has no effect here")
@@ -369,8 +369,8 @@ class StepRun(StepState):
             self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
     def repeat(self, asked: float, until: float) -> int | None:
-        """March through another chunk like the last one, of which nobody hears: QUIET, or what ``advance`` goes on
-        with; None: nothing is done, as it is of another kind. asked, until: as ``Refill.fits`` has them."""
+        """Repeat the last chunk without output: QUIET, or what ``advance`` goes on with; None: nothing is done, as the
+        next chunk is of another kind. asked, until: as ``Refill.fits`` has them."""
         again, clock, now = self.again, self.clock, self.progress
         if not (again and again.is_quiet and again.stage is self.stage and again.parts[0] is self.marching[1]):
             return None

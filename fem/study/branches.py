@@ -505,7 +505,7 @@ class Walk:
 
 
 def distance(one: Point, other: Point) -> float:
-    """Between two orbits, over the scales; of different periods: of their starts."""
+    """Scaled distance of two orbits; of their starts where the periods differ."""
     y = one.orbit.slopes.chart.coordinates(other.orbit.state)
     return float(np.hypot(np.linalg.norm(y), one.orbit.place - other.orbit.place))
 

@@ -42,7 +42,7 @@ from fem.study.variation.linearise import DA, DU, DV, END, SINCE, WHOLE, WRITTEN
 from fem.study.variation.saltation import Late, Part, Parts, accelerate, arrivals, cross, flow, orthonormal, project
 
 UNIT = 1.0
-"""Time in which displacements are counted as velocities, in the deck's unit."""
+"""Time scale of the norm |du|/UNIT + |dv|, in the deck's unit."""
 APPROACH = 400
 """Increments until two motions are brought close again."""
 CLOSE = 1e-7

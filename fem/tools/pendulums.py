@@ -211,7 +211,7 @@ def condition_lines(pendulum: Pendulum) -> list[str]:
 
 
 def step_lines(pendulum: Pendulum) -> list[str]:
-    """The motion, and everything that figures are made of."""
+    """The lines of the *STEP: the motion, and what is printed for figures."""
     elements = "BOBS" if pendulum.body == "point" else "LINKS"
     return STEP.format(integrator=pendulum.integrator or INTEGRATOR, elements=elements).splitlines()
 

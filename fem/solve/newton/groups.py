@@ -46,8 +46,8 @@ class Limits(NamedTuple):
     lag: int
     exponent: int
     damps: int  # 1: what rings is left to numerical damping
-    halves: int  # the first update that is halved where the residual does not fall after it (0: none is)
-    snap: int  # fraction of the largest internal force from which on a snap counts (0: nobody looks)
+    halves: int  # first iteration with step halving, where the residual does not fall (0: off)
+    snap: int  # fraction of the largest internal force from which on a snap counts (0: off)
     front: int  # the longest increment that shows the front of a snap
     tension_change: int  # of cables in an automatic increment, over the largest internal force (0: any)
 

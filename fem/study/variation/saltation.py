@@ -280,14 +280,14 @@ class Parts:
         self.step = NUDGE * events.step_run.clock.dt
 
     def by_end(self, part: Part) -> Ends | None:
-        """Per time that the part is longer; None: no derivative."""
+        """Derivative of the part with respect to its end time; None: no derivative."""
         ends = self.step * np.arange(1.0, 6.0)
         return self._agreed(
             part, *self._slopes(part, [(part.start, 0.0, s) for s in ends.tolist()], LONGER / self.step)
         )
 
     def by_start(self, part: Part) -> Ends | None:
-        """Per time that it begins later, the motion on its way."""
+        """Derivative of the part with respect to its start time; None: no derivative."""
         starts = []
         for s in (-self.step * np.arange(1.0, 6.0)).tolist():
             starts.append((self._earlier(part, s), s, 0.0))
