@@ -320,7 +320,7 @@ class FolderLock:
         raise CommandError(f"{self._folder} is in use: {LOCK} in it keeps changing")
 
     def release(self) -> None:
-        """Release the lock; its file is deleted while it is still locked, so that none of another process is removed."""
+        """Release the lock. Its file is deleted while still locked, so that no other process loses its own."""
         file, self._file = self._file, None
         if file is None:
             return

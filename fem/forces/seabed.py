@@ -303,7 +303,7 @@ def rub(
     c: int, press: Numbers, rises: Numbers, normal: Numbers, end: Numbers, trial: Trial, group: Contacts, force: Floats,
     flow: Floats, tangent: Tangent,
 ) -> None:  # fmt: skip
-    """Add the friction force of a contact and update its anchor; press: normal force and depth, rises: gradient of that force."""
+    """Add the friction force of a contact and update its anchor; press: normal force, depth; rises: its gradient."""
     node, state, slip = group.nodes[c], group.first + REMEMBERED * c, group.numbers[c, SLIP]
     if slip == 0.0:
         return
