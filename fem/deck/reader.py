@@ -150,23 +150,46 @@ def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler])
     for card in named:
         step = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else step
         inside.append(step)
+    meant = meanings(named, keywords)
     for group in (FIRST, SECOND):
-        for card, step in zip(named, inside, strict=True):
-            if card.keyword in group and (step is None or card.keyword in ("NSET", "ELSET")):
-                call(card, draft, keywords[card.keyword])
-    guesses = 0
-    for card, step in zip(named, inside, strict=True):
+        for card, step, keyword in zip(named, inside, meant, strict=True):
+            if keyword in group and (step is None or keyword in ("NSET", "ELSET")):
+                answer(card, draft, keywords, keyword)
+    for card, step, keyword in zip(named, inside, meant, strict=True):
         if card.keyword in ("", "PARAMETER"):
             continue
-        if card.keyword in (*FIRST, *SECOND) and (step is None or card.keyword in ("NSET", "ELSET")):
+        if keyword in (*FIRST, *SECOND) and (step is None or keyword in ("NSET", "ELSET")):
             draft.material = None
-        elif card.keyword in keywords:
-            call(card, draft, keywords[card.keyword])
-        elif card.keyword in FOREIGN:
-            call(card, draft, answer_foreign)
         else:
+            answer(card, draft, keywords, keyword)
+
+
+def meanings(cards: Sequence[Card], keywords: Mapping[str, Handler]) -> list[str]:
+    """The keyword of each card; of a misspelt one, that which it is most like, or nothing."""
+    likely, guesses, found = (*keywords, *FOREIGN, "PARAMETER"), 0, list[str]()
+    known = {*likely, ""}
+    for card in cards:
+        keyword = card.keyword
+        if keyword not in known:
             guesses += 1
-            answer_unknown(card, draft, keywords, guess=guesses <= MAX_GUESSES)
+            word = bare(keyword)
+            keyword = (nearest(word, likely, SURE) if word and guesses <= MAX_GUESSES else None) or ""
+        found.append(keyword)
+    return found
+
+
+def bare(keyword: str) -> str:
+    """Without what stands behind another sign than the comma that belongs there."""
+    return re.split("[;:=]", keyword)[0].strip()
+
+
+def answer(card: Card, draft: Draft, keywords: Mapping[str, Handler], meant: str) -> None:
+    if card.keyword in keywords:
+        call(card, draft, keywords[card.keyword])
+    elif card.keyword in FOREIGN:
+        call(card, draft, answer_foreign)
+    else:
+        answer_unknown(card, draft, keywords, meant)
 
 
 def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
@@ -203,22 +226,20 @@ def recover(card: Card, draft: Draft) -> None:
         draft.material.broken = True
 
 
-def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], guess: bool) -> None:
+def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], meant: str) -> None:
     """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
     known = (*keywords, "PARAMETER", *HARMLESS)
-    hint = did_you_mean(re.split("[;:=]", card.keyword)[0].strip() or card.keyword, known, prefix="*")
+    hint = did_you_mean(bare(card.keyword) or card.keyword, known, prefix="*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
-    word = re.split("[;:=]", card.keyword)[0].strip()  # commas belong behind it
-    likely = nearest(word, (*keywords, *FOREIGN, "PARAMETER"), SURE) if guess and word else None
     if draft.step is not None:
         draft.step.blamed = True
     if draft.material is not None:
         draft.material.broken = True
-    draft.failed.update({likely or ""} & {*keywords, "PARAMETER"})
-    if likely is None or likely not in keywords:
+    draft.failed.update({meant} & {*keywords, "PARAMETER"})
+    if meant not in keywords:
         return
     muted, draft.muted = draft.muted, True
-    call(replace(card, keyword=likely), draft, keywords[likely])
+    call(replace(card, keyword=meant), draft, keywords[meant])
     draft.muted = muted
 
 

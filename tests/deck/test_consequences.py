@@ -40,6 +40,15 @@ def test_one_slip_is_a_few_errors(name: str, old: str, new: str, most: int) -> N
     assert 1 <= len(listed(text.replace(old, new, 1))) <= most
 
 
+@pytest.mark.parametrize("keyword", ["NODE", "ELEMENT", "NSET", "NGEN", "ELGEN", "MATERIAL", "BOUNDARY", "STEP"])
+@pytest.mark.parametrize("name", ["moored_spar", "sea_state", "broken_wire"])
+def test_a_misspelt_keyword_is_one_error(name: str, keyword: str) -> None:
+    """Whatever reads what it would have defined, and wherever that stands."""
+    text = (INPUTS / f"{name}.inp").read_text().replace(f"\n*{keyword}", f"\n*X{keyword}", 1)
+    expected = [f"unknown keyword *X{keyword}"] * text.count(f"*X{keyword}")
+    assert [problem.message for problem in listed(text)] == expected
+
+
 def test_independent_errors_are_all_listed() -> None:
     """Of one kind, too; how many follow from the first of a kind is said."""
     wrong = "*CLOAD\nA, 1, 1\nB, 1, 1\nA, 2, 1\n99, 1, 1\n98, 1, x\n"

@@ -152,7 +152,7 @@ def test_a_current_flows_above_the_still_level_under_crests(shear):
 
 
 def test_a_sheared_stream_spends_its_force_times_its_own_speed_at_each_height():
-    """On a vertical bar that is held, in u = a + b z: the integral of 0.5 rho D C u^3, of which the bar takes nothing."""
+    """On a vertical bar that is held, in u = a + b z: the integral of 0.5 rho D C u^3; the bar takes nothing."""
     ends = ((1.0, -2.0, -9.0), (1.0, -2.0, -3.0))
     text = BAR.replace("0.4, 0.1, 0., 0.", "0.2, 0., 0., -10.\n2.2, 0., 0., 0.").format(
         ends=ends, waves="", loads="BAR, FDD, 1., 0.3, 1.1", bed=-20.0, mass=1000.0, supports="ALL, 1, 3",
