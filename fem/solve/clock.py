@@ -237,6 +237,7 @@ class ErrorClock(Clock):
         self.dt = min(self.dt, self.largest)
         self.limits[LIMIT.time_error] = controls.time_error
         self.limits[LIMIT.tension_change] = controls.tension_change or 0.0
+        self.limits[LIMIT.work_error] = float(__import__('os').environ.get('ESHARE', '10')) * controls.time_error
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
         self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
         self.limits[LIMIT.window] = PERIODS * increments_of_a_period(

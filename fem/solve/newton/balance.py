@@ -53,7 +53,7 @@ from fem.forces.bar import (
     trial_stress,
 )
 from fem.forces.families import element_values, write_masses
-from fem.forces.laws import BILINEAR
+from fem.forces.laws import BILINEAR, fraction
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.springs import elongation
 from fem.lanes import every, some, where
@@ -339,7 +339,10 @@ def slack_way(
         part = where(crosses, abs(slack) / where(crosses, abs(trial1 - trial0), 1.0), 0.0)
         part *= 1.0 - min(plus, minus) / where(plus != minus, max(plus, minus), 1.0)
         mean = (1.0 - of_end) * damping0 + of_end * damping1
-        lost += part * mean * (strain1 - strain0) * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+        whole = mean * (strain1 - strain0) * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+        lets_go = abs(fraction(trial1, plus, minus)) < abs(fraction(trial0, plus, minus))
+        taken = max(where(lets_go, 1.0 - part, 1.0) * whole, 0.0)
+        lost += where(crosses, whole - taken, 0.0)
     return lost
 
 

@@ -51,11 +51,13 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
+from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point, thermal_work
 from fem.forces.laws import LINEAR, RIGID, TABLE
+from fem.forces.protocol import GIVEN, TAKEN, WEIGHT
 from fem.solve.newton import groups
+from fem.solve.newton.balance import relative_energy, slack_way
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
-from fem.solve.newton.groups import LIMIT, MEMORY, ORIGIN, PACE, SUM, TAKES_PART, Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ORIGIN, PACE, SUM, TAKES_PART, Loading, Motion, Problem, Scratch
 from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
@@ -112,11 +114,12 @@ def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, 
 
 @called_kernel
 def judge(
-    scheme: Coefficients, limits: Floats, dt: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
+    scheme: Coefficients, limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> tuple[int, float]:
     """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
-    memory, passes = motion.memory, motion.memory[MEMORY.passes]
+    memory, passes, dt = motion.memory, motion.memory[MEMORY.passes], loading.dt[k]
+    thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     extent = extent_of(limits, memory[MEMORY.elapsed] + dt, motion, work)
     size = max(memory[MEMORY.extent], memory[MEMORY.last_extent], KEPT * memory[MEMORY.largest_extent])
     size = max(size, extent, limits[LIMIT.least_size])
@@ -139,11 +142,17 @@ def judge(
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
         error = max(error, change ** limits[LIMIT.exponent])
         level = error / dt ** limits[LIMIT.exponent]
+    if limits[LIMIT.work_error] > 0.0 and not scheme.secant:
+        vigour = max(memory[MEMORY.vigour], relative_energy(problem.nodes, work.v))
+        change = work_error(scheme, k, problem, loading, motion, work) / (limits[LIMIT.work_error] * vigour)
+        error = max(error, change ** (0.5 * limits[LIMIT.exponent]))
+        level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
         return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.last_dt] = dt
+    memory[MEMORY.vigour] = max(memory[MEMORY.vigour], relative_energy(problem.nodes, work.v))
     note_extent(limits, extent, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
@@ -194,6 +203,30 @@ def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: 
     memory[MEMORY.last_extent] = max(memory[MEMORY.extent], limits[LIMIT.least_size])
     memory[MEMORY.window] = min(2.0 * memory[MEMORY.counted], LAST_WINDOW * limits[LIMIT.window])
     memory[MEMORY.extent], memory[MEMORY.elapsed], memory[MEMORY.counted] = 0.0, 0.0, 0.0
+
+
+@called_kernel
+def work_error(
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
+    """Error of the work of internal forces."""
+    last, flows = loading.thermal_end.shape[0] - 1, work.flow.shape[0] > 0
+    before, now, bars = min(k, last), min(k + 1, last), problem.bars
+    found = motion.memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain]
+    for dof in range(work.u.shape[0]):
+        both = motion.force[dof] + work.force[dof]
+        if flows:
+            both -= motion.flow[dof] + work.flow[dof]
+        found -= 0.5 * both * (work.u[dof] - motion.u[dof])
+    if flows:
+        found -= slack_way(0.5, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
+    if work.power.shape[0] > 0:
+        found += work.power[WEIGHT] - motion.power[WEIGHT] + work.power[TAKEN] - work.power[GIVEN]
+    if now != before:
+        found -= thermal_work(
+            motion.u, work.u, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
+        )
+    return abs(found)
 
 
 @called_kernel

@@ -50,6 +50,7 @@ class Limits(NamedTuple):
     snap: int  # fraction of the largest internal force from which on a snap counts (0: nobody looks)
     front: int  # the longest increment that shows the front of a snap
     tension_change: int  # of cables in an automatic increment, over the largest internal force (0: any)
+    work_error: int  # in the work of forces, over the energy of the motion
 
 
 class Control(NamedTuple):
@@ -95,6 +96,7 @@ class Memory(NamedTuple):
     part: int  # what is left of that update
     refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
     pull: int  # largest internal force so far
+    vigour: int
     # what is farthest beyond its range (``Record.watched``) since the start of the step: by how much, its row, where
     stretch: int
     stretch_at: int

@@ -178,6 +178,15 @@ def scale_of(
         else:
             multiply_masses(problem, v, work.momentum)
             momentum = largest(work.momentum)
+        if takes_part is not None and travels:
+            energy, power, norm = 0.0, 0.0, 0.0
+            for dof in range(v.shape[0]):
+                left = nodes.mask[dof] * abs(work.residual[dof])
+                energy += v[dof] * (nodes.mass[dof] * v[dof] if is_diagonal else work.momentum[dof])
+                power += left * abs(v[dof])
+                norm = max(norm, left)
+            if norm * energy < power * momentum:
+                momentum = norm * energy / power
         scale = max(scale, scheme.momentum / dt * momentum)
     if scheme.wm == 0.0:
         pull = largest_pull(work.tangent.bar_tangent)
