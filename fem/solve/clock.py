@@ -268,6 +268,8 @@ class ErrorClock(Clock):
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``."""
+        if time >= self.end - 1e-9 and __import__('os').environ.get("SUMT"):
+            print("SUMT", self.memory[MEMORY.sumT], self.memory[MEMORY.vigour])
         self.time, self._cuts = time, 0
         self._count += done
         self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)

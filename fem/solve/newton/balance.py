@@ -347,9 +347,10 @@ def slack_way(
 
 
 @kernel
-def relative_energy(nodes: Nodes, v: Floats) -> float:
-    """Kinetic energy beside the mean velocity of the supports, or without any that of the mass, by component."""
-    energy = 0.0
+def relative_energy(ground: float, nodes: Nodes, v: Floats) -> tuple[float, float, float, float]:
+    """Kinetic energy beside a velocity, and that: 0 where the ground is 1, else by component the mean of the supports,
+    or without any that of the mass."""
+    energy, x, y, z = 0.0, 0.0, 0.0, 0.0
     for c in range(3):
         held, speed, mass, momentum = 0.0, 0.0, 0.0, 0.0
         for dof in range(c, v.shape[0], 3):
@@ -358,10 +359,11 @@ def relative_energy(nodes: Nodes, v: Floats) -> float:
             mass += nodes.mass[dof]
             momentum += nodes.mass[dof] * v[dof]
         of_mass = momentum / where(mass > 0.0, mass, 1.0)
-        frame = where(held > 0.0, speed / where(held > 0.0, held, 1.0), of_mass)
+        frame = where(held > 0.0, speed / where(held > 0.0, held, 1.0), of_mass) * (1.0 - ground)
         for dof in range(c, v.shape[0], 3):
             energy += 0.5 * nodes.mass[dof] * (v[dof] - frame) * (v[dof] - frame)
-    return energy
+        x, y, z = y, z, frame
+    return energy, x, y, z
 
 
 @kernel
@@ -373,7 +375,7 @@ def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: floa
     allowed = fraction * energies[ENERGY.exchanged]
     if not some((fraction >= 0.0) & (change > allowed)):
         return False
-    kinetic = relative_energy(nodes, motion.v)
+    kinetic, _, _, _ = relative_energy(0.0, nodes, motion.v)
     allowed = fraction * max(energies[ENERGY.exchanged], kinetic)
     size = kinetic + abs(energies[ENERGY.strain]) + abs(energies[ENERGY.potential]) + abs(energies[ENERGY.work])
     move, pull = 0.0, 0.0

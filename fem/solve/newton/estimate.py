@@ -142,9 +142,11 @@ def judge(
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
         error = max(error, change ** limits[LIMIT.exponent])
         level = error / dt ** limits[LIMIT.exponent]
+    signed, vigour, fall = 0.0, 0.0, 0.0
     if limits[LIMIT.work_error] > 0.0 and not scheme.secant:
-        vigour = max(memory[MEMORY.vigour], relative_energy(problem.nodes, work.v))
-        change = work_error(scheme, k, problem, loading, motion, work) / (limits[LIMIT.work_error] * vigour)
+        vigour, fall = vigour_of(limits[LIMIT.ground], k, problem, loading, motion, work)
+        signed = work_error(scheme, k, problem, loading, motion, work)
+        change = abs(signed) / (limits[LIMIT.work_error] * vigour)
         error = max(error, change ** (0.5 * limits[LIMIT.exponent]))
         level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
@@ -152,7 +154,8 @@ def judge(
         return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.last_dt] = dt
-    memory[MEMORY.vigour] = max(memory[MEMORY.vigour], relative_energy(problem.nodes, work.v))
+    memory[MEMORY.sumT] += signed
+    memory[MEMORY.vigour], memory[MEMORY.fall] = vigour, fall
     note_extent(limits, extent, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
@@ -206,6 +209,28 @@ def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: 
 
 
 @called_kernel
+def vigour_of(
+    ground: float, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> tuple[float, float]:
+    """Energy that has moved."""
+    memory, energies = motion.memory, motion.energies
+    kinetic, x, y, z = relative_energy(ground, problem.nodes, work.v)
+    fall, dt = memory[MEMORY.fall], loading.dt[k]
+    for p in range(loading.vectors.shape[0]):
+        factor = loading.factors[k + 1, p]
+        if factor == 0.0:
+            continue
+        for dof in range(0, work.u.shape[0], 3):
+            fall += factor * loading.vectors[p, dof] * (work.u[dof] - motion.u[dof] - dt * x)
+            fall += factor * loading.vectors[p, dof + 1] * (work.u[dof + 1] - motion.u[dof + 1] - dt * y)
+            fall += factor * loading.vectors[p, dof + 2] * (work.u[dof + 2] - motion.u[dof + 2] - dt * z)
+    if work.power.shape[0] > 0:
+        fall += work.power[WEIGHT] - motion.power[WEIGHT]
+    strain = abs(memory[MEMORY.closing_strain] - energies[ENERGY.strain0])
+    return max(memory[MEMORY.vigour], kinetic, strain, abs(fall)), fall
+
+
+@called_kernel
 def work_error(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
@@ -226,7 +251,7 @@ def work_error(
         found -= thermal_work(
             motion.u, work.u, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
         )
-    return abs(found)
+    return found
 
 
 @called_kernel

@@ -97,6 +97,8 @@ class Memory(NamedTuple):
     refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
     pull: int  # largest internal force so far
     vigour: int
+    fall: int
+    sumT: int
     # what is farthest beyond its range (``Record.watched``) since the start of the step: by how much, its row, where
     stretch: int
     stretch_at: int

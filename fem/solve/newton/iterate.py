@@ -185,8 +185,8 @@ def scale_of(
                 energy += v[dof] * (nodes.mass[dof] * v[dof] if is_diagonal else work.momentum[dof])
                 power += left * abs(v[dof])
                 norm = max(norm, left)
-            if norm * energy < power * momentum:
-                momentum = norm * energy / power
+            if 0.5 * norm * energy < scheme.momentum * power * momentum:
+                momentum = 0.5 * norm * energy / (scheme.momentum * power)
         scale = max(scale, scheme.momentum / dt * momentum)
     if scheme.wm == 0.0:
         pull = largest_pull(work.tangent.bar_tangent)
