@@ -237,7 +237,6 @@ class ErrorClock(Clock):
         self.dt = min(self.dt, self.largest)
         self.limits[LIMIT.time_error] = controls.time_error
         self.limits[LIMIT.tension_change] = controls.tension_change or 0.0
-        self.limits[LIMIT.work_error] = float(__import__('os').environ.get('ESHARE', '10')) * controls.time_error
         self.limits[LIMIT.shortest] = self.smallest * (1.0 + SHARP)
         self.limits[LIMIT.least_size] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
         self.limits[LIMIT.window] = PERIODS * increments_of_a_period(
@@ -268,8 +267,6 @@ class ErrorClock(Clock):
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``."""
-        if time >= self.end - 1e-9 and __import__('os').environ.get("SUMT"):
-            print("SUMT", self.memory[MEMORY.sumT], self.memory[MEMORY.vigour])
         self.time, self._cuts = time, 0
         self._count += done
         self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)

@@ -55,7 +55,7 @@ from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point, ther
 from fem.forces.laws import LINEAR, RIGID, TABLE
 from fem.forces.protocol import GIVEN, TAKEN, WEIGHT
 from fem.solve.newton import groups
-from fem.solve.newton.balance import relative_energy, slack_way
+from fem.solve.newton.balance import energy_error, relative_energy, slack_way
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ORIGIN, PACE, SUM, TAKES_PART, Loading, Motion, Problem, Scratch
 from fem.solve.newton.project import mass_system
@@ -68,6 +68,9 @@ KEPT = 0.1
 """Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
+MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.1, 5.0
+"""Error of the work of forces that an increment may make, over TIME ERROR and the energy that has moved: most, and
+least where the energy error of the step is beyond ``SPENT`` of the same; between, with the square of its inverse."""
 MOST_PASSES = 4
 """Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
 MOST_TURN = 0.9
@@ -142,20 +145,23 @@ def judge(
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
         error = max(error, change ** limits[LIMIT.exponent])
         level = error / dt ** limits[LIMIT.exponent]
-    signed, vigour, fall = 0.0, 0.0, 0.0
-    if limits[LIMIT.work_error] > 0.0 and not scheme.secant:
-        vigour, fall = vigour_of(limits[LIMIT.ground], k, problem, loading, motion, work)
-        signed = work_error(scheme, k, problem, loading, motion, work)
-        change = abs(signed) / (limits[LIMIT.work_error] * vigour)
-        error = max(error, change ** (0.5 * limits[LIMIT.exponent]))
+    moved, fall = 0.0, 0.0
+    if not scheme.secant:
+        moved, fall = moved_energy(limits, k, problem, loading, motion, work)
+        wrong = abs(work_error(scheme, k, problem, loading, motion, work))
+        allowed, lost = limits[LIMIT.time_error] * moved, abs(energy_error(motion.energies) - motion.energies[ENERGY.error0])
+        if lost > 0.0:
+            allowed *= max(LEAST_SHARE, min(MOST_SHARE, (SPENT * allowed / lost) ** 2))
+        else:
+            allowed *= MOST_SHARE
+        error = max(error, (wrong / allowed) ** (0.5 * limits[LIMIT.exponent]) if allowed > 0.0 else 0.0)
         level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
         return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.last_dt] = dt
-    memory[MEMORY.sumT] += signed
-    memory[MEMORY.vigour], memory[MEMORY.fall] = vigour, fall
+    memory[MEMORY.moved], memory[MEMORY.fall] = moved, fall
     note_extent(limits, extent, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
@@ -209,13 +215,14 @@ def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: 
 
 
 @called_kernel
-def vigour_of(
-    ground: float, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+def moved_energy(
+    limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> tuple[float, float]:
-    """Energy that has moved."""
-    memory, energies = motion.memory, motion.energies
-    kinetic, x, y, z = relative_energy(ground, problem.nodes, work.v)
-    fall, dt = memory[MEMORY.fall], loading.dt[k]
+    """Largest energy that has moved in the step so far, and what loads have done in it, both beside the travel.
+    At least what the largest force does along the smallest motion that counts: of rest only round-off is left."""
+    memory, dt, pull = motion.memory, loading.dt[k], 0.0
+    energy, x, y, z = relative_energy(limits[LIMIT.ground], problem.nodes, work.v)
+    fall = memory[MEMORY.fall]
     for p in range(loading.vectors.shape[0]):
         factor = loading.factors[k + 1, p]
         if factor == 0.0:
@@ -226,25 +233,27 @@ def vigour_of(
             fall += factor * loading.vectors[p, dof + 2] * (work.u[dof + 2] - motion.u[dof + 2] - dt * z)
     if work.power.shape[0] > 0:
         fall += work.power[WEIGHT] - motion.power[WEIGHT]
-    strain = abs(memory[MEMORY.closing_strain] - energies[ENERGY.strain0])
-    return max(memory[MEMORY.vigour], kinetic, strain, abs(fall)), fall
+    for dof in range(work.force.shape[0]):
+        pull = max(pull, abs(work.force[dof]))
+    strain = abs(memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain0])
+    return max(memory[MEMORY.moved], energy, strain, abs(fall), pull * limits[LIMIT.least_size]), fall
 
 
 @called_kernel
 def work_error(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """Error of the work of internal forces."""
+    """T of the increment: what internal forces that store energy take in beyond what is stored (``balance.py``)."""
     last, flows = loading.thermal_end.shape[0] - 1, work.flow.shape[0] > 0
     before, now, bars = min(k, last), min(k + 1, last), problem.bars
-    found = motion.memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain]
+    found: float = motion.memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain]
     for dof in range(work.u.shape[0]):
         both = motion.force[dof] + work.force[dof]
         if flows:
             both -= motion.flow[dof] + work.flow[dof]
         found -= 0.5 * both * (work.u[dof] - motion.u[dof])
     if flows:
-        found -= slack_way(0.5, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
+        found -= slack_way(scheme.late, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
     if work.power.shape[0] > 0:
         found += work.power[WEIGHT] - motion.power[WEIGHT] + work.power[TAKEN] - work.power[GIVEN]
     if now != before:

@@ -50,7 +50,6 @@ class Limits(NamedTuple):
     snap: int  # fraction of the largest internal force from which on a snap counts (0: nobody looks)
     front: int  # the longest increment that shows the front of a snap
     tension_change: int  # of cables in an automatic increment, over the largest internal force (0: any)
-    work_error: int  # in the work of forces, over the energy of the motion
 
 
 class Control(NamedTuple):
@@ -87,6 +86,8 @@ class Memory(NamedTuple):
     last_elapsed: int  # length of the one before
     counted: int  # its increments so far
     window: int  # and those that end it (0: it is the first)
+    moved: int  # largest energy that has moved so far (``moved_energy``)
+    fall: int  # what loads have done beside the travel
     last_dt: int
     onset: int  # du1/dv1 of the last increment, which cables that became taut in it go by
     passes: int  # how often the estimate of this increment is filtered
@@ -96,9 +97,6 @@ class Memory(NamedTuple):
     part: int  # what is left of that update
     refused: int  # level of an increment that was refused, for the clock to choose a shorter one by
     pull: int  # largest internal force so far
-    vigour: int
-    fall: int
-    sumT: int
     # what is farthest beyond its range (``Record.watched``) since the start of the step: by how much, its row, where
     stretch: int
     stretch_at: int
