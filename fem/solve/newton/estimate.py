@@ -68,7 +68,7 @@ KEPT = 0.1
 """Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
-MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.1, 5.0
+MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.01, 10.0
 """Error of the work of forces that an increment may make, over TIME ERROR and the energy that has moved: most, and
 least where the energy error of the step is beyond ``SPENT`` of the same; between, with the square of its inverse."""
 MOST_PASSES = 4
