@@ -22,9 +22,11 @@ it back. Schemes that average forces therefore book what q takes from the kineti
 where - r is the part of q in M a. That of a damper alone is what its mass loses; for motion that dt resolves it differs
 from (q).du in the second order. At supports, whose reactions are booked by their mean, (q).du stays.
 
-A cable that is slack at one end of the increment has lost only along the way on which it is taut: how far it goes on
-while it is slack is no work. Dampers hold back the strain that remains in a cable that lets go, so that increments of
-many times BETA would book that way at their stress (``slack_way``).
+A cable that lets go within the increment has lost only along the way on which it is taut: how far it goes on while it
+is slack is no work. Dampers hold back the strain that remains in it, so that increments of many times BETA would book
+that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it: in
+an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper would, the
+cable has stretched by more than there was energy for, which is an error (``slack_way``).
 
 For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
 change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.
@@ -329,7 +331,7 @@ def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Mot
 def slack_way(
     of_end: float, onset: float, before: int, now: int, bars: Bars, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """Work of the damping of cables and struts, by its mean in the increment, on the ways on which they are slack."""
+    """(q).du of the dampers of cables and struts that become taut or let go, less what they have taken."""
     lost, thermal0, thermal1 = 0.0, loading.thermal_end[before], loading.thermal_end[now]
     for e in range(bars.nodes.shape[0]):
         plus, minus = bars.constants[PLUS, e], bars.constants[MINUS, e]

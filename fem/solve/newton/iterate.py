@@ -160,7 +160,9 @@ def scale_of(
 ) -> float:  # fmt: skip
     """D: the forces the residual is compared with.
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    travels: v counts less the middle of its range over nodes that take part, and the ground where that is 1;
+    travels: increments are automatic, and may become so short that |M v|/(beta dt) of a heavy node says nothing of what
+    light ones need. It counts no more than what makes the work of the residuals the same part of v.M v/2. v is taken
+    less the middle of its range over nodes that take part, and the ground where that is 1;
     ``work.shift`` is used as room. None of them in lanes, whose increments are given.
     In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
     these."""
