@@ -24,9 +24,9 @@ from (q).du in the second order. At supports, whose reactions are booked by thei
 
 A cable that lets go within the increment has lost only along the way on which it is taut: how far it goes on while it
 is slack is no work. Dampers hold back the strain that remains in it, so that increments of many times BETA would book
-that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it: in
-an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper would, the
-cable has stretched by more than there was energy for, which is an error (``slack_way``).
+that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it:
+in an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper would,
+the cable has stretched by more than there was energy for, which is an error (``slack_way``).
 
 For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
 change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.

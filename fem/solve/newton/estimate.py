@@ -93,6 +93,9 @@ FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.01, 10.0
 """Error of the work of forces in an increment, over TIME ERROR and the energy that has moved: most, least, and the
 energy error of the step so far, over the same, from which on it is less than 1."""
+LITTLE = 100.0
+"""Of the smallest motions that count: those below so many have no energy that counts. What is at rest needs no
+increments, and a start that is slow or shakes is not judged by what little has moved so far."""
 MOST_PASSES = 4
 """Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
 MOST_TURN = 0.9
@@ -239,7 +242,7 @@ def moved_energy(
     limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> tuple[float, float]:
     """Largest energy that has moved in the step so far, and what loads have done in it, both beside the travel.
-    At least what the largest force does along the smallest motion that counts: of rest only round-off is left."""
+    At least what the largest force does along ``LITTLE`` of the smallest motions that count."""
     memory, dt, pull = motion.memory, loading.dt[k], 0.0
     energy, x, y, z = relative_energy(limits[LIMIT.ground], problem.nodes, work.v)
     fall = memory[MEMORY.fall]
@@ -256,7 +259,7 @@ def moved_energy(
     for dof in range(work.force.shape[0]):
         pull = max(pull, abs(work.force[dof]))
     strain = abs(memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain0])
-    return max(memory[MEMORY.moved], energy, strain, abs(fall), pull * limits[LIMIT.least_size]), fall
+    return max(memory[MEMORY.moved], energy, strain, abs(fall), LITTLE * pull * limits[LIMIT.least_size]), fall
 
 
 @called_kernel
