@@ -38,7 +38,7 @@ far. It goes with dt, and counts as the error (change / limit)^p.
 Energy: displacements of 1e-4 of the motion tell next to nothing of the velocities of light nodes, of cables that snap
 and of contacts. So the error T of the work of internal forces in the increment (``balance.py``) has a limit, too:
 
-    |T| <= s TIME ERROR E,    s = (SPENT TIME ERROR E/|energy error of the step|)^2, from LEAST_SHARE to MOST_SHARE
+    |T| <= s TIME ERROR E,    s = (SPENT TIME ERROR E/|sum of T in the step|)^2, from LEAST_SHARE to MOST_SHARE
 
 E is the largest energy that has moved in the step: kinetic, work of loads and weights, both beside the travel of the
 supports, and the change of what is stored. What comes and goes with an oscillation is let pass, and what adds up is
@@ -65,7 +65,7 @@ from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point, ther
 from fem.forces.laws import LINEAR, RIGID, TABLE
 from fem.forces.protocol import GIVEN, TAKEN, WEIGHT
 from fem.solve.newton import groups
-from fem.solve.newton.balance import energy_error, relative_energy, slack_way
+from fem.solve.newton.balance import relative_energy, slack_way
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
     ENERGY,
@@ -92,7 +92,7 @@ FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
 MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.01, 10.0
 """Error of the work of forces in an increment, over TIME ERROR and the energy that has moved: most, least, and the
-energy error of the step so far, over the same, from which on it is less than 1."""
+sum of them in the step so far, over the same, from which on it is less than 1."""
 LITTLE = 100.0
 """Of the smallest motions that count: those below so many have no energy that counts. What is at rest needs no
 increments, and a start that is slow or shakes is not judged by what little has moved so far."""
@@ -170,14 +170,14 @@ def judge(
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
         error = max(error, change ** limits[LIMIT.exponent])
         level = error / dt ** limits[LIMIT.exponent]
-    moved, fall = memory[MEMORY.moved], memory[MEMORY.fall]
+    moved, fall, wrong = memory[MEMORY.moved], memory[MEMORY.fall], 0.0
     if not scheme.secant:
         moved, fall = moved_energy(limits, k, problem, loading, motion, work)
         allowed = limits[LIMIT.time_error] * moved
-        lost = abs(energy_error(motion.energies) - motion.energies[ENERGY.error0])
+        lost = abs(memory[MEMORY.astray])
         allowed *= max(LEAST_SHARE, min(MOST_SHARE, (SPENT * allowed / lost) ** 2)) if lost > 0.0 else MOST_SHARE
-        wrong = abs(work_error(scheme, k, problem, loading, motion, work))
-        error = max(error, (wrong / allowed) ** (0.5 * limits[LIMIT.exponent]) if allowed > 0.0 else 0.0)
+        wrong = work_error(scheme, k, problem, loading, motion, work)
+        error = max(error, (abs(wrong) / allowed) ** (0.5 * limits[LIMIT.exponent]) if allowed > 0.0 else 0.0)
         level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
@@ -185,6 +185,7 @@ def judge(
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.last_dt] = dt
     memory[MEMORY.moved], memory[MEMORY.fall] = moved, fall
+    memory[MEMORY.astray] += wrong
     note_extent(limits, extent, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
