@@ -22,9 +22,11 @@ it back. Schemes that average forces therefore book what q takes from the kineti
 where - r is the part of q in M a. That of a damper alone is what its mass loses; for motion that dt resolves it differs
 from (q).du in the second order. At supports, whose reactions are booked by their mean, (q).du stays.
 
-A cable that is slack at one end of the increment has lost only along the way on which it is taut: how far it goes on
-while it is slack is no work. Dampers hold back the strain that remains in a cable that lets go, so that increments of
-many times BETA would book that way at their stress (``slack_way``).
+A cable that lets go within the increment has lost only along the way on which it is taut: how far it goes on while it
+is slack is no work. Dampers hold back the strain that remains in it, so that increments of many times BETA would book
+that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it:
+in an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper would,
+the cable has stretched by more than there was energy for, which is an error (``slack_way``).
 
 For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
 change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.
@@ -53,7 +55,7 @@ from fem.forces.bar import (
     trial_stress,
 )
 from fem.forces.families import element_values, write_masses
-from fem.forces.laws import BILINEAR
+from fem.forces.laws import BILINEAR, fraction
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.springs import elongation
 from fem.lanes import every, some, where
@@ -296,9 +298,14 @@ def close_increment(
     energies[ENERGY.exchanged] = max(exchanged, abs(energies[ENERGY.work] - energies[ENERGY.work0]))
     motion.memory[MEMORY.onset] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
-    error: float = kinetic + strain + potential - energies[ENERGY.total0]
-    error = error - energies[ENERGY.work] + energies[ENERGY.dissipated]
-    return error
+    return energy_error(energies)
+
+
+@inner_kernel
+def energy_error(energies: Floats) -> float:
+    """What is in the model beyond what it had at first, was given and has lost."""
+    error: float = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
+    return error - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
 
 
 @called_kernel
@@ -324,7 +331,7 @@ def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Mot
 def slack_way(
     of_end: float, onset: float, before: int, now: int, bars: Bars, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """Work of the damping of cables and struts, by its mean in the increment, on the ways on which they are slack."""
+    """(q).du of the dampers of cables and struts that become taut or let go, less what they have taken."""
     lost, thermal0, thermal1 = 0.0, loading.thermal_end[before], loading.thermal_end[now]
     for e in range(bars.nodes.shape[0]):
         plus, minus = bars.constants[PLUS, e], bars.constants[MINUS, e]
@@ -339,14 +346,18 @@ def slack_way(
         part = where(crosses, abs(slack) / where(crosses, abs(trial1 - trial0), 1.0), 0.0)
         part *= 1.0 - min(plus, minus) / where(plus != minus, max(plus, minus), 1.0)
         mean = (1.0 - of_end) * damping0 + of_end * damping1
-        lost += part * mean * (strain1 - strain0) * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+        whole = mean * (strain1 - strain0) * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+        lets_go = abs(fraction(trial1, plus, minus)) < abs(fraction(trial0, plus, minus))
+        taken = max(where(lets_go, 1.0 - part, 1.0) * whole, 0.0)
+        lost += where(crosses, whole - taken, 0.0)
     return lost
 
 
 @kernel
-def relative_energy(nodes: Nodes, v: Floats) -> float:
-    """Kinetic energy beside the mean velocity of the supports, or without any that of the mass, by component."""
-    energy = 0.0
+def relative_energy(ground: float, nodes: Nodes, v: Floats) -> tuple[float, float, float, float]:
+    """Kinetic energy beside a velocity, and that: 0 where the ground is 1, else by component the mean of the supports,
+    or without any that of the mass."""
+    energy, x, y, z = 0.0, 0.0, 0.0, 0.0
     for c in range(3):
         held, speed, mass, momentum = 0.0, 0.0, 0.0, 0.0
         for dof in range(c, v.shape[0], 3):
@@ -355,10 +366,11 @@ def relative_energy(nodes: Nodes, v: Floats) -> float:
             mass += nodes.mass[dof]
             momentum += nodes.mass[dof] * v[dof]
         of_mass = momentum / where(mass > 0.0, mass, 1.0)
-        frame = where(held > 0.0, speed / where(held > 0.0, held, 1.0), of_mass)
+        frame = where(held > 0.0, speed / where(held > 0.0, held, 1.0), of_mass) * (1.0 - ground)
         for dof in range(c, v.shape[0], 3):
             energy += 0.5 * nodes.mass[dof] * (v[dof] - frame) * (v[dof] - frame)
-    return energy
+        x, y, z = y, z, frame
+    return energy, x, y, z
 
 
 @kernel
@@ -370,7 +382,7 @@ def has_drifted(nodes: Nodes, bars: Bars, motion: Motion, dt: float, error: floa
     allowed = fraction * energies[ENERGY.exchanged]
     if not some((fraction >= 0.0) & (change > allowed)):
         return False
-    kinetic = relative_energy(nodes, motion.v)
+    kinetic, _, _, _ = relative_energy(0.0, nodes, motion.v)
     allowed = fraction * max(energies[ENERGY.exchanged], kinetic)
     size = kinetic + abs(energies[ENERGY.strain]) + abs(energies[ENERGY.potential]) + abs(energies[ENERGY.work])
     move, pull = 0.0, 0.0

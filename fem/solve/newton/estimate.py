@@ -35,6 +35,16 @@ up a bar that lies slack, or landing one, needs far more than that for next to n
 the increment, of bars that may go slack, has a limit beside that of e, a given part of the largest internal force so
 far. It goes with dt, and counts as the error (change / limit)^p.
 
+Energy: displacements of 1e-4 of the motion tell next to nothing of the velocities of light nodes, of cables that snap
+and of contacts. So the error T of the work of internal forces in the increment (``balance.py``) has a limit, too:
+
+    |T| <= s TIME ERROR E,    s = (SPENT TIME ERROR E/|sum of T in the step|)^2, from LEAST_SHARE to MOST_SHARE
+
+E is the largest energy that has moved in the step: kinetic, work of loads and weights, both beside the travel of the
+supports, and the change of what is stored. What comes and goes with an oscillation is let pass, and what adds up is
+stopped before it comes to 100 TIME ERROR (1 % by default). T of a landing or a snap goes with dt^2, and counts as the
+error (|T|/limit)^(p/2).
+
 Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
 lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-104; filters of estimates for stiff
 systems: Hosea & Shampine, Appl. Numer. Math. 20 (1996) 21-37, and twice where a transient begins: Hairer & Wanner,
@@ -51,11 +61,25 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point
+from fem.forces.bar import ALPHA, AREA, MINUS, PLUS, Bars, P, Q, bar_point, thermal_work
 from fem.forces.laws import LINEAR, RIGID, TABLE
+from fem.forces.protocol import GIVEN, TAKEN, WEIGHT
 from fem.solve.newton import groups
+from fem.solve.newton.balance import relative_energy, slack_way
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
-from fem.solve.newton.groups import LIMIT, MEMORY, ORIGIN, PACE, SUM, TAKES_PART, Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import (
+    ENERGY,
+    LIMIT,
+    MEMORY,
+    ORIGIN,
+    PACE,
+    SUM,
+    TAKES_PART,
+    Loading,
+    Motion,
+    Problem,
+    Scratch,
+)
 from fem.solve.newton.project import mass_system
 from fem.solve.schemes import Coefficients
 
@@ -66,6 +90,12 @@ KEPT = 0.1
 """Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
+MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.01, 10.0
+"""Error of the work of forces in an increment, over TIME ERROR and the energy that has moved: most, least, and the
+sum of them in the step so far, over the same, from which on it is less than 1."""
+LITTLE = 100.0
+"""Of the smallest motions that count: those below so many have no energy that counts. What is at rest needs no
+increments, and a start that is slow or shakes is not judged by what little has moved so far."""
 MOST_PASSES = 4
 """Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
 MOST_TURN = 0.9
@@ -112,11 +142,12 @@ def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, 
 
 @called_kernel
 def judge(
-    scheme: Coefficients, limits: Floats, dt: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
+    scheme: Coefficients, limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> tuple[int, float]:
     """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
-    memory, passes = motion.memory, motion.memory[MEMORY.passes]
+    memory, passes, dt = motion.memory, motion.memory[MEMORY.passes], loading.dt[k]
+    thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     extent = extent_of(limits, memory[MEMORY.elapsed] + dt, motion, work)
     size = max(memory[MEMORY.extent], memory[MEMORY.last_extent], KEPT * memory[MEMORY.largest_extent])
     size = max(size, extent, limits[LIMIT.least_size])
@@ -139,11 +170,22 @@ def judge(
         change = largest_change(thermal, problem.bars, motion, work) / limits[LIMIT.tension_change]
         error = max(error, change ** limits[LIMIT.exponent])
         level = error / dt ** limits[LIMIT.exponent]
+    moved, fall, wrong = memory[MEMORY.moved], memory[MEMORY.fall], 0.0
+    if not scheme.secant:
+        moved, fall = moved_energy(limits, k, problem, loading, motion, work)
+        allowed = limits[LIMIT.time_error] * moved
+        lost = abs(memory[MEMORY.astray])
+        allowed *= max(LEAST_SHARE, min(MOST_SHARE, (SPENT * allowed / lost) ** 2)) if lost > 0.0 else MOST_SHARE
+        wrong = work_error(scheme, k, problem, loading, motion, work)
+        error = max(error, (abs(wrong) / allowed) ** (0.5 * limits[LIMIT.exponent]) if allowed > 0.0 else 0.0)
+        level = error / dt ** limits[LIMIT.exponent]
     if error > 1.0 and dt > limits[LIMIT.shortest]:
         memory[MEMORY.refused] = level
         return groups.TOO_LONG, 0.0
     memory[MEMORY.level] = max(level, FADING * memory[MEMORY.level])
     memory[MEMORY.last_dt] = dt
+    memory[MEMORY.moved], memory[MEMORY.fall] = moved, fall
+    memory[MEMORY.astray] += wrong
     note_extent(limits, extent, dt, motion, work)
     if error > 1.0:
         return groups.CLOSE, groups.UNRESOLVED
@@ -194,6 +236,55 @@ def note_extent(limits: Floats, extent: float, dt: float, motion: Motion, work: 
     memory[MEMORY.last_extent] = max(memory[MEMORY.extent], limits[LIMIT.least_size])
     memory[MEMORY.window] = min(2.0 * memory[MEMORY.counted], LAST_WINDOW * limits[LIMIT.window])
     memory[MEMORY.extent], memory[MEMORY.elapsed], memory[MEMORY.counted] = 0.0, 0.0, 0.0
+
+
+@called_kernel
+def moved_energy(
+    limits: Floats, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> tuple[float, float]:
+    """Largest energy that has moved in the step so far, and what loads have done in it, both beside the travel.
+    At least what the largest force does along ``LITTLE`` of the smallest motions that count."""
+    memory, dt, pull = motion.memory, loading.dt[k], 0.0
+    energy, x, y, z = relative_energy(limits[LIMIT.ground], problem.nodes, work.v)
+    fall = memory[MEMORY.fall]
+    for p in range(loading.vectors.shape[0]):
+        factor = loading.factors[k + 1, p]
+        if factor == 0.0:
+            continue
+        for dof in range(0, work.u.shape[0], 3):
+            fall += factor * loading.vectors[p, dof] * (work.u[dof] - motion.u[dof] - dt * x)
+            fall += factor * loading.vectors[p, dof + 1] * (work.u[dof + 1] - motion.u[dof + 1] - dt * y)
+            fall += factor * loading.vectors[p, dof + 2] * (work.u[dof + 2] - motion.u[dof + 2] - dt * z)
+    if work.power.shape[0] > 0:
+        fall += work.power[WEIGHT] - motion.power[WEIGHT]
+    for dof in range(work.force.shape[0]):
+        pull = max(pull, abs(work.force[dof]))
+    strain = abs(memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain0])
+    return max(memory[MEMORY.moved], energy, strain, abs(fall), LITTLE * pull * limits[LIMIT.least_size]), fall
+
+
+@called_kernel
+def work_error(
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
+    """T of the increment: what internal forces that store energy take in beyond what is stored (``balance.py``)."""
+    last, flows = loading.thermal_end.shape[0] - 1, work.flow.shape[0] > 0
+    before, now, bars = min(k, last), min(k + 1, last), problem.bars
+    found: float = motion.memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain]
+    for dof in range(work.u.shape[0]):
+        both = motion.force[dof] + work.force[dof]
+        if flows:
+            both -= motion.flow[dof] + work.flow[dof]
+        found -= 0.5 * both * (work.u[dof] - motion.u[dof])
+    if flows:
+        found -= slack_way(scheme.late, scheme.onset * loading.dt[k], before, now, bars, loading, motion, work)
+    if work.power.shape[0] > 0:
+        found += work.power[WEIGHT] - motion.power[WEIGHT] + work.power[TAKEN] - work.power[GIVEN]
+    if now != before:
+        found -= thermal_work(
+            motion.u, work.u, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
+        )
+    return found
 
 
 @called_kernel

@@ -86,6 +86,9 @@ class Memory(NamedTuple):
     last_elapsed: int  # length of the one before
     counted: int  # its increments so far
     window: int  # and those that end it (0: it is the first)
+    moved: int  # largest energy that has moved so far (``moved_energy``)
+    fall: int  # what loads have done beside the travel
+    astray: int  # sum of the errors of the work of forces
     last_dt: int
     onset: int  # du1/dv1 of the last increment, which cables that became taut in it go by
     passes: int  # how often the estimate of this increment is filtered

@@ -160,7 +160,9 @@ def scale_of(
 ) -> float:  # fmt: skip
     """D: the forces the residual is compared with.
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    travels: v counts less the middle of its range over nodes that take part, and the ground where that is 1;
+    travels: increments are automatic, and may become so short that |M v|/(beta dt) of a heavy node says nothing of what
+    light ones need. It counts no more than what makes the work of the residuals the same part of v.M v/2. v is taken
+    less the middle of its range over nodes that take part, and the ground where that is 1;
     ``work.shift`` is used as room. None of them in lanes, whose increments are given.
     In statics, where that is next to nothing beside the bars' own forces (tensegrity, a free body), the largest of
     these."""
@@ -178,6 +180,15 @@ def scale_of(
         else:
             multiply_masses(problem, v, work.momentum)
             momentum = largest(work.momentum)
+        if takes_part is not None and travels:
+            energy, power, norm = 0.0, 0.0, 0.0
+            for dof in range(v.shape[0]):
+                left = nodes.mask[dof] * abs(work.residual[dof])
+                energy += v[dof] * (nodes.mass[dof] * v[dof] if is_diagonal else work.momentum[dof])
+                power += left * abs(v[dof])
+                norm = max(norm, left)
+            if 0.5 * norm * energy < scheme.momentum * power * momentum:
+                momentum = 0.5 * norm * energy / (scheme.momentum * power)
         scale = max(scale, scheme.momentum / dt * momentum)
     if scheme.wm == 0.0:
         pull = largest_pull(work.tangent.bar_tangent)

@@ -266,7 +266,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 memory[MEMORY.closing_scale],
             )
             if limits[LIMIT.time_error] > 0.0:
-                verdict, remark = judge(scheme, limits, dt, thermal, problem, motion, work)
+                verdict, remark = judge(scheme, limits, k, problem, loading, motion, work)
                 if verdict == groups.TOO_LONG:
                     return groups.TOO_LONG
                 if verdict == groups.FILTER:
