@@ -20,6 +20,7 @@ from fem.assembly.equations import expand
 from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bar import BASE, FRICTION, INV_LENGTH, PLUS, REF, Bars, sense
 from fem.forces.laws import LINEAR
+from fem.linear.dense import eliminate
 from fem.linear.sparse import Pattern, fill_values
 from fem.solve.newton import evaluate, groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
@@ -27,7 +28,7 @@ from fem.solve.newton.gaps import gap_of
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Passage, Problem, Scratch, room
 from fem.solve.newton.iterate import largest, largest_move, residual
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.ropes.complementarity import EXACT, STEPS
+from fem.solve.ropes.cones import ALLOWED, PULL, RIGHT, Cones, cones_of, find_pulls
 from fem.solve.ropes.instants import SLOW
 from fem.solve.step_system import StepSystem
 
@@ -43,8 +44,6 @@ SMALL = 1e-10
 """Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
 QUICKER = 1e-2
 """Fraction of the kinetic energy that may be given back to the motion of an increment."""
-SMALLEST_PIVOT = 1e-11
-"""A pivot below this fraction of the largest entry of a matrix is for solvers that do more about it."""
 MOST = 60
 """Independent dofs, and pulls in an increment, of which matrices are dense."""
 
@@ -141,9 +140,9 @@ class Desk(NamedTuple):
     is_elastic, keeps  beside them something is elastic; there are momenta that stay
     pattern, first, place, values  the effective tangent by columns
     unknown (u,)    independent dofs;  system (u, u + 1 + q) tangent, residual, gradients;  rows (q, u) these
-    near, bar (q,), way (q, 3)  of the lengths that count, of first tangents of contacts, of second ones: which it is
-                    of the r (of tangents: which length is their normal's), its bar, its gradient
-    compliance (q, q), jacobian (q, q + 1), numbers (5, q), vectors (3, 3n)
+    near, bar (q,), way (q, 3)  of the lengths that count, of first tangents of contacts, of second ones: which of the r
+                    it belongs to; its bar, its gradient
+    cones, vectors (3, 3n)  the law of pulls; room, the last of zeros
     """
 
     index: Ints
@@ -164,9 +163,7 @@ class Desk(NamedTuple):
     near: Ints
     bar: Ints
     way: Floats
-    compliance: Floats
-    jacobian: Floats
-    numbers: Floats
+    cones: Cones
     vectors: Floats
 
 
@@ -183,38 +180,8 @@ def desk_of(
         index, one_sided, flags, flags.copy(), np.zeros(1), tangents, is_elastic, keeps,
         tangent.pattern, tangent.indptr.astype(np.int64), tangent.indices.astype(np.int64),
         room(len(tangent.indices)), unknown, room((size, size + 1 + pulls)), room((pulls, size)),
-        ints, ints.copy(), room((pulls, 3)), room((pulls, pulls)), room((pulls, pulls + 1)),
-        room((5, pulls)), room((3, len(stage.nodes.mass))),
+        ints, ints.copy(), room((pulls, 3)), cones_of(pulls), room((3, len(stage.nodes.mass))),
     )  # fmt: skip
-
-
-RIGHT, PULL, TRIAL, STEP, ALLOWED = range(5)
-"""Rows of ``Desk.numbers``: W z is at least RIGHT; z, y, r of ``Cones``; what z - P(y) may be."""
-
-
-@called_kernel
-def eliminate(count: int, width: int, matrix: Floats) -> bool:
-    """Of [A B], ``count`` rows and ``width`` columns: A^-1 B takes the place of B. False where A is singular."""
-    largest = 0.0
-    for i in range(count):
-        for j in range(count):
-            largest = max(largest, abs(matrix[i, j]))
-    for k in range(count):
-        best = k
-        for i in range(k + 1, count):
-            best = i if abs(matrix[i, k]) > abs(matrix[best, k]) else best
-        if not abs(matrix[best, k]) > SMALLEST_PIVOT * largest:
-            return False
-        inverse = 1.0 / matrix[best, k]
-        for j in range(k, width):
-            top = matrix[best, j] * inverse
-            matrix[best, j] = matrix[k, j]
-            matrix[k, j] = top
-        for i in range(count):
-            factor = matrix[i, k]
-            for j in range(k + 1, width if i != k and factor != 0.0 else 0):
-                matrix[i, j] -= factor * matrix[k, j]
-    return True
 
 
 @inner_kernel
@@ -249,7 +216,7 @@ def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> 
             return -1, 0
         if is_away:
             continue
-        desk.near[count], desk.bar[count] = r, e
+        desk.near[count], desk.bar[count], desk.cones.one_sided[count] = r, e, desk.one_sided[r]
         turn(count, desk, bars, u, u)
         if desk.one_sided[r] and not desk.holds[r] and rate(count, desk, bars, v0) > SLOW * length * speed:
             return -1, 0
@@ -257,15 +224,17 @@ def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> 
         contacts += 1 if bars.constants[FRICTION, e] > 0.0 else 0
     if count + 2 * contacts > most:
         return -1, 0
-    row = count
+    row, cones = count, desk.cones
     for c in range(count):
+        r, e = desk.near[c], desk.bar[c]
         turn(c, desk, bars, middle, middle)
-        if bars.constants[FRICTION, desk.bar[c]] > 0.0:
+        if bars.constants[FRICTION, e] > 0.0:
             for t in range(2):
                 own = row + t * contacts
-                desk.near[own], desk.bar[own] = c, desk.bar[c]
+                desk.near[own], desk.bar[own] = r, e
+                cones.contact[own], cones.friction[own] = c, bars.constants[FRICTION, e]
                 for axis in range(3):
-                    desk.way[own, axis] = desk.tangents[desk.near[c], t, axis]
+                    desk.way[own, axis] = desk.tangents[r, t, axis]
             row += 1
     return count, contacts
 
@@ -276,7 +245,7 @@ def find_change(
 ) -> bool:
     """Pulls of a guess; the change of independent dofs goes into column u of ``system``. False: not found at once.
     noise: a velocity to which rates of lengths are known"""
-    system, rows, numbers, unknown = desk.system, desk.rows, desk.numbers, desk.unknown
+    system, rows, numbers, unknown = desk.system, desk.rows, desk.cones.numbers, desk.unknown
     size, most = unknown.shape[0], count + 2 * contacts
     fill_values(desk.pattern, work.tangent, work.block, desk.values)
     for s in range(size):
@@ -299,89 +268,17 @@ def find_change(
             for s in range(size):
                 value += 2.0 / dt * rows[row, s] * system[s, column]
             if column > size:
-                desk.compliance[row, column - size - 1] = value
+                desk.cones.compliance[row, column - size - 1] = value
             else:
                 bound = -rate(row, desk, bars, v0) if row < count else 0.0
                 numbers[RIGHT, row] = rate(row, desk, bars, work.v) + value - bound
         numbers[ALLOWED, row] = noise / bars.constants[INV_LENGTH, desk.bar[row]]
-    if not find_pulls(count, contacts, bars, desk):
+    if not find_pulls(count, contacts, desk.cones):
         return False
     for s in range(size):
         for row in range(most):
             system[s, size] -= system[s, size + 1 + row] * numbers[PULL, row]
     return True
-
-
-@called_kernel
-def find_pulls(count: int, contacts: int, bars: Bars, desk: Desk) -> bool:
-    """Pulls z = P(y) of ``Cones`` by Newton's method from none on; False where its few steps do not find them."""
-    numbers, compliance, most, size = desk.numbers, desk.compliance, count + 2 * contacts, 0.0
-    for row in range(count):
-        if not compliance[row, row] > 0.0:
-            return False
-        numbers[STEP, row] = 1.0 / compliance[row, row]
-    for first in range(count, count + contacts):
-        own, normal = 0.0, compliance[desk.near[first], desk.near[first]]
-        for t in range(2):
-            row = first + t * contacts
-            if compliance[row, row] <= 0.0 and numbers[RIGHT, row] == 0.0:
-                compliance[row, row] += normal  # neither may move that way (across a plane model): it is left alone
-            own += compliance[row, row]
-        for t in range(2):
-            numbers[STEP, first + t * contacts] = 1.0 / (own if own > 0.0 else normal)
-    for row in range(most):
-        numbers[PULL, row] = 0.0
-        size = max(size, math.sqrt(numbers[STEP, row]) * abs(numbers[RIGHT, row]))
-    for row in range(most):
-        root = math.sqrt(numbers[STEP, row])
-        numbers[ALLOWED, row] = root * (EXACT * size + root * numbers[ALLOWED, row])
-    for step in range(STEPS + 1):
-        if linearise_pulls(count, contacts, bars, desk) and step > 0:
-            for row in range(count):
-                is_slack = desk.one_sided[desk.near[row]] and numbers[TRIAL, row] <= 0.0
-                numbers[PULL, row] = 0.0 if is_slack else numbers[PULL, row]
-            return True
-        if not eliminate(most, most + 1, desk.jacobian):
-            return False
-        for row in range(most):
-            numbers[PULL, row] -= desk.jacobian[row, most]
-    return False
-
-
-@called_kernel
-def linearise_pulls(count: int, contacts: int, bars: Bars, desk: Desk) -> bool:
-    """J = 1 - dP/dy (1 - r W) and, beside it, z - P(y); whether that is no more than allowed."""
-    numbers, jacobian, most, is_right = desk.numbers, desk.jacobian, count + 2 * contacts, True
-    for row in range(most):
-        off = -numbers[RIGHT, row]
-        for column in range(most):
-            off += desk.compliance[row, column] * numbers[PULL, column]
-            jacobian[row, column] = numbers[STEP, row] * desk.compliance[row, column]
-        jacobian[row, most] = numbers[STEP, row] * off
-        numbers[TRIAL, row] = numbers[PULL, row] - jacobian[row, most]
-    for first in range(count, count + contacts):
-        second, contact = first + contacts, desk.near[first]
-        friction, x, y = bars.constants[FRICTION, desk.bar[first]], numbers[TRIAL, first], numbers[TRIAL, second]
-        size, limit = math.hypot(x, y), friction * max(numbers[TRIAL, contact], 0.0)
-        if size > limit:  # slides: P(y) = limit (x, y)/size
-            x, y, part = x / size, y / size, limit / size
-            for column in range(most):
-                a, b = -jacobian[first, column], -jacobian[second, column]
-                a, b = a + 1.0 if column == first else a, b + 1.0 if column == second else b
-                push = -jacobian[contact, column] + (1.0 if column == contact else 0.0)
-                push = (friction * push if limit > 0.0 else 0.0) - part * (x * a + y * b)
-                jacobian[first, column] = (1.0 if column == first else 0.0) - part * a - x * push
-                jacobian[second, column] = (1.0 if column == second else 0.0) - part * b - y * push
-            jacobian[first, most] = numbers[PULL, first] - limit * x
-            jacobian[second, most] = numbers[PULL, second] - limit * y
-    for row in range(count):
-        if desk.one_sided[desk.near[row]] and numbers[TRIAL, row] <= 0.0:
-            for column in range(most):
-                jacobian[row, column] = 1.0 if column == row else 0.0
-            jacobian[row, most] = numbers[PULL, row]
-    for row in range(most):
-        is_right = is_right and abs(jacobian[row, most]) <= numbers[ALLOWED, row]
-    return is_right
 
 
 @called_kernel
@@ -415,7 +312,7 @@ def goes_on(count: int, bars: Bars, u: Floats, desk: Desk) -> bool:
     row = 0
     for r in range(desk.index.shape[0]):
         e, is_near = desk.index[r], row < count and desk.near[row] == r
-        pulls = is_near and desk.numbers[PULL, row] > 0.0
+        pulls = is_near and desk.cones.numbers[PULL, row] > 0.0
         row += 1 if is_near else 0
         strain = gap_of(e, u, bars) * bars.constants[INV_LENGTH, e] * bars.constants[INV_LENGTH, e]
         is_open = desk.one_sided[r] and not pulls
@@ -428,7 +325,7 @@ def goes_on(count: int, bars: Bars, u: Floats, desk: Desk) -> bool:
 def take_losses(k: int, count: int, contacts: int, v0: Floats, way: Floats, desk: Desk, through: Passage) -> float:
     """Forces of the pulls, and what they do to the energies; returns what they dissipate. way (3n,): room"""
     bars, motion, work, dt = through.problem.bars, through.motion, through.work, through.loading.dt[k]
-    numbers, taken, rubs = desk.numbers, 0.0, 0.0
+    numbers, taken, rubs = desk.cones.numbers, 0.0, 0.0
     support_lag(k, through.loading, motion.u, v0, way)
     for row in range(count + 2 * contacts):
         motion.energies[ENERGY.work] -= dt * numbers[PULL, row] * rate(row, desk, bars, way)
