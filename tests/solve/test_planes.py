@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import fem
 from fem.deck import parse_deck, write_deck
 from fem.errors import DeckError, FemError
-from fem.solve.ropes.complementarity import Slips, complementarity, impulses
+from fem.solve.ropes.complementarity import Slips, impulses
 from tests.decks import run_text
 from tests.solve.test_stops import one
 

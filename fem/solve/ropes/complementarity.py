@@ -44,7 +44,7 @@ s = right - W (p, t) being the velocity of slipping there:
 
 With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
 they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
-solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a few sides
+(``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a few sides
 (``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its rate may
 miss by what no force of usual size could change.
 Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
@@ -382,7 +382,7 @@ def _newton(cones: Cones, count: int) -> Floats:
     """What to take from z: J^-1 (z - P(y)), of a singular J the least that all but fulfils it."""
     jacobian, rest = cones.jacobian[:, :-1], cones.jacobian[:, -1]
     try:
-        found = np.linalg.solve(jacobian, rest)
+        found: Floats = np.linalg.solve(jacobian, rest)
         if np.abs(found).max() <= LONGEST * max(np.abs(cones.numbers[PULL]).max(), np.abs(rest).max()):
             return found
     except np.linalg.LinAlgError:

@@ -44,7 +44,7 @@ def cones_of(size: int) -> Cones:
 
 
 RIGHT, PULL, TRIAL, STEP, ALLOWED = range(5)
-"""Rows of ``Cones.numbers``: load; z; y = z - r (W z - right); r; what z - P(y) may be (at first: round-off of loads)."""
+"""Rows of ``Cones.numbers``: load; z; y = z - r (W z - right); r; what z - P(y) may be (first: round-off of loads)."""
 
 
 @shared_kernel
@@ -85,8 +85,8 @@ def linearise_cones(count: int, contacts: int, cones: Cones) -> bool:
         numbers[TRIAL, row] = numbers[PULL, row] - jacobian[row, most]
     for first in range(count, count + contacts):
         second, contact, friction = first + contacts, cones.contact[first], cones.friction[first]
-        x, y, most_push = numbers[TRIAL, first], numbers[TRIAL, second], max(numbers[TRIAL, contact], 0.0)
-        size, limit = math.hypot(x, y), friction * most_push
+        x, y, push = numbers[TRIAL, first], numbers[TRIAL, second], max(numbers[TRIAL, contact], 0.0)
+        size, limit = math.hypot(x, y), friction * push
         if size > limit:  # slides: P(y) = limit (x, y)/size
             x, y, part = x / size, y / size, limit / size
             for column in range(most):

@@ -22,7 +22,7 @@ Then u1 moves by the least K^-1 G1^T mu that brings every length back into its b
 Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
 and, where that is not enough or there is no impact, exchanged with the velocities (where supports move it is their
 work): energy never rises by itself.
-First order in dt where there are impacts, else second.
+First order in dt where there are impacts, else second. Where nothing happens small models are with ``steady.py``.
 Sources: Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257; Acary & Brogliato, Numerical Methods for Nonsmooth
 Dynamical Systems (2008), ch. 10.
 """
@@ -49,6 +49,7 @@ from fem.solve.ropes.instants import SLOW, SettingOff
 from fem.solve.ropes.steady import (
     AT_LENGTH,
     CLOSED,
+    NEGLIGIBLE,
     ROUND_OFF,
     SMALL,
     TURNS,
@@ -201,6 +202,8 @@ class Moreau(Marcher):
         self.restitution: Floats = np.where(self.one_sided, bars.constants[bar.RESTITUTION, self.index], 0.0)
         others = len(stage.system.springs.dofs) or not stage.system.is_passive
         self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or others)
+        elastic = bars.constants[bar.INV_LENGTH, bars.kinds[:, 1] != RIGID]
+        self.shortest = 1.0 / float(elastic.max()) if len(elastic) else 0.0
         self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.equations.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.holds: Flags = self.pulls.copy()
@@ -209,7 +212,13 @@ class Moreau(Marcher):
         self.kept = kept_momenta(stage)
         self.creeps = False
         self.desk = desk_of(
-            stage, self.index, self.one_sided, self.lengths.tangents, self.is_elastic, self.kept is not None
+            stage,
+            self.index,
+            self.one_sided,
+            self.lengths.tangents,
+            self.is_elastic,
+            self.shortest,
+            self.kept is not None,
         )
 
     def refuse(self, held: Ints, motion: Motion) -> None:
@@ -317,8 +326,9 @@ class Moreau(Marcher):
             work.u[:] += move
             work.v[:] += 2.0 / dt * move
             work.a[:] += 2.0 / dt**2 * move
-            size = float(np.abs(work.u - motion.u).max(initial=0.0))
-            if float(np.abs(move).max(initial=0.0)) <= SMALL * size or (not self.is_elastic and iterations >= TURNS):
+            size, extent = (float(np.abs(each).max(initial=0.0)) for each in (work.u - motion.u, work.u))
+            enough = max(SMALL * size, NEGLIGIBLE * max(extent, self.shortest))
+            if float(np.abs(move).max(initial=0.0)) <= enough or (not self.is_elastic and iterations >= TURNS):
                 break
             if iterations < TURNS and len(near):
                 law.arrives &= np.any(law.arrives & (pull[: len(near)] > 0.0))

@@ -3,9 +3,7 @@
 ``steady`` goes through the increments of a chunk by the law of ``moreau.py`` and stops where one of them is for
 Python: a rope or contact comes to its length, begins to pull or ceases to, a length is left that has to be corrected,
 momenta that stay have to be given back, or pulls are not found at once. Such an increment has changed nothing yet.
-
-Matrices are dense and small. Pulls with friction come from Newton's method of ``complementarity.py``, from those
-without friction on, which come from the same method (of active sets there).
+Its matrices are dense: models are small.
 """
 
 from __future__ import annotations
@@ -42,6 +40,9 @@ TURNS = 2
 """Guesses of the increment that turn its gradients with it."""
 SMALL = 1e-10
 """Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
+NEGLIGIBLE = 1e-15
+"""Fraction of displacements, and of the shortest elastic bar, below which corrections are round-off: of what rests there
+is nothing else."""
 QUICKER = 1e-2
 """Fraction of the kinetic energy that may be given back to the motion of an increment."""
 MOST = 60
@@ -135,9 +136,9 @@ def take_from_motion(energy: float, drift: Floats, problem: Problem, work: Scrat
 class Desk(NamedTuple):
     """What steady increments go by, with their room; r bars that may pull, u independent dofs, q pulls of an increment.
 
-    index, one_sided, pulls, holds (r,), spare (1,)  as ``Moreau`` has them;  tangents (r, 2, 3) of planes, as long as
-                    their normals
-    is_elastic, keeps  beside them something is elastic; there are momenta that stay
+    lengths, one_sided, pulls, holds (r,), spare (1,)  as ``Moreau`` has them (lengths: ``index``)
+    tangents (r, 2, 3)  of planes, as long as their normals
+    is_elastic, shortest, keeps  beside them something is elastic; its shortest bar; there are momenta that stay
     pattern, first, place, values  the effective tangent by columns
     unknown (u,)    independent dofs;  system (u, u + 1 + q) tangent, residual, gradients;  rows (q, u) these
     near, bar (q,), way (q, 3)  of the lengths that count, of first tangents of contacts, of second ones: which of the r
@@ -145,13 +146,14 @@ class Desk(NamedTuple):
     cones, vectors (3, 3n)  the law of pulls; room, the last of zeros
     """
 
-    index: Ints
+    lengths: Ints
     one_sided: Flags
     pulls: Flags
     holds: Flags
     spare: Floats
     tangents: Floats
     is_elastic: bool
+    shortest: float
     keeps: bool
     pattern: Pattern
     first: Ints
@@ -168,7 +170,7 @@ class Desk(NamedTuple):
 
 
 def desk_of(
-    stage: StepSystem, index: Ints, one_sided: Flags, tangents: Floats, is_elastic: bool, keeps: bool
+    stage: StepSystem, index: Ints, one_sided: Flags, tangents: Floats, is_elastic: bool, shortest: float, keeps: bool
 ) -> Desk | None:
     """Of a small model without equations between dofs; None of others."""
     unknown, flags = np.flatnonzero(stage.nodes.dof_kind == 1), np.zeros(len(index), np.bool_)
@@ -177,7 +179,7 @@ def desk_of(
         return None
     tangent, ints = stage.tangent, np.zeros(pulls, np.int64)
     return Desk(
-        index, one_sided, flags, flags.copy(), np.zeros(1), tangents, is_elastic, keeps,
+        index, one_sided, flags, flags.copy(), np.zeros(1), tangents, is_elastic, shortest, keeps,
         tangent.pattern, tangent.indptr.astype(np.int64), tangent.indices.astype(np.int64),
         room(len(tangent.indices)), unknown, room((size, size + 1 + pulls)), room((pulls, size)),
         ints, ints.copy(), room((pulls, 3)), cones_of(pulls), room((3, len(stage.nodes.mass))),
@@ -195,12 +197,12 @@ def rate(row: int, desk: Desk, bars: Bars, x: Floats) -> float:
 
 
 @inner_kernel
-def turn(row: int, desk: Desk, bars: Bars, u0: Floats, u1: Floats) -> None:
-    """The gradient of a length at (u0 + u1)/2."""
+def turn(row: int, desk: Desk, bars: Bars, u: Floats) -> None:
+    """The gradient of a length at u."""
     e = desk.bar[row]
     i, j, first = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], BASE if bars.kinds[e, 0] == LINEAR else REF
     for c in range(3):
-        moved = 0.0 if first == BASE else 0.5 * (u0[j + c] - u0[i + c] + u1[j + c] - u1[i + c])
+        moved = 0.0 if first == BASE else u[j + c] - u[i + c]
         desk.way[row, c] = sense(bars.constants[PLUS, e]) * (bars.constants[first + c, e] + moved)
 
 
@@ -208,8 +210,8 @@ def turn(row: int, desk: Desk, bars: Bars, u0: Floats, u1: Floats) -> None:
 def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> tuple[int, int]:
     """How many lengths count in an increment, and contacts with friction among them; -1: it is for Python."""
     count, contacts, most, speed = 0, 0, desk.bar.shape[0], largest(v0)
-    for r in range(desk.index.shape[0]):
-        e, pulls = desk.index[r], desk.pulls[r] or not desk.one_sided[r]
+    for r in range(desk.lengths.shape[0]):
+        e, pulls = desk.lengths[r], desk.pulls[r] or not desk.one_sided[r]
         length = 1.0 / bars.constants[INV_LENGTH, e]
         is_away = desk.one_sided[r] and gap_of(e, middle, bars) <= -AT_LENGTH * length * length
         if (pulls and (is_away or desk.keeps)) or count == most:
@@ -217,7 +219,7 @@ def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> 
         if is_away:
             continue
         desk.near[count], desk.bar[count], desk.cones.one_sided[count] = r, e, desk.one_sided[r]
-        turn(count, desk, bars, u, u)
+        turn(count, desk, bars, u)
         if desk.one_sided[r] and not desk.holds[r] and rate(count, desk, bars, v0) > SLOW * length * speed:
             return -1, 0
         count += 1
@@ -227,7 +229,7 @@ def find_near(bars: Bars, middle: Floats, v0: Floats, u: Floats, desk: Desk) -> 
     row, cones = count, desk.cones
     for c in range(count):
         r, e = desk.near[c], desk.bar[c]
-        turn(c, desk, bars, middle, middle)
+        turn(c, desk, bars, middle)
         if bars.constants[FRICTION, e] > 0.0:
             for t in range(2):
                 own = row + t * contacts
@@ -282,8 +284,9 @@ def find_change(
 
 
 @called_kernel
-def find_end(k: int, count: int, contacts: int, v0: Floats, desk: Desk, through: Passage) -> int:
-    """The trial state at the end of increment k: how many guesses that took; 0: it is for Python."""
+def find_end(k: int, count: int, contacts: int, v0: Floats, middle: Floats, desk: Desk, through: Passage) -> int:
+    """The trial state at the end of increment k: how many guesses that took; 0: it is for Python.
+    middle (3n,): room"""
     problem, motion, work, dt = through.problem, through.motion, through.work, through.loading.dt[k]
     size = desk.unknown.shape[0]
     for iteration in range(1, int(through.limits[LIMIT.iterations]) + 1):
@@ -299,10 +302,13 @@ def find_end(k: int, count: int, contacts: int, v0: Floats, desk: Desk, through:
             moved, total = max(moved, abs(move)), total + move
         if total - total != 0.0:
             return 0
-        if moved <= SMALL * largest_move(motion.u, work.u) or (not desk.is_elastic and iteration >= TURNS):
+        enough = max(SMALL * largest_move(motion.u, work.u), NEGLIGIBLE * max(largest(work.u), desk.shortest))
+        if moved <= enough or (not desk.is_elastic and iteration >= TURNS):
             return iteration
+        for dof in range(middle.shape[0]):
+            middle[dof] = 0.5 * (motion.u[dof] + work.u[dof])
         for row in range(count if iteration < TURNS else 0):
-            turn(row, desk, problem.bars, motion.u, work.u)
+            turn(row, desk, problem.bars, middle)
     return 0
 
 
@@ -310,8 +316,8 @@ def find_end(k: int, count: int, contacts: int, v0: Floats, desk: Desk, through:
 def goes_on(count: int, bars: Bars, u: Floats, desk: Desk) -> bool:
     """What pulls goes on to pull, and nothing else; no length is left that has to be corrected."""
     row = 0
-    for r in range(desk.index.shape[0]):
-        e, is_near = desk.index[r], row < count and desk.near[row] == r
+    for r in range(desk.lengths.shape[0]):
+        e, is_near = desk.lengths[r], row < count and desk.near[row] == r
         pulls = is_near and desk.cones.numbers[PULL, row] > 0.0
         row += 1 if is_near else 0
         strain = gap_of(e, u, bars) * bars.constants[INV_LENGTH, e] * bars.constants[INV_LENGTH, e]
@@ -331,10 +337,10 @@ def take_losses(k: int, count: int, contacts: int, v0: Floats, way: Floats, desk
         motion.energies[ENERGY.work] -= dt * numbers[PULL, row] * rate(row, desk, bars, way)
     for dof in range(way.shape[0]):
         way[dof] = work.u[dof] - motion.u[dof] - dt * way[dof]
-    for r in range(desk.index.shape[0]):
+    for r in range(desk.lengths.shape[0]):
         desk.holds[r] = False
         if desk.one_sided[r]:
-            motion.multiplier[desk.index[r]] = 0.0
+            motion.multiplier[desk.lengths[r]] = 0.0
     for row in range(count + 2 * contacts):
         pull, e, r = numbers[PULL, row], desk.bar[row], desk.near[row]
         i, j, lost = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], pull * rate(row, desk, bars, way)
@@ -368,7 +374,7 @@ def steady(control: Ints, desk: Desk, through: Passage) -> int:
         for dof in range(v0.shape[0]):
             way[dof] = motion.u[dof] + 0.5 * loading.dt[k] * v0[dof]
         count, contacts = find_near(problem.bars, way, v0, motion.u, desk)
-        iterations = find_end(k, count, contacts, v0, desk, through) if count >= 0 else 0
+        iterations = find_end(k, count, contacts, v0, way, desk, through) if count >= 0 else 0
         if iterations == 0 or not goes_on(count, problem.bars, work.u, desk):
             return groups.EVENT
         strain = linearise(k, through)  # inertia and damping of the end
