@@ -44,9 +44,9 @@ s = right - W (p, t) being the velocity of slipping there:
 
 With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
 they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
-(``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a few sides
-(``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its rate may
-miss by what no force of usual size could change.
+(``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a
+few sides (``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its
+rate may miss by what no force of usual size could change.
 Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
 """
 

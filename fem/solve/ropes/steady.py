@@ -41,8 +41,8 @@ TURNS = 2
 SMALL = 1e-10
 """Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
 NEGLIGIBLE = 1e-15
-"""Fraction of displacements, and of the shortest elastic bar, below which corrections are round-off: of what rests there
-is nothing else."""
+"""Fraction of displacements, and of the shortest elastic bar, below which corrections are round-off: where all rests
+they are nothing else."""
 QUICKER = 1e-2
 """Fraction of the kinetic energy that may be given back to the motion of an increment."""
 MOST = 60
