@@ -382,7 +382,7 @@ def _newton(cones: Cones, count: int) -> Floats:
     """What to take from z: J^-1 (z - P(y)), of a singular J the least that all but fulfils it."""
     jacobian, rest = cones.jacobian[:, :-1], cones.jacobian[:, -1]
     try:
-        found: Floats = np.linalg.solve(jacobian, rest)
+        found = np.asarray(np.linalg.solve(jacobian, rest), float)
         if np.abs(found).max() <= LONGEST * max(np.abs(cones.numbers[PULL]).max(), np.abs(rest).max()):
             return found
     except np.linalg.LinAlgError:
