@@ -168,15 +168,14 @@ def test_stick_and_slip_on_a_belt_is_that_of_its_phases():
     st.sampled_from(["", "*DAMPING, ALPHA=0.3, BETA=1e-3"]), st.booleans(),
 )  # fmt: skip
 def test_random_models_move_as_those_of_python(friction, restitution, speed, steepness, extra, swings):
-    patch = pytest.MonkeyPatch()
-    text = block(
-        friction=friction or 0.1, across="2, 2, 2" if speed < 0.0 else "11, 1, 1", start=(0.05, speed), period=0.3
-    )
+    """Where a node slides in space each increment may be off by 1e-10 of its rates (``cones.py``), else by round-off."""
+    patch, across = pytest.MonkeyPatch(), "2, 2, 2" if speed < 0.0 else "11, 1, 1"
+    text = block(friction=friction or 0.1, across=across, start=(0.05, speed), period=0.3)
     if swings:
         text = pendulum(young=1e5 * steepness, restitution=restitution, friction=friction, extra=extra, period=0.5)
     history, done = counted(text, patch)
     assert done < len(history.time) and np.abs(history.energy_error).max() < 1e-6
-    assert_same(history, in_python(text, patch))
+    assert_same(history, in_python(text, patch), 1e-9 if swings or speed < 0.0 else 150 * 1e-10)
 
 
 def test_kernels_give_the_same_as_python_functions():
