@@ -168,7 +168,7 @@ def test_stick_and_slip_on_a_belt_is_that_of_its_phases():
     st.sampled_from(["", "*DAMPING, ALPHA=0.3, BETA=1e-3"]), st.booleans(),
 )  # fmt: skip
 def test_random_models_move_as_those_of_python(friction, restitution, speed, steepness, extra, swings):
-    """Where a node slides in space each increment may be off by 1e-10 of its rates (``cones.py``), else by round-off."""
+    """Where a node slides in space each increment may be off by 1e-10 of its rates, else it is by round-off."""
     patch, across = pytest.MonkeyPatch(), "2, 2, 2" if speed < 0.0 else "11, 1, 1"
     text = block(friction=friction or 0.1, across=across, start=(0.05, speed), period=0.3)
     if swings:
