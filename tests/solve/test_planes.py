@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import fem
 from fem.deck import parse_deck, write_deck
 from fem.errors import DeckError, FemError
-from fem.solve.ropes.complementarity import Slips, complementarity, impulses
-from fem.solve.ropes.moreau import Last
+from fem.solve.ropes.complementarity import Slips, impulses
 from tests.decks import run_text
 from tests.solve.test_stops import one
 
@@ -432,26 +431,6 @@ LINE, GRAV, {GRAVITY}, 0, -1
 U, V
 *END STEP
 """
-
-
-def test_what_is_kept_from_one_increment_to_the_next_changes_nothing(monkeypatch):
-    """A block that bounces, slides and comes to rest: the same bytes where everything is found anew (Last, Moreau)."""
-    text = ball(friction=0.3, speed=(1.0, 0.0, 0.0), impact="MOREAU", procedure="0.01, 1.")
-    kept = run_text(text)
-    monkeypatch.setattr(Last, "of", lambda self, question, answer: answer())
-    anew = run_text(text)
-    assert len(impacts_of(kept)) > 1
-    for what in "uv":
-        np.testing.assert_array_equal(kept.of_node(2, what), anew.of_node(2, what))
-
-
-@given(st.floats(1e-8, 1e8), st.floats(-1e6, 1e6), st.booleans())
-def test_the_pull_of_one_rope_or_rod(compliance, right, is_rope):
-    """p = right/W; a rope pulls only where that is a tension. Analytic, to round-off."""
-    pull, acts = complementarity(np.array([[compliance]]), np.array([right]), np.array([is_rope]))
-    expected = max(right, 0.0) if is_rope else right
-    np.testing.assert_allclose(pull, [expected / compliance], rtol=1e-14)
-    assert acts[0] == (not is_rope or right > 0.0)
 
 
 @pytest.mark.long

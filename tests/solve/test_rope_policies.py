@@ -286,8 +286,8 @@ def test_motion_is_given_a_hundredth_of_its_energy_back_at_most_and_loses_all_at
     """Of a mass 1 with the speed 1."""
     work = SimpleNamespace(v=np.array([1.0, 0.0, 0.0]), momentum=np.zeros(3))
     monkeypatch.setattr(moreau.evaluate, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
-    stage: Any = SimpleNamespace(work=work, problem=None)
-    assert moreau.take_from_motion(stage, energy) == pytest.approx(taken)
+    take: Any = moreau.take_from_motion
+    assert take.function(energy, np.zeros(3), None, work) == pytest.approx(taken)
     assert 0.5 * work.v @ work.v == pytest.approx(0.5 - taken)
 
 

@@ -44,9 +44,9 @@ s = right - W (p, t) being the velocity of slipping there:
 
 With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
 they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
-solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a few sides
-(``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its rate may
-miss by what no force of usual size could change.
+(``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a
+few sides (``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its
+rate may miss by what no force of usual size could change.
 Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
 """
 
@@ -64,6 +64,18 @@ from fem.forces.bar import INV_LENGTH, heads
 from fem.linear.factors import refine
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods import dense, gaps, over_independent
+from fem.solve.ropes.cones import (
+    ALLOWED,
+    EXACT,
+    PULL,
+    RIGHT,
+    STEP,
+    STEPS,
+    Cones,
+    cones_of,
+    linearise_cones,
+    open_cones,
+)
 from fem.solve.ropes.facets import faceted
 from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
@@ -78,8 +90,6 @@ ZERO = 1e-12
 """Fraction of the largest pull or rate that is round-off."""
 PATIENCE = 3
 """Rounds without progress after which one pull is changed at a time."""
-EXACT = 1e-10
-"""Fraction of the largest load by which an answer may be off."""
 LARGE = 1e8
 """Pulls beyond so many times what a lone bar would need come from round-off of lengths that depend on each other."""
 
@@ -99,8 +109,6 @@ def complementarity(
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
     compliance (r, r), right (r,) known to ``noise``, one_sided (r,); returns p (r,) and which act (r,).
     NoPulls: there are none."""
-    if len(right) == 1 and compliance[0, 0] > 0.0 and np.isfinite(right[0] / compliance[0, 0]):
-        return _alone(float(compliance[0, 0]), float(right[0]), bool(one_sided[0]))
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
     size, off = float(np.abs(load).max(initial=0.0)), np.zeros(len(load))
@@ -113,14 +121,6 @@ def complementarity(
             if off.max(initial=0.0) <= 0.0 and np.abs(pull).max(initial=0.0) <= LARGE * size:
                 return scale * _least(matrix, load, pull, one_sided, allowed), acts
     raise NoPulls(int(off.argmax()))
-
-
-def _alone(compliance: float, right: float, is_one_sided: bool) -> tuple[Floats, Flags]:
-    """The answer of one rope or rod, scaled as those of many."""
-    scale = 1.0 / np.sqrt(compliance)
-    acts = right > 0.0 or not is_one_sided
-    pull = scale * (scale * right * (1.0 / (scale * compliance * scale))) if acts else 0.0
-    return np.array([pull]), np.array([acts])
 
 
 def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed: Floats) -> Floats:
@@ -311,8 +311,6 @@ def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floa
 RODS, HELD = 1e-4, 1e7
 """Weight of the rates of rods where not all conditions can hold; times round-off by which they may miss there: 1e-4 of
 the velocities, the inclination to a plane that is lost in singular values below ``SAME``."""
-STEPS = 8
-"""of Newton's method before it is begun anew."""
 SIDES, TURNS = 8, 12
 """of the limit of friction whose pulls it begins from; so often, with corners added where it was left."""
 ROUGH = 1e-3
@@ -349,110 +347,62 @@ def impulses(compliance: Floats, right: Floats, one_sided: Flags, slips: Slips, 
     found[:count] = complementarity(compliance[:count, :count], right[:count], one_sided, noise[:count])[0]
     if len(right) == count:
         return found, False
-    cones = Cones(compliance, right, one_sided, slips)
-    size = float((np.sqrt(cones.step) * np.abs(right)).max())
-    allowed = EXACT * size + np.sqrt(cones.step) * noise
+    cones, contacts = cones_of(len(right)), len(slips.contact) // 2
+    cones.one_sided[:count], cones.compliance[:] = one_sided, compliance
+    cones.contact[count:], cones.friction[count:] = slips.contact, slips.coefficient
+    cones.numbers[RIGHT], cones.numbers[ALLOWED] = right, noise
+    open_cones(count, contacts, cones)
+    root, allowed = np.sqrt(cones.numbers[STEP]), cones.numbers[ALLOWED]
     allowed[:count][~one_sided] *= HELD
     best, off, angles = found, np.full(len(right), np.inf), np.zeros((0, 0))
     for turn in range(TURNS):
         if turn:
-            angles = angles if turn > 1 else cones.first_angles()
-            start = cones.faceted(angles)
+            angles = angles if turn > 1 else np.tile(2.0 * np.pi * np.arange(SIDES) / SIDES, (contacts, 1))
+            start = _faceted(cones, count, angles)
             if start is None:
                 break
             found = start
-            angles = np.column_stack([angles, cones.angles(found)])
+            angles = np.column_stack([angles, _angles(cones, count, found)])
         for _ in range(STEPS):
-            rest, cut = cones.rest(found)
-            now = np.abs(rest) / np.sqrt(cones.step) - allowed
+            cones.numbers[PULL] = found
+            linearise_cones(count, contacts, cones)
+            now = (np.abs(cones.jacobian[:, -1]) - allowed) / root
             if now.max() <= 0.0:
                 return found, False
             if now.max() < off.max():
                 best, off = found, now
-            found = found - cones.newton(found, rest, cut)
-    if turn > 1 and off.max() <= ROUGH * size:
+            found = found - _newton(cones, count)
+    if turn > 1 and off.max() <= ROUGH * float((root * np.abs(right)).max()):
         return best, True
     worst = int(off.argmax())
     raise NoPulls(worst if worst < count else int(slips.contact[worst - count]), why=JAMS if turn == 1 else UNFOUND)
 
 
-class Cut(NamedTuple):
-    """y (c + 2f,); lengths of the tangents of each contact (f,), the most they may have, the fraction that stays."""
+def _newton(cones: Cones, count: int) -> Floats:
+    """What to take from z: J^-1 (z - P(y)), of a singular J the least that all but fulfils it."""
+    jacobian, rest = cones.jacobian[:, :-1], cones.jacobian[:, -1]
+    try:
+        found = np.asarray(np.linalg.solve(jacobian, rest), float)
+        if np.abs(found).max() <= LONGEST * max(np.abs(cones.numbers[PULL]).max(), np.abs(rest).max()):
+            return found
+    except np.linalg.LinAlgError:
+        pass
+    weight = np.ones(len(rest))
+    weight[:count][~cones.one_sided[:count]] = RODS
+    return np.asarray(np.linalg.lstsq(weight[:, None] * jacobian, weight * rest, rcond=SAME)[0])
 
-    y: Floats
-    size: Floats
-    most: Floats
-    fraction: Floats
+
+def _angles(cones: Cones, count: int, z: Floats) -> Floats:
+    """(f, 2) of the velocity of slipping and of friction, from first tangents."""
+    slip = cones.numbers[RIGHT] - cones.compliance @ z
+    return np.column_stack([np.arctan2(*x[count:].reshape(2, -1)[::-1]) for x in (slip, z)])
 
 
-class Cones:
-    """The equation z = P(z - r (W z - right)) of z = (p, t); step: r, the same for both tangents of a contact."""
-
-    def __init__(self, compliance: Floats, right: Floats, one_sided: Flags, slips: Slips) -> None:
-        self.right, self.slips, self.count = right, slips, len(one_sided)
-        self.bounded = np.flatnonzero(one_sided)
-        half = len(slips.contact) // 2
-        self.tangents = self.count + np.arange(2 * half).reshape(2, half)
-        self.contact, self.coefficient = slips.contact[:half], slips.coefficient[:half]
-        diagonal = np.diag(compliance).copy()
-        # A direction in which neither may move (that across a plane model) is left alone.
-        still = (diagonal <= 0.0) & (right == 0.0)
-        normal = np.concatenate([diagonal[: self.count], diagonal[slips.contact]])
-        self.matrix = compliance + np.diag(np.where(still, normal, 0.0))
-        size = np.diag(self.matrix).copy()
-        size[self.tangents] = size[self.tangents].sum(axis=0)
-        self.step: Floats = 1.0 / np.where(size > 0.0, size, normal)
-
-    def rest(self, z: Floats) -> tuple[Floats, Cut]:
-        """z - P(y), and what y is cut to."""
-        y = z - self.step * (self.matrix @ z - self.right)
-        size, most = np.hypot(*y[self.tangents]), self.coefficient * np.maximum(y[self.contact], 0.0)
-        fraction = np.where(size > most, most / np.where(size > 0.0, size, 1.0), 1.0)
-        found = y.copy()
-        found[self.tangents] *= fraction
-        found[self.bounded] = np.maximum(found[self.bounded], 0.0)
-        return z - found, Cut(y, size, most, fraction)
-
-    def newton(self, z: Floats, rest: Floats, cut: Cut) -> Floats:
-        """What to take from z: J^-1 rest, J = 1 - dP/dy (1 - r W)."""
-        y, size, most, fraction = cut
-        turned = np.eye(len(z)) - self.step[:, None] * self.matrix
-        moved = turned.copy()
-        moved[self.bounded[y[self.bounded] <= 0.0]] = 0.0
-        slides = np.flatnonzero(size > most)
-        if len(slides):
-            at, way = self.tangents[:, slides], y[self.tangents[:, slides]] / size[slides]
-            along = np.einsum("ak,akj->kj", way, turned[at])
-            push = np.where(most[slides] > 0.0, self.coefficient[slides], 0.0)[:, None] * turned[self.contact[slides]]
-            for axis in range(2):
-                across = turned[at[axis]] - way[axis][:, None] * along
-                moved[at[axis]] = fraction[slides][:, None] * across + way[axis][:, None] * push
-        jacobian = np.eye(len(z)) - moved
-        try:
-            found = np.linalg.solve(jacobian, rest)
-            if np.abs(found).max() <= LONGEST * max(np.abs(z).max(), np.abs(rest).max()):
-                return found
-        except np.linalg.LinAlgError:
-            pass
-        weight = np.ones(len(z))
-        weight[: self.count] = RODS
-        weight[self.bounded] = 1.0
-        return np.asarray(np.linalg.lstsq(weight[:, None] * jacobian, weight * rest, rcond=SAME)[0])
-
-    def first_angles(self) -> Floats:
-        """(f, SIDES) between the first tangent and the corners of the first limit with sides."""
-        return np.tile(2.0 * np.pi * np.arange(SIDES) / SIDES, (len(self.contact), 1))
-
-    def angles(self, z: Floats) -> Floats:
-        """(f, 2) of the velocity of slipping and of friction."""
-        slip = self.right - self.matrix @ z
-        return np.column_stack([np.arctan2(x[self.tangents[1]], x[self.tangents[0]]) for x in (slip, z)])
-
-    def faceted(self, angles: Floats) -> Floats | None:
-        """The answer with limits whose corners are at ``angles`` (f, k); None: there is none."""
-        scale, one_sided = np.sqrt(self.step), np.zeros(self.count, np.bool_)
-        one_sided[self.bounded] = True
-        coefficient = self.coefficient * scale[self.contact] / scale[self.tangents[0]]
-        matrix = scale[:, None] * self.matrix * scale
-        found = faceted(matrix, scale * self.right, one_sided, self.contact, coefficient, angles)
-        return None if found is None else np.asarray(scale * found)
+def _faceted(cones: Cones, count: int, angles: Floats) -> Floats | None:
+    """The answer with limits whose corners are at ``angles`` (f, k) from first tangents; None: there is none."""
+    scale, first = np.sqrt(cones.numbers[STEP]), slice(count, count + len(angles))
+    contact = cones.contact[first]
+    coefficient = cones.friction[first] * scale[contact] / scale[first]
+    matrix = scale[:, None] * cones.compliance * scale
+    found = faceted(matrix, scale * cones.numbers[RIGHT], cones.one_sided[:count], contact, coefficient, angles)
+    return None if found is None else np.asarray(scale * found)

@@ -22,7 +22,7 @@ Then u1 moves by the least K^-1 G1^T mu that brings every length back into its b
 Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
 and, where that is not enough or there is no impact, exchanged with the velocities (where supports move it is their
 work): energy never rises by itself.
-First order in dt where there are impacts, else second.
+First order in dt where there are impacts, else second. Where nothing happens small models are with ``steady.py``.
 Sources: Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257; Acary & Brogliato, Numerical Methods for Nonsmooth
 Dynamical Systems (2008), ch. 10.
 """
@@ -30,45 +30,40 @@ Dynamical Systems (2008), ch. 10.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.equations import Independent, expand
-from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
 from fem.forces.protocol import GIVEN, TAKEN
 from fem.solve.momenta import kept_momenta
 from fem.solve.newton import evaluate, groups
-from fem.solve.newton.balance import close_increment, has_drifted, note_increment, note_ranges
+from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Loading, Motion, Passage, Record
-from fem.solve.newton.iterate import residual
-from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.ropes.complementarity import CREEPS, NoPulls, Slips, complementarity, impulses
 from fem.solve.ropes.instants import SLOW, SettingOff
+from fem.solve.ropes.steady import (
+    AT_LENGTH,
+    CLOSED,
+    NEGLIGIBLE,
+    ROUND_OFF,
+    SMALL,
+    TURNS,
+    begin,
+    close_with_losses,
+    desk_of,
+    linearise,
+    steady,
+    support_lag,
+    take_from_motion,
+)
 from fem.solve.ropes.watched import event_of
 from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
-
-T = TypeVar("T")
-
-
-class Last(Generic[T]):
-    """The last answer, which is that of the next question too where it is the same: most increments change nothing."""
-
-    def __init__(self) -> None:
-        self._asked: object = None
-        self._answer: T | None = None
-
-    def of(self, question: object, answer: Callable[[], T]) -> T:
-        """The answer, found anew where the question is another one."""
-        if self._answer is None or question != self._asked:
-            self._asked, self._answer = question, answer()
-        return self._answer
 
 
 class Law:
@@ -84,7 +79,7 @@ class Law:
         self.lengths, self.near, self.v0, self.restitution = lengths, near, v0, restitution
         self.one_sided, self.slips = one_sided, lengths.slips(near, len(u))
         self.whose = np.concatenate([np.arange(len(near)), self.slips.contact])
-        self.u, self.turns = u, not lengths.is_linear[near].all()
+        self.u = u
         rows = self.gradients(u)[0][: len(near)]
         self.rate: Floats = rows @ v0
         speed = np.sqrt(lengths.square[near]) * float(np.abs(v0).max(initial=0.0))
@@ -92,10 +87,7 @@ class Law:
         self.arrives = self.comes.copy()
 
     def gradients(self, u: Floats) -> tuple[Floats, Floats]:
-        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones; one pair where none turns."""
-        return self._gradients(u) if self.turns else self.lengths.unturned(self.near, lambda: self._gradients(u))
-
-    def _gradients(self, u: Floats) -> tuple[Floats, Floats]:
+        """G, then T, at u: over all dofs (c + 2f, 3n), and over the independent ones."""
         both = zip(self.lengths.gradients(self.near, u), (self.slips.rows, self.slips.reduced), strict=True)
         rows, reduced = (np.concatenate(parts) if len(parts[1]) else parts[0] for parts in both)
         return rows, reduced
@@ -109,69 +101,6 @@ class Law:
             wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
             bound = np.where(self.one_sided, np.maximum(wanted, bound), wanted)
         return np.append(bound, np.zeros(len(self.slips.contact)))
-
-
-def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
-    """(3n,) mean velocity of supports in increment k, as they move, less the mean of those at its ends."""
-    lag, supports = np.zeros(len(u)), chunk.support_dofs
-    moved = (chunk.support_u[k] - u[supports]) / chunk.dt[k]
-    lag[supports] = moved - 0.5 * (v0[supports] + chunk.support_v[k])
-    return lag
-
-
-@kernel
-def begin(k: int, through: Passage, v0: Floats) -> None:
-    """Trial state and what stays known in increment k; the first velocities v0 (3n,)."""
-    problem, loading, motion, work = through.problem, through.loading, through.motion, through.work
-    dt, nodes, supports = loading.dt[k], problem.nodes, loading.support_dofs
-    for dof in range(v0.shape[0]):
-        v0[dof] = motion.v[dof]
-    for s in range(supports.shape[0]):
-        v0[supports[s]] = loading.support_start[k, s]
-    expand(problem.equations, v0)
-    evaluate.combine(loading.vectors, loading.weighted, k, work.load)
-    if nodes.directed_mass.shape[0] > 0:
-        evaluate.foresee_masses(through.scheme, k, problem, loading, motion, work.momentum)
-    evaluate.inertia_forces(problem, v0, v0, work.inertia, work.damping_force)
-    for dof in range(v0.shape[0]):
-        work.known_force[dof] = work.load[dof]
-        work.u[dof], work.v[dof] = motion.u[dof], -nodes.mask[dof] * v0[dof]
-        work.a[dof] = -2.0 / dt * nodes.mask[dof] * v0[dof]
-    for dof in range(nodes.damping.shape[0]):
-        work.known_force[dof] -= 0.5 * work.damping_force[dof]
-    for s in range(supports.shape[0]):
-        dof = supports[s]
-        work.u[dof], work.v[dof] = loading.support_u[k, s], loading.support_v[k, s]
-        work.a[dof] = loading.support_a[k, s]
-    expand(problem.equations, work.u)
-    expand(problem.equations, work.v)
-    expand(problem.equations, work.a)
-
-
-@kernel
-def linearise(k: int, through: Passage) -> float:
-    """Forces without those of ropes and rods, what is out of balance, and the tangent; returns the stored energy."""
-    problem, loading, work = through.problem, through.loading, through.work
-    for e in range(work.multiplier.shape[0]):
-        work.multiplier[e] = 0.0
-    strain: float = evaluate.evaluate_increment(through.scheme, k, problem, loading, through.motion, work)
-    residual(through.scheme, problem, work)
-    nodal_blocks(through.scheme, loading.dt[k], problem, work)
-    return strain
-
-
-@kernel
-def close_with_losses(k: int, iterations: int, strain: float, lost: float, through: Passage) -> float:
-    """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
-    problem, loading, motion = through.problem, through.loading, through.motion
-    error: float = close_increment(through.scheme, k, strain, problem, loading, motion, through.work)
-    motion.energies[ENERGY.dissipated] += lost
-    error += lost
-    thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-    note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, through.record)
-    if through.record.watched.shape[0] > 0:
-        note_ranges(problem, motion.u, motion.memory, through.record)
-    return error
 
 
 def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: float) -> tuple[float, float]:
@@ -194,26 +123,6 @@ def put_in(k: int, stage: StepSystem, through: Passage, move: Floats, strain: fl
     return ends, given
 
 
-QUICKER = 1e-2
-"""Fraction of the kinetic energy that may be given back to the motion of an increment."""
-
-
-def take_from_motion(stage: StepSystem, energy: float, drift: Floats | None = None) -> float:
-    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was.
-    drift (3n,): the part of them that goes with momenta that stay"""
-    if energy == 0.0:
-        return 0.0
-    work = stage.work
-    own = work.v if drift is None else work.v - drift
-    evaluate.multiply_masses(stage.problem, own, work.momentum)
-    kinetic = 0.5 * float(own @ work.momentum)
-    taken = min(max(energy, -QUICKER * kinetic), kinetic)
-    if kinetic > 0.0:
-        own *= np.sqrt(1.0 - taken / kinetic)
-        work.v[:] = own if drift is None else own + drift
-    return taken
-
-
 class Lengths:
     """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared; sense (c,) -1: stops."""
 
@@ -224,11 +133,8 @@ class Lengths:
         self.sense: Floats = bar.senses(bars, index)
         self.is_linear = bars.kinds[index, 0] == LINEAR
         self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
-        self._slips, self._unturned = Last[Slips](), Last[tuple[Floats, Floats]]()
-
-    def unturned(self, chosen: Ints, found: Callable[[], tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-        """Gradients of some that are all geometrically linear, as ``found`` once."""
-        return self._unturned.of(chosen.tobytes(), found)
+        self.friction: Floats = bars.constants[bar.FRICTION, index]
+        self.tangents = self._tangents()
 
     def gaps(self, u: Floats) -> Floats:
         """(l^2 - L0^2)/2, of stops minus that."""
@@ -246,24 +152,25 @@ class Lengths:
         way = np.stack([self.bars.constants[first + c, e] + w[:, c] for c in range(3)], axis=1)
         return self._spread(e, self.sense[chosen][:, None] * way, len(u))
 
-    def slips(self, chosen: Ints, size: int) -> Slips:
-        """``_slips_of`` some of them, found once for those of before."""
-        return self._slips.of(chosen.tobytes(), lambda: self._slips_of(chosen, size))
+    def _tangents(self) -> Floats:
+        """(c, 2, 3) tangents of planes with friction, as long as their normals; zero elsewhere.
 
-    def _slips_of(self, chosen: Ints, size: int) -> Slips:
-        """Those of the planes with friction among some of them; size: number of dofs.
-
-        The first tangent lies across the axis that the normal is least along: in plane models the second lies in them.
+        The first one lies across the axis that the normal is least along: in plane models the second lies in them.
         """
-        mu = self.bars.constants[bar.FRICTION, self.index[chosen]]
-        (rubs,) = np.nonzero(mu > 0.0)
-        e = np.tile(self.index[chosen[rubs]], 2)
-        normal = self.bars.constants[bar.BASE : bar.BASE + 3, e[: len(rubs)]].T
+        found, rubs = np.zeros((len(self.index), 2, 3)), self.friction > 0.0
+        normal = self.bars.constants[bar.BASE : bar.BASE + 3, self.index[rubs]].T
         length = np.linalg.norm(normal, axis=1, keepdims=True)
         first = np.cross(normal, np.eye(3)[np.abs(normal).argmin(axis=1)])
         first *= length / np.linalg.norm(first, axis=1, keepdims=True)
-        rows, reduced = self._spread(e, np.concatenate([first, np.cross(normal, first) / length]), size)
-        return Slips(np.tile(rubs, 2), np.tile(mu[rubs], 2), rows, reduced)
+        found[rubs] = np.stack([first, np.cross(normal, first) / length], axis=1)
+        return found
+
+    def slips(self, chosen: Ints, size: int) -> Slips:
+        """Those of the planes with friction among some of them; size: number of dofs."""
+        (rubs,) = np.nonzero(self.friction[chosen] > 0.0)
+        of = chosen[np.tile(rubs, 2)]
+        ways = np.concatenate([self.tangents[chosen[rubs], t] for t in range(2)])
+        return Slips(np.tile(rubs, 2), self.friction[of], *self._spread(self.index[of], ways, size))
 
     def _spread(self, e: Ints, way: Floats, size: int) -> tuple[Floats, Floats]:
         """Gradients of bars e from those at their second nodes (c, 3)."""
@@ -274,17 +181,7 @@ class Lengths:
         return rows, rows[:, dofs.unknown] if dofs.transform is None else rows @ dofs.transform
 
 
-AT_LENGTH = 1e-6
-"""Strain from which on a rope counts as being at its length."""
-CLOSED = 1e-11
-"""Largest strain that the correction of positions leaves."""
-ROUND_OFF = 1e-11
-"""Fraction of the largest velocity to which rates of lengths are known."""
 MOST_CORRECTIONS = 50
-TURNS = 2
-"""Guesses of the increment that turn its gradients with it."""
-SMALL = 1e-10
-"""Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
 
 
 class Moreau(Marcher):
@@ -305,16 +202,24 @@ class Moreau(Marcher):
         self.restitution: Floats = np.where(self.one_sided, bars.constants[bar.RESTITUTION, self.index], 0.0)
         others = len(stage.system.springs.dofs) or not stage.system.is_passive
         self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or others)
+        elastic = bars.constants[bar.INV_LENGTH, bars.kinds[:, 1] != RIGID]
+        self.shortest = 1.0 / float(elastic.max()) if len(elastic) else 0.0
         self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.equations.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.holds: Flags = self.pulls.copy()
         self.spare, self.trouble = 0.0, "its iteration did not converge"
         self.happened: list[tuple[int, int, str, float]] = []
         self.kept = kept_momenta(stage)
-        self._inverse = Last[Callable[[Floats], Floats]]()
-        self._answered: tuple[object, ...] = ()
-        self._along = self._compliance = np.zeros((0, 0))
         self.creeps = False
+        self.desk = desk_of(
+            stage,
+            self.index,
+            self.one_sided,
+            self.lengths.tangents,
+            self.is_elastic,
+            self.shortest,
+            self.kept is not None,
+        )
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass (held ones rest, nothing acts on them)."""
@@ -356,6 +261,9 @@ class Moreau(Marcher):
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again
         while control[CONTROL.increment] < len(chunk.dt):
+            verdict = self._go_on(control, through)
+            if verdict != groups.EVENT:
+                return verdict
             k = int(control[CONTROL.increment])
             error = self._increment(k, through)
             if error is None or not np.isfinite(error):
@@ -368,6 +276,15 @@ class Moreau(Marcher):
                 return groups.DRIFT
         return groups.DONE
 
+    def _go_on(self, control: Ints, through: Passage) -> int:
+        """Through increments in which nothing happens, where the model is small; EVENT: the next one is another."""
+        if self.desk is None:
+            return groups.EVENT
+        desk = self.desk._replace(pulls=self.pulls, holds=self.holds, spare=np.array([self.spare]))
+        verdict = int(steady(control, desk, through))
+        self.spare = float(desk.spare[0])
+        return verdict
+
     def _increment(self, k: int, through: Passage) -> float | None:
         """One increment; its energy error, None where it finds no solution."""
         chunk, motion, work = through.loading, through.motion, through.work
@@ -375,8 +292,6 @@ class Moreau(Marcher):
         v0 = np.empty(len(motion.u))
         begin(k, through, v0)
         middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
-        if len(stage.bars.off_mass):
-            work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
         one_sided = self.one_sided[near]
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
@@ -390,8 +305,10 @@ class Moreau(Marcher):
             iterations += 1
             linearise(k, through)
             solve = self._factor(dt)
-            change, (along, compliance) = solve(work.residual[lengths.dofs.unknown]), self._answer(solve, reduced, dt)
+            change = solve(work.residual[lengths.dofs.unknown])
             if len(near):
+                along = solve(reduced.T)
+                compliance = 2.0 / dt * (reduced @ along)
                 if np.diag(compliance).min() < 0.0:
                     self.trouble = "bars buckle within it"
                     return None
@@ -409,14 +326,16 @@ class Moreau(Marcher):
             work.u[:] += move
             work.v[:] += 2.0 / dt * move
             work.a[:] += 2.0 / dt**2 * move
-            size = float(np.abs(work.u - motion.u).max(initial=0.0))
-            if float(np.abs(move).max(initial=0.0)) <= SMALL * size or (not self.is_elastic and iterations >= TURNS):
+            size, extent = (float(np.abs(each).max(initial=0.0)) for each in (work.u - motion.u, work.u))
+            enough = max(SMALL * size, NEGLIGIBLE * max(extent, self.shortest))
+            if float(np.abs(move).max(initial=0.0)) <= enough or (not self.is_elastic and iterations >= TURNS):
                 break
             if iterations < TURNS and len(near):
                 law.arrives &= np.any(law.arrives & (pull[: len(near)] > 0.0))
                 rows, reduced = law.gradients(0.5 * (motion.u + work.u))
                 bound = law.bound(rows, work.u, work.v)
-        lag = support_lag(k, chunk, motion.u, v0)
+        lag = np.empty(len(v0))
+        support_lag(k, chunk, motion.u, v0, lag)
         if len(stage.equations.slave):
             expand(stage.equations, lag)
         loss = pull * (rows @ (work.u - motion.u - dt * lag))
@@ -453,19 +372,19 @@ class Moreau(Marcher):
         lent = min(rubs, max(-taken, 0.0))  # friction that goes the wrong way for a moment is none
         taken, rubs = taken + lent, rubs - lent
         if taken < 0.0 or not np.any(law.arrives):
-            taken += take_from_motion(stage, -taken, drift)
+            taken += take_from_motion(-taken, drift, stage.problem, work) if taken else 0.0
             motion.energies[ENERGY.work] -= min(taken, 0.0)  # what rests cannot give it
             taken = max(taken, 0.0)
         self._note(k, law, pull[:count], loss[:count], taken, rubbed)
         return float(close_with_losses(k, iterations, strain, taken + rubs, through))
 
-    def _keep_momenta(self, dt: float, u: Floats, before: Floats, pull: Floats) -> tuple[float, Floats | None]:
+    def _keep_momenta(self, dt: float, u: Floats, before: Floats, pull: Floats) -> tuple[float, Floats]:
         """Rigid velocities that give back what the correction of positions, and pulls along the gradients of an earlier
         guess, took of momenta that stay. The energy that they put in, and the velocity (3n,) that goes with these
-        momenta (None: there are none). before, pull (3n,): positions before the correction; force of ropes and rods"""
+        momenta. before, pull (3n,): positions before the correction; force of ropes and rods"""
         work, kept, place = self.stage.work, self.kept, self.stage.nodes.place
         if kept is None or not (pull.any() or np.any(work.u != before)):
-            return 0.0, None
+            return 0.0, np.zeros(len(u))
         momentum, now = kept.momentum(work.v), kept.motions(place + work.u)
         wanted = kept.motions(place + before) @ momentum + dt * kept.motions(place + 0.5 * (u + before)) @ pull
         change, drift = kept.rigid(now, np.column_stack([wanted - now @ momentum, wanted]))
@@ -503,35 +422,16 @@ class Moreau(Marcher):
         return self.stage.system.name_bar(int(self.index[r]))
 
     def _factor(self, dt: float) -> Callable[[Floats], Floats]:
-        """The inverse of the effective tangent over the independent dofs, as a function; the same one while the tangent
-        is the same."""
-        if not self.is_coupled:
-            return self._quotient(dt)
-        values = self.stage.tangent.values(self.stage.work)
-        return self._inverse.of(values.tobytes(), self._factored)
+        """The inverse of the effective tangent over the independent dofs, as a function."""
+        if self.is_coupled:
+            from scipy.sparse.linalg import splu
 
-    def _factored(self) -> Callable[[Floats], Floats]:
-        from scipy.sparse.linalg import splu
-
-        solve: Callable[[Floats], Floats] = splu(self.stage.tangent.matrix(self.stage.work).tocsc()).solve
-        return solve
-
-    def _quotient(self, dt: float) -> Callable[[Floats], Floats]:
+            solve: Callable[[Floats], Floats] = splu(self.stage.tangent.matrix(self.stage.work).tocsc()).solve
+            return solve
         nodes, unknown = self.stage.nodes, self.lengths.dofs.unknown
         damping = nodes.damping[unknown] if len(nodes.damping) else 0.0
         diagonal = 2.0 / dt**2 * nodes.mass[unknown] + damping / dt
-        return self._inverse.of(
-            diagonal.tobytes(), lambda: lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
-        )
-
-    def _answer(self, solve: Callable[[Floats], Floats], reduced: Floats, dt: float) -> tuple[Floats, Floats]:
-        """K^-1 G^T and the compliance 2/dt G K^-1 G^T of gradients ``reduced``; of before for the same."""
-        if not (
-            self._answered and self._answered[0] is solve and self._answered[1] is reduced and dt == self._answered[2]
-        ):
-            self._answered, self._along = (solve, reduced, dt), solve(reduced.T)
-            self._compliance = 2.0 / dt * (reduced @ self._along)
-        return self._along, self._compliance
+        return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
 
     def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.
@@ -552,4 +452,4 @@ class Moreau(Marcher):
             what = "impact" if hits[r] else "taut" if now[r] else "slack"
             self.happened.append((k, r, what, float(lost[r]) + self.spare + float(rubs[r] if hits[r] else 0.0)))
             self.spare = 0.0
-        self.pulls = now
+        self.pulls[:] = now
