@@ -38,11 +38,11 @@ far. It goes with dt, and counts as the error (change / limit)^p.
 Energy: displacements of 1e-4 of the motion tell next to nothing of the velocities of light nodes, of cables that snap
 and of contacts. So the error T of the work of internal forces in the increment (``balance.py``) has a limit, too:
 
-    |T| <= s TIME ERROR E,    s = (SPENT TIME ERROR E/|sum of T in the step|)^2, from LEAST_SHARE to MOST_SHARE
+    |T| <= (BUDGET TIME ERROR E - |sum of T in the step|)/PARTS, from LEAST_SHARE to MOST_SHARE times TIME ERROR E
 
 E is the largest energy that has moved in the step: kinetic, work of loads and weights, both beside the travel of the
 supports, and the change of what is stored. What comes and goes with an oscillation is let pass, and what adds up is
-stopped before it comes to 100 TIME ERROR (1 % by default). T of a landing or a snap goes with dt^2, and counts as the
+stopped before it comes to much more than BUDGET TIME ERROR (0.2 % by default). T of a landing or a snap goes with dt^2, and counts as the
 error (|T|/limit)^(p/2).
 
 Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
@@ -90,9 +90,9 @@ KEPT = 0.1
 """Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
-MOST_SHARE, LEAST_SHARE, SPENT = 3.0, 0.01, 10.0
-"""Error of the work of forces in an increment, over TIME ERROR and the energy that has moved: most, least, and the
-sum of them in the step so far, over the same, from which on it is less than 1."""
+BUDGET, MOST_SHARE, LEAST_SHARE, PARTS = 20.0, 10.0, 0.03, 2.0
+"""Errors of the work of forces over TIME ERROR and the energy that has moved: of their sum in a step, most and least of
+one increment; which may take one of so many parts of what the sum has left."""
 LITTLE = 100.0
 """Of the smallest motions that count: those below so many have no energy that counts. What is at rest needs no
 increments, and a start that is slow or shakes is not judged by what little has moved so far."""
@@ -173,9 +173,9 @@ def judge(
     moved, fall, wrong = memory[MEMORY.moved], memory[MEMORY.fall], 0.0
     if not scheme.secant:
         moved, fall = moved_energy(limits, k, problem, loading, motion, work)
-        allowed = limits[LIMIT.time_error] * moved
-        lost = abs(memory[MEMORY.astray])
-        allowed *= max(LEAST_SHARE, min(MOST_SHARE, (SPENT * allowed / lost) ** 2)) if lost > 0.0 else MOST_SHARE
+        whole = limits[LIMIT.time_error] * moved
+        left = max(BUDGET * whole - abs(memory[MEMORY.astray]), 0.0)
+        allowed = max(LEAST_SHARE * whole, min(MOST_SHARE * whole, left / PARTS))
         wrong = work_error(scheme, k, problem, loading, motion, work)
         error = max(error, (abs(wrong) / allowed) ** (0.5 * limits[LIMIT.exponent]) if allowed > 0.0 else 0.0)
         level = error / dt ** limits[LIMIT.exponent]
@@ -260,7 +260,8 @@ def moved_energy(
     for dof in range(work.force.shape[0]):
         pull = max(pull, abs(work.force[dof]))
     strain = abs(memory[MEMORY.closing_strain] - motion.energies[ENERGY.strain0])
-    return max(memory[MEMORY.moved], energy, strain, abs(fall), LITTLE * pull * limits[LIMIT.least_size]), fall
+    most = max(energy, strain, abs(fall), motion.energies[ENERGY.dissipated], LITTLE * pull * limits[LIMIT.least_size])
+    return max(memory[MEMORY.moved], most), fall
 
 
 @called_kernel
