@@ -22,6 +22,7 @@ from fem.errors import CommandError, FemError, ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.forces.laws import LEG
 from fem.model import InitialCondition, Model
+from fem.model.named import names_of
 from fem.runs.record import SilentSink
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.rope_states import ropes_of
@@ -63,7 +64,8 @@ class Settling(Question):
     @property
     def state(self) -> list[str]:
         """Names of the coordinates of a point: positions and velocities."""
-        return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
+        vectors = ["COOR1", "COOR2", "COOR3"], ["V1", "V2", "V3"]
+        return [name for columns in vectors for name in names_of("", columns, self.labels)]
 
     def columns(self) -> list[str]:
         """``period`` (0: aperiodic), how many cycles it took, and a point of the section that identifies the attractor.

@@ -15,19 +15,19 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Frequency, Model, Perturbation
-from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
+from fem.model.named import PRINTS, Named, item_named, labels_of, names_of
+from fem.model.quantities import ENERGIES, QUANTITIES, Quantity
 from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
-from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage, missing, number_of
+from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
 from fem.study.lanes.pack import OF_ITEMS
 from fem.study.lanes.run import march_together
 from fem.study.question import Question, Row
 
-KINDS = {"e": "EL", "n": "NODE"}
 STATISTICS = "mean", "std", "min", "max", "Tz"
 FATIGUE = "damage", "rate"
 
@@ -61,8 +61,7 @@ class Record:
 
     def __post_init__(self) -> None:
         named = self.what.split(",") if isinstance(self.what, str) else self.what
-        parts = [number_of(name) for name in named]
-        object.__setattr__(self, "what", tuple(f"{column}_{kind}{label}" for column, kind, label in parts))
+        object.__setattr__(self, "what", tuple(str(item_named(name)) for name in named))
         if len(set(self.what)) < len(self.what):
             raise CommandError("the same series is recorded twice")
         check_curve(self.slope, self.constant, self.strength, self.goodman)
@@ -84,7 +83,7 @@ class Record:
 
     def is_derived(self) -> bool:
         """Some of it follows from what the solver records."""
-        return any(place_of(*number_of(name)[:2])[1] >= RECORDED[KINDS[number_of(name)[1]]] for name in self.what)
+        return any(number.quantity.derived for number in map(item_named, self.what))
 
     def check(self, model: Model) -> None:
         """CommandError: a number is not printed in the step, or in none; it has the request that is missing."""
@@ -92,12 +91,11 @@ class Record:
         if self.step is not None and self.step not in steps:
             raise CommandError(f"--step {self.step}: the deck has {len(model.steps)} steps")
         moving = [n for n in steps if not isinstance(model.steps[n - 1].procedure, Perturbation)]
-        for name in self.what:
-            _, kind, label = number_of(name)
+        for number in map(item_named, self.what):
             chosen = moving if self.step is None else [self.step]
-            if not any(label in labels_printed(model, step, kind) for step in chosen):
+            if not any(number.label in labels_printed(model, step, number.kind) for step in chosen):
                 where = "" if self.step is None else f" in step {self.step}"
-                raise CommandError(f"{name} is not printed{where}: {missing(name)}")
+                raise CommandError(f"{number} is not printed{where}: {number.request}")
 
     def numbers(self, series: Series) -> list[float]:
         """Of one number of one run, in the order of ``kept``."""
@@ -110,16 +108,9 @@ class Record:
         return found
 
 
-def place_of(column: str, kind: str) -> tuple[str, int, int]:
-    """Quantity of a column of tables, its place among those of its kind, and that of the column in it."""
-    table = QUANTITIES[KINDS[kind]]
-    return next((each.name, n, each.columns.index(column)) for n, each in enumerate(table) if column in each.columns)
-
-
 def labels_printed(model: Model, step: int, kind: str) -> Ints:
     """Of elements (e) or nodes (n) that a step prints, from 1."""
-    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
-    return np.asarray(labels)[printed_in_step(model, step, f"{KINDS[kind]} PRINT")]
+    return np.asarray(labels_of(model.mesh, kind)[printed_in_step(model, step, PRINTS[kind])])
 
 
 class Recorder:
@@ -128,47 +119,46 @@ class Recorder:
 
     def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._record, self._lanes = model, record, lanes
-        self._times: dict[str, list[Floats]] = {name: [] for name in record.what}
-        self._values: dict[str, list[Floats]] = {name: [] for name in record.what}
-        self._indices: Mapping[str, int] = {}
+        self._times: dict[Named, list[Floats]] = {item_named(name): [] for name in record.what}
+        self._values: dict[Named, list[Floats]] = {number: [] for number in self._times}
+        self._indices: dict[Named, int] = {}
 
     def begin(self, step: int) -> None:
         """A step begins, from 1: which numbers it prints."""
         self._indices = {}
         if self._record.step not in (None, step):
             return
-        mesh = self._model.mesh
-        for name in self._record.what:
-            _, kind, label = number_of(name)
-            labels = np.asarray(mesh.element_labels if kind == "e" else mesh.node_labels)
-            if label in labels_printed(self._model, step, kind):
-                self._indices = {**self._indices, name: int(np.flatnonzero(labels == label)[0])}
+        for number in self._times:
+            if number.label in labels_printed(self._model, step, number.kind):
+                (index,) = np.flatnonzero(labels_of(self._model.mesh, number.kind) == number.label).tolist()
+                self._indices[number] = index
 
     def add(self, rows: Rows) -> None:
         late = (rows.time >= self._record.start).reshape(len(rows.time), -1).any(axis=1)  # in some lane
         if not self._indices or not late.any():
             return
         values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
-        for name, index in self._indices.items():
-            column, kind, _ = number_of(name)
-            quantity, _, axis = place_of(column, kind)
-            found = values[kind].columns(quantity)
-            self._times[name].append(rows.time[late])
-            self._values[name].append(found[late, np.searchsorted(values[kind].indices, index), axis])
+        for number, index in self._indices.items():
+            its = values[number.kind]
+            found = its.columns(number.quantity.name)
+            self._times[number].append(rows.time[late])
+            self._values[number].append(found[late, np.searchsorted(its.indices, index), number.axis])
 
     def columns(self) -> Floats:
         """(c, ...) numbers in the order of ``Record.columns``; NaN where there are no values."""
-        return np.concatenate([self._of(name) for name in self._record.what])
+        return np.concatenate([self._of(number) for number in self._times])
 
-    def _of(self, name: str) -> Floats:
+    def _of(self, number: Named) -> Floats:
         """(kept, ...) of one number."""
         found = np.full((len(self._record.kept), *self._lanes), np.nan)
-        if self._times[name]:
-            time, values = np.concatenate(self._times[name]), np.concatenate(self._values[name])
+        if self._times[number]:
+            time, values = np.concatenate(self._times[number]), np.concatenate(self._values[number])
             for lane in np.ndindex(self._lanes):
                 its = time[(slice(None), *lane)]
                 late = its >= self._record.start
-                series = Series(name, np.zeros(np.count_nonzero(late)), its[late], values[(slice(None), *lane)][late])
+                series = Series(
+                    str(number), np.zeros(np.count_nonzero(late)), its[late], values[(slice(None), *lane)][late]
+                )
                 if late.any() and np.isfinite(series.values).all():
                     found[(slice(None), *lane)] = self._record.numbers(series)
         return found
@@ -202,11 +192,10 @@ class Layout(Question):
     def columns(self) -> list[str]:
         """Names of the numbers of a row, after point, parameters and verdict."""
         motion = [
-            f"{column}_{label}_{what}"
+            f"{name}_{what}"
             for kind, labels in (("NODE", self.nodes), ("EL", self.elements))
             for quantity in KEPT[kind]
-            for label in labels
-            for column in quantity.columns
+            for name in names_of("", quantity.columns, labels)
             for what in quantity.swept
         ]
         frequencies = [frequency_name(*mode) for mode in self.modes]
