@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from typing import NamedTuple
 
 from fem.arrays import Ints
@@ -22,26 +21,21 @@ WORDS = {"n": "node", "e": "element"}
 PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
 TABLES = {"n": NODAL, "e": ELEMENTAL, "": [Quantity(name, name, "energy") for name in ENERGIES]}
 COLUMNS = {
-    kind: {column: (each, axis) for each in table for axis, column in enumerate(each.columns)}
-    for kind, table in TABLES.items()
+    key: {its: (each, n) for each in table for n, its in enumerate(each.columns)} for key, table in TABLES.items()
 }
 """Kind and column of a table -> its quantity, and which of the columns of that it is; energies have no kind."""
 
 
 class Named(NamedTuple):
-    """A number of a node (kind ``n``), of an element (``e``), or of the whole model (empty, label below 0).
-
-    column  as tables have it, ``U3``;  statistic: of its values over time; empty: these themselves
-    """
+    """A number of a node (kind ``n``), of an element (``e``), or of the whole model (empty, label below 0); its column
+    as tables have it, ``U3``."""
 
     column: str
     kind: str = ""
     label: int = -1
-    statistic: str = ""
 
     def __str__(self) -> str:
-        of = f"_{self.kind}{self.label}" if self.label >= 0 else ""
-        return f"{self.column}{of}_{self.statistic}" if self.statistic else f"{self.column}{of}"
+        return f"{self.column}_{self.kind}{self.label}" if self.label >= 0 else self.column
 
     @property
     def quantity(self) -> Quantity:
@@ -60,8 +54,8 @@ class Named(NamedTuple):
     @property
     def request(self) -> str:
         """What prints it."""
-        cards = f"*{PRINTS[self.kind]}, {'NSET' if self.kind == 'n' else 'ELSET'}=..."
-        return f"request {cards} with {self.family} in the deck, FREQUENCY=1"
+        sets = "NSET" if self.kind == "n" else "ELSET"
+        return f"request *{PRINTS[self.kind]}, {sets}=... with {self.family} in the deck, FREQUENCY=1"
 
 
 def labels_of(mesh: Mesh, kind: str) -> Ints:
@@ -69,9 +63,8 @@ def labels_of(mesh: Mesh, kind: str) -> Ints:
     return mesh.node_labels if kind == "n" else mesh.element_labels
 
 
-def names_of(kind: str, columns: Iterable[str], labels: Iterable[int]) -> list[str]:
+def names_of(kind: str, columns: Collection[str], labels: Iterable[int]) -> list[str]:
     """All columns of one node (n) or element (e) after those of the other; without a kind ``T_12``."""
-    columns = tuple(columns)
     return [str(Named(column, kind, label)) for label in labels for column in columns]
 
 
@@ -90,12 +83,6 @@ def item_named(text: str) -> Named:
 def number_named(text: str) -> Named:
     """The same, and energies."""
     return Named(text) if text in ENERGIES else item_named(text)
-
-
-def item_if_any(text: str) -> Named | None:
-    with suppress(CommandError):
-        return item_named(text)
-    return None
 
 
 def split(name: str, statistics: Collection[str]) -> tuple[str, str]:

@@ -18,7 +18,7 @@ import numpy as np
 from fem.arrays import Columns, Floats, Ints
 from fem.errors import CommandError, lacks
 from fem.model import Model
-from fem.model.named import COLUMNS, item_if_any, split
+from fem.model.named import COLUMNS, NAME, split
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, Quantity, says_si
 
 STORED = ("kinetic", "strain", "potential")
@@ -174,8 +174,6 @@ SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
 FORMULAS = {column: each.unit for table in COLUMNS.values() for column, (each, _) in table.items()}
 FORMULAS |= {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
 """Column of a table -> formula of its unit."""
-OWN = {"damage": "", "rate": "1/time", "Tz": "time"}
-"""Statistics whose unit is not that of their number."""
 
 
 def unit_of(formula: str, is_si: bool) -> str:
@@ -186,11 +184,12 @@ def unit_of(formula: str, is_si: bool) -> str:
 def si_unit(column: str) -> str:
     """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
     number."""
-    name, statistic = split(column, ("end", "min", "max", "mean", "std", "largest", *OWN))
-    number = item_if_any(name)
-    if statistic in OWN:
-        return unit_of(OWN[statistic], True) if number else ""
-    bare = number.column if number else "frequency" if name.startswith("frequency_") else name
+    own = {"damage": "", "rate": "1/time", "Tz": "time"}
+    name, statistic = split(column, ("end", "min", "max", "mean", "std", "largest", *own))
+    found = NAME.fullmatch(name)
+    if statistic in own:
+        return unit_of(own[statistic], True) if found else ""
+    bare = found[1] if found else "frequency" if name.startswith("frequency_") else name
     return unit_of(FORMULAS.get(bare, ""), True)
 
 

@@ -20,7 +20,7 @@ from fem.deck import deck_reader
 from fem.errors import CommandError, proposal
 from fem.files import table_lines
 from fem.model import InitialCondition, Model
-from fem.model.named import item_if_any, item_named
+from fem.model.named import item_named
 
 MAX_POINTS = 10_000_000
 FEW_VALUES = 4
@@ -198,7 +198,10 @@ def spelled(grid: Points, model: Model) -> Points:
     known = {name.upper() for name in model.parameters}
     names = []
     for name in grid.names:
-        found = None if name.upper() in known else item_if_any(name)
+        found = None
+        if name.upper() not in known:
+            with suppress(CommandError):
+                found = item_named(name)
         if not found or found.family not in KINDS:
             names.append(parameter_of(model, name, grid.place(name)))
         elif found.label in model.mesh.node_labels:

@@ -6,7 +6,7 @@ Statistics and fatigue damage of numbers over time are among them: what ``fem po
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -92,8 +92,7 @@ class Record:
             raise CommandError(f"--step {self.step}: the deck has {len(model.steps)} steps")
         moving = [n for n in steps if not isinstance(model.steps[n - 1].procedure, Perturbation)]
         for number in map(item_named, self.what):
-            chosen = moving if self.step is None else [self.step]
-            if not any(number.label in labels_printed(model, step, number.kind) for step in chosen):
+            if number.label not in labels_printed(model, number.kind, moving if self.step is None else [self.step]):
                 where = "" if self.step is None else f" in step {self.step}"
                 raise CommandError(f"{number} is not printed{where}: {number.request}")
 
@@ -108,9 +107,10 @@ class Record:
         return found
 
 
-def labels_printed(model: Model, step: int, kind: str) -> Ints:
-    """Of elements (e) or nodes (n) that a step prints, from 1."""
-    return np.asarray(labels_of(model.mesh, kind)[printed_in_step(model, step, PRINTS[kind])])
+def labels_printed(model: Model, kind: str, steps: Iterable[int] | None = None) -> Ints:
+    """Of elements (e) or nodes (n) that some steps print, from 1; or that any step prints."""
+    chosen = range(1, len(model.steps) + 1) if steps is None else steps
+    return labels_of(model.mesh, kind)[union([printed_in_step(model, step, PRINTS[kind]) for step in chosen])]
 
 
 class Recorder:
@@ -119,8 +119,7 @@ class Recorder:
 
     def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._record, self._lanes = model, record, lanes
-        self._times: dict[Named, list[Floats]] = {item_named(name): [] for name in record.what}
-        self._values: dict[Named, list[Floats]] = {number: [] for number in self._times}
+        self._parts: dict[Named, list[tuple[Floats, Floats]]] = {item_named(name): [] for name in record.what}
         self._indices: dict[Named, int] = {}
 
     def begin(self, step: int) -> None:
@@ -128,8 +127,8 @@ class Recorder:
         self._indices = {}
         if self._record.step not in (None, step):
             return
-        for number in self._times:
-            if number.label in labels_printed(self._model, step, number.kind):
+        for number in self._parts:
+            if number.label in labels_printed(self._model, number.kind, [step]):
                 (index,) = np.flatnonzero(labels_of(self._model.mesh, number.kind) == number.label).tolist()
                 self._indices[number] = index
 
@@ -141,24 +140,23 @@ class Recorder:
         for number, index in self._indices.items():
             its = values[number.kind]
             found = its.columns(number.quantity.name)
-            self._times[number].append(rows.time[late])
-            self._values[number].append(found[late, np.searchsorted(its.indices, index), number.axis])
+            found = found[late, np.searchsorted(its.indices, index), number.axis]
+            self._parts[number].append((rows.time[late], found))
 
     def columns(self) -> Floats:
         """(c, ...) numbers in the order of ``Record.columns``; NaN where there are no values."""
-        return np.concatenate([self._of(number) for number in self._times])
+        return np.concatenate([self._of(*each) for each in self._parts.items()])
 
-    def _of(self, number: Named) -> Floats:
+    def _of(self, number: Named, parts: Sequence[tuple[Floats, Floats]]) -> Floats:
         """(kept, ...) of one number."""
         found = np.full((len(self._record.kept), *self._lanes), np.nan)
-        if self._times[number]:
-            time, values = np.concatenate(self._times[number]), np.concatenate(self._values[number])
+        if parts:
+            time, values = map(np.concatenate, zip(*parts, strict=True))
             for lane in np.ndindex(self._lanes):
                 its = time[(slice(None), *lane)]
                 late = its >= self._record.start
-                series = Series(
-                    str(number), np.zeros(np.count_nonzero(late)), its[late], values[(slice(None), *lane)][late]
-                )
+                kept = values[(slice(None), *lane)][late]
+                series = Series(str(number), np.zeros(len(kept)), its[late], kept)
                 if late.any() and np.isfinite(series.values).all():
                     found[(slice(None), *lane)] = self._record.numbers(series)
         return found
@@ -226,13 +224,10 @@ class Layout(Question):
 def layout_of(model: Model, record: Record | None = None) -> Layout:
     """What a model prints in any of its steps; ``record``: what is kept of numbers over time."""
     steps = dict(enumerate(model.steps, 1))
-    nodes, elements = (
-        union([printed_in_step(model, step, f"{kind} PRINT") for step in steps]) for kind in ("NODE", "EL")
-    )
+    nodes, elements = (tuple(labels_printed(model, kind).tolist()) for kind in PRINTS)
     counts = {step: its.procedure.modes for step, its in steps.items() if isinstance(its.procedure, Frequency)}
     modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
-    mesh = model.mesh
-    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), modes, record)
+    return Layout(nodes, elements, modes, record)
 
 
 def prints_alike(model: Model, other: Model) -> bool:
@@ -289,27 +284,28 @@ class Watch:
         return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
 
 
+def keepers_of(model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> list[Watch | Recorder]:
+    """Of the numbers of a row: of nodes and elements, then over time."""
+    return [Watch(model, layout, lanes), *([Recorder(model, layout.record, lanes)] if layout.record else [])]
+
+
 class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__(model)
-        self._layout, self._watch = layout, Watch(model, layout)
-        self._recorder = Recorder(model, layout.record) if layout.record else None
+        self._layout, self._keepers = layout, keepers_of(model, layout)
         self._frequencies: dict[str, float] = {}
 
     def begin(self, start: StepStart) -> None:
         super().begin(start)
-        self._watch.begin(start.step)
-        if self._recorder:
-            self._recorder.begin(start.step)
+        for keeper in self._keepers:
+            keeper.begin(start.step)
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
-        if len(rows.increment):
-            self._watch.add(rows)
-            if self._recorder:
-                self._recorder.add(rows)
+        for keeper in self._keepers if len(rows.increment) else ():
+            keeper.add(rows)
 
     def modes(self, modes: Modes) -> None:
         self._frequencies |= modes.by_name
@@ -320,27 +316,22 @@ class RowSink(TotalsSink):
         is_begun = bool(totals.energies)
         energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
         energies.append(totals.largest_energy_error if is_begun else np.nan)
-        frequencies = (self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes)
-        kept = [*self._watch.columns().tolist(), *frequencies]
-        kept += self._recorder.columns().tolist() if self._recorder else []
+        frequencies = [self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes]
+        watched, *recorded = (keeper.columns() for keeper in self._keepers)
+        kept = np.concatenate([watched, frequencies, *recorded]).tolist()
         counts = [getattr(totals, name) for name in TOTALS]
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
 
 def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
     """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
-    watch = Watch(model, layout, rows.kinetic.shape[1:])
-    watch.begin(rows.step)
-    watch.add(rows)
+    keepers = keepers_of(model, layout, rows.kinetic.shape[1:])
+    for keeper in keepers:
+        keeper.begin(rows.step)
+        keeper.add(rows)
     ends = [getattr(rows, name)[-1] for name in ENERGIES]
     largest = np.fmax.reduce(np.abs(rows.energy_error))
-    recorded = []
-    if layout.record:
-        recorder = Recorder(model, layout.record, rows.kinetic.shape[1:])
-        recorder.begin(rows.step)
-        recorder.add(rows)
-        recorded.append(recorder.columns())
-    kept = np.concatenate([rows.time[-1:], ends, largest[None], watch.columns(), *recorded])
+    kept = np.concatenate([rows.time[-1:], ends, largest[None], *(keeper.columns() for keeper in keepers)])
     iterations = rows.iterations.sum(axis=0).ravel().tolist()
     count, cutbacks = int(rows.increment[-1]), int(rows.cutbacks.sum())
     lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)

@@ -23,12 +23,11 @@ from fem.runner import drive
 from fem.runs.history import History
 from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
-from fem.runs.schedule import printed_in_step, union
 from fem.runs.tables import header_variables
 from fem.show.series import Series
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
-from fem.study.row import STATISTICS, Record
+from fem.study.row import STATISTICS, Record, labels_printed
 
 TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}
 BESIDE = ("FV", "FA", "FE", "T2")
@@ -64,8 +63,7 @@ class Track:
         for event in self.events:
             if event.event == "cutback":
                 continue
-            item = ("e", event.element) if event.element else ("n", event.node)
-            name = str(Named(event.event, *item))
+            name = str(Named(event.event, *(("e", event.element) if event.element else ("n", event.node))))
             counts[name] = counts.get(name, 0) + 1
             found[f"{counts[name]}:{name}"] = event.time
         return found
@@ -158,12 +156,11 @@ def track_of(history: History, names: Sequence[str] | None = None) -> Track:
 def table_names(model: Model) -> tuple[str, ...]:
     """Those of ``every_name`` and ``BESIDE`` that tables show, of nodes and elements that some step prints, and of the
     whole model."""
-    steps, found = range(1, len(model.steps) + 1), list[str]()
+    found = list[str]()
     for kind, cards in PRINTS.items():
-        items = union([printed_in_step(model, step, cards) for step in steps])
         known = {*BESIDE, *(quantity.name for quantity in TRACKED[kind])}
         columns = [column for name, its in header_variables(model, cards).items() if name in known for column in its]
-        found += names_of(kind, columns, labels_of(model.mesh, kind)[items].tolist())
+        found += names_of(kind, columns, labels_printed(model, kind).tolist())
     return *found, *ENERGIES
 
 
@@ -212,11 +209,10 @@ class Measured:
     def check(self, model: Model, step: int | None) -> None:
         """CommandError: a node or element is not in the model of its run, or a time is not in this run."""
         for name in self.columns:
-            _, kind, label, _ = item_named(split(name, STATISTICS)[0])
+            _, kind, label = item_named(split(name, STATISTICS)[0])
             if label not in (labels := labels_of(model.mesh, kind).tolist()):
-                what = WORDS[kind]
-                near = min(labels, key=lambda other: abs(other - label))
-                raise CommandError(f"{self.name}: {name}: the deck has no {what} {label}; the nearest label is {near}")
+                missing, near = f"{WORDS[kind]} {label}", min(labels, key=lambda other: abs(other - label))
+                raise CommandError(f"{self.name}: {name}: the deck has no {missing}; the nearest label is {near}")
         last = length_of(model, step)
         outside = (self.time < 0.0) | (self.time > last * (1.0 + 1e-9))
         if outside.any():
@@ -229,9 +225,9 @@ class Measured:
 
 def spelled(name: str, place: str) -> str:
     """A column as tables spell it. CommandError: it names nothing."""
-    series, what = split(name, STATISTICS)
+    series, _ = split(name, STATISTICS)
     try:
-        return str(item_named(series)._replace(statistic=what))
+        return str(item_named(series)) + name[len(series) :]
     except CommandError as error:
         raise CommandError(f"{place}: {error}, or a statistic of it, T_e12_max") from None
 
@@ -286,9 +282,8 @@ def read_record(given: Given, number: int) -> Measured:
 def read_cases(path: str | Path) -> list[Measured]:
     """A table of records: a line for each run, with its parameters and its statistics (``T_e12_max``)."""
     names, values, heads, rows = read_numbers(path)
-    is_measured = [bool(split(name, STATISTICS)[1]) for name in names]
-    columns = [n for n, is_one in enumerate(is_measured) if is_one]
-    own = [n for n, is_one in enumerate(is_measured) if not is_one]
+    columns = [n for n, name in enumerate(names) if split(name, STATISTICS)[1]]
+    own = [n for n in range(len(names)) if n not in columns]
     if not columns:
         raise CommandError(f"{heads[0]}: no column is a statistic such as T_e12_max (one of {', '.join(STATISTICS)})")
     measured = tuple(spelled(names[n], heads[n]) for n in columns)
@@ -319,13 +314,13 @@ class Observed(Question):
         """Values row by row of the record; raises what ``fem.run`` raises."""
         series = tuple(dict.fromkeys(split(name, STATISTICS)[0] for name in self.names))
         track = tracked(model, series)
-        found = np.column_stack([self.observed(name, track, series) for name in self.names])
+        found = np.column_stack([self.observed(name, track) for name in self.names])
         return tuple(found.ravel().tolist())
 
-    def observed(self, name: str, track: Track, series: Sequence[str]) -> Floats:
+    def observed(self, name: str, track: Track) -> Floats:
         """(k,) a column; (1,) a statistic."""
         own, what = split(name, STATISTICS)
-        values = track.values[:, list(series).index(own)]
+        values = track.values[:, track.names.index(own)]
         steps = [self.step] if self.step else np.unique(track.step).tolist()
         parts = [(track.time[rows], values[rows]) for rows in map(track.of_step, steps)]
         origin = parts[0][0][0] if self.step else 0.0

@@ -69,7 +69,7 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
         raise CommandError(f"{name!r}: there is no {head!r} of a number; {proposal(head, KINDS)}")
     if head == "instant" and of not in ("max", "min"):
         raise CommandError(f"{name!r}: write instant:max:T_e12 or instant:min:T_e12")
-    statistic(name)
+    statistic(name)  # raises
     if head in ("event", "frequency"):
         return name, ""
     if "@" in inner:
@@ -80,7 +80,7 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
         except ValueError:
             raise CommandError(f"{name!r}: {instant!r} is not a time; write T_e12@2.5") from None
     number = number_named(inner)
-    _, kind, label, _ = number
+    _, kind, label = number
     if kind and label not in (labels := labels_of(model.mesh, kind)):
         near = proposal(str(label), map(str, labels.tolist()))
         raise CommandError(f"{name!r}: there is no {WORDS[kind]} {label}; {near}")

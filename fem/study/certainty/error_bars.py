@@ -491,12 +491,11 @@ class ErrorBars:
         found = np.zeros(len(self._run.names))
         if FINE in self.tracks:
             meshes = self.tracks[FINE].model.mesh, self._run.model.mesh
-            fine, own = ({label: n for n, label in enumerate(mesh.node_labels.tolist())} for mesh in meshes)
-            for column, name in enumerate(self._run.names):
-                number = number_named(name)
+            places = [dict(zip(mesh.node_labels.tolist(), mesh.coordinates, strict=True)) for mesh in meshes]
+            for column, number in enumerate(map(number_named, self._run.names)):
                 if number.family == "U":
-                    places = meshes[0].coordinates[fine[number.label]], meshes[1].coordinates[own[number.label]]
-                    found[column] = places[0][number.axis] - places[1][number.axis]
+                    fine, own = (each[number.label][number.axis] for each in places)
+                    found[column] = fine - own
         return found
 
     @cached_property
