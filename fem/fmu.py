@@ -136,8 +136,7 @@ def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequ
 
 def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
     """How a stepper reads an output. CommandError: there is no such number."""
-    number = number_named(output)
-    column, kind, label = number
+    column, kind, label = number = number_named(output)
     if not kind:
         return lambda sim: sim.energies[column]
     if number.family not in (["T"] if kind == "e" else READ) or column == "T2":

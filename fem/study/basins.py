@@ -64,8 +64,7 @@ class Settling(Question):
     @property
     def state(self) -> list[str]:
         """Names of the coordinates of a point: positions and velocities."""
-        vectors = ["COOR1", "COOR2", "COOR3"], ["V1", "V2", "V3"]
-        return [name for columns in vectors for name in names_of("", columns, self.labels)]
+        return [*names_of("", ["COOR1", "COOR2", "COOR3"], self.labels), *names_of("", ["V1", "V2", "V3"], self.labels)]
 
     def columns(self) -> list[str]:
         """``period`` (0: aperiodic), how many cycles it took, and a point of the section that identifies the attractor.

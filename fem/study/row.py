@@ -139,8 +139,7 @@ class Recorder:
         values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
         for number, index in self._indices.items():
             its = values[number.kind]
-            found = its.columns(number.quantity.name)
-            found = found[late, np.searchsorted(its.indices, index), number.axis]
+            found = its.columns(number.quantity.name)[late, np.searchsorted(its.indices, index), number.axis]
             self._parts[number].append((rows.time[late], found))
 
     def columns(self) -> Floats:

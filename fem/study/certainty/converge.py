@@ -79,8 +79,7 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
             float(instant)
         except ValueError:
             raise CommandError(f"{name!r}: {instant!r} is not a time; write T_e12@2.5") from None
-    number = number_named(inner)
-    _, kind, label = number
+    _, kind, label = number = number_named(inner)
     if kind and label not in (labels := labels_of(model.mesh, kind)):
         near = proposal(str(label), map(str, labels.tolist()))
         raise CommandError(f"{name!r}: there is no {WORDS[kind]} {label}; {near}")

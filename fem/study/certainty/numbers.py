@@ -191,10 +191,12 @@ STATISTICS: dict[str, Callable[[Floats, Floats], float]] = {"mean": mean_of, "st
 def asked(name: str) -> tuple[str, str, str, str]:
     """What ``mean:T_e1``, ``instant:max:T_e1``, ``damage:3:T_e1``, ``T_e1@2.5`` ask of a series: ``mean``, ...; which
     extreme, which slope; the series; at which instant (empty: at the end)."""
+    if name.startswith("frequency_"):
+        return "frequency", "", name, ""
     kind, colon, series = name.partition(":")
     if not colon:
         series, _, instant = name.partition("@")
-        return "frequency" if name.startswith("frequency_") else "", "", series, instant
+        return "", "", series, instant
     of, _, series = series.partition(":") if kind in ("instant", "damage") else ("", "", series)
     return kind, of, series, ""
 
