@@ -90,8 +90,8 @@ class Lines:
         self.instants = instant_keys(self.numbers)
         kind, place = TABLES[table.path.stem], {name: at for at, name in enumerate(names)}
         self.labels = np.sort(labels_of(model.mesh, kind)) if kind else np.zeros(0, np.int64)
-        shown = ([name.replace("COOR", "U")] for name in self.columns)
-        sources = (names_of(kind, its, self.labels.tolist()) if kind else its for its in shown)
+        labels = self.labels.tolist() or [-1]
+        sources = (names_of(kind, [name.replace("COOR", "U")], labels) for name in self.columns)
         found = {at: np.array([place.get(name, -1) for name in its]) for at, its in enumerate(sources)}
         self.places = {at: places for at, places in found.items() if places.max() >= 0}
 

@@ -202,10 +202,8 @@ def asked(name: str) -> tuple[str, str, str, str]:
 
 
 def statistic(name: str) -> Callable[[Floats, Floats], float] | None:
-    """The function of times and values that ``mean:T_e1``, ``std:T_e1`` or ``damage:3:T_e1`` names.
-
-    None: it is no such name. CommandError: the slope of a damage is not above zero.
-    """
+    """The function of times and values that ``mean:T_e1``, ``std:T_e1`` or ``damage:3:T_e1`` names; None: it is no such
+    name. CommandError: the slope of a damage is not above zero."""
     kind, slope, series, _ = asked(name)
     if kind != "damage":
         return STATISTICS.get(kind)
