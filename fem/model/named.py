@@ -16,13 +16,10 @@ from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, Quantity
 
 NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
-WORDS = {"n": "node", "e": "element"}
-"""Kinds of numbers."""
+WORDS = {"n": "node", "e": "element"}  # the kinds of numbers
 PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
 TABLES = {"n": NODAL, "e": ELEMENTAL, "": [Quantity(name, name, "energy") for name in ENERGIES]}
-COLUMNS = {
-    key: {its: (each, n) for each in table for n, its in enumerate(each.columns)} for key, table in TABLES.items()
-}
+COLUMNS = {of: {its: (each, n) for each in table for n, its in enumerate(each.columns)} for of, table in TABLES.items()}
 """Kind and column of a table -> its quantity, and which of the columns of that it is; energies have no kind."""
 
 

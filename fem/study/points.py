@@ -219,8 +219,8 @@ def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
     def started(values: Mapping[str, float]) -> Model:
         """Starts come after those of the deck, and so in their place."""
         found = read({name: value for name, value in values.items() if name not in starts})
-        items = zip(map(item_named, starts), (values[name] for name in starts), strict=True)
-        conditions = [InitialCondition(KINDS[its.family], its.label, value, its.axis + 1) for its, value in items]
+        items = [(values[name], item_named(name)) for name in starts]
+        conditions = [InitialCondition(KINDS[its.family], its.label, value, its.axis + 1) for value, its in items]
         return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
 
     return started if starts else read

@@ -15,8 +15,8 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Frequency, Model, Perturbation
-from fem.model.named import PRINTS, Named, item_named, labels_of, names_of
-from fem.model.quantities import ENERGIES, QUANTITIES, Quantity
+from fem.model.named import PRINTS, TABLES, Named, item_named, labels_of, names_of
+from fem.model.quantities import ENERGIES, Quantity
 from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
@@ -129,8 +129,7 @@ class Recorder:
             return
         for number in self._parts:
             if number.label in labels_printed(self._model, number.kind, [step]):
-                (index,) = np.flatnonzero(labels_of(self._model.mesh, number.kind) == number.label).tolist()
-                self._indices[number] = index
+                self._indices[number] = int((labels_of(self._model.mesh, number.kind) == number.label).argmax())
 
     def add(self, rows: Rows) -> None:
         late = (rows.time >= self._record.start).reshape(len(rows.time), -1).any(axis=1)  # in some lane
@@ -165,7 +164,7 @@ TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
 EXTREMES, SCATTER, LIFE, SEEDS = "extremes.png", "scatter.csv", "fatigue.csv", "seeds.csv"
 """What is made of recorded numbers, and over seeds, beside the table."""
-KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
+KEPT = {kind: [quantity for quantity in TABLES[kind] if quantity.swept] for kind in PRINTS}
 """What is kept of the motion of printed nodes and elements."""
 
 
@@ -190,7 +189,7 @@ class Layout(Question):
         """Names of the numbers of a row, after point, parameters and verdict."""
         motion = [
             f"{name}_{what}"
-            for kind, labels in (("NODE", self.nodes), ("EL", self.elements))
+            for kind, labels in (("n", self.nodes), ("e", self.elements))
             for quantity in KEPT[kind]
             for name in names_of("", quantity.columns, labels)
             for what in quantity.swept
@@ -249,7 +248,7 @@ class Watch:
     ``lanes``: further axes of all values."""
 
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
-        self._model, self._labels = model, {"NODE": layout.nodes, "EL": layout.elements}
+        self._model, self._labels = model, {"n": layout.nodes, "e": layout.elements}
         self._chosen: dict[str, tuple[Ints, Ints]] = {}
         self._kept: list[tuple[str, Quantity, dict[str, Floats]]] = []
         for kind, labels in self._labels.items():
@@ -259,17 +258,16 @@ class Watch:
 
     def begin(self, step: int) -> None:
         """A step begins, from 1: what it prints of what rows keep, and where in the row that stands."""
-        mesh = self._model.mesh
         for kind, labels in self._labels.items():
             places = {label: place for place, label in enumerate(labels)}
-            indices = printed_in_step(self._model, step, f"{kind} PRINT")
-            its = (mesh.node_labels if kind == "NODE" else mesh.element_labels)[indices].tolist()
+            indices = printed_in_step(self._model, step, PRINTS[kind])
+            its = labels_of(self._model.mesh, kind)[indices].tolist()
             known = [(i, places[n]) for i, n in zip(indices.tolist(), its, strict=True) if n in places]
             here, there = np.array(known, np.int64).reshape(-1, 2).T
             self._chosen[kind] = here, there
 
     def add(self, rows: Rows) -> None:
-        values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
+        values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
         for kind, quantity, found in self._kept:
             indices, here = self._chosen[kind]
             new = values[kind].columns(quantity.name)[:, np.searchsorted(values[kind].indices, indices)]

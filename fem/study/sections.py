@@ -84,8 +84,7 @@ def moving_most(model: Model, sections: Iterable[Section]) -> str:
     held, ranges = held_dofs(model), dict[str, tuple[bool, float]]()
     for section in sections:
         for name, reach in zip(section.columns, np.ptp(section.track, axis=0).tolist(), strict=True):
-            number = item_named(name)
-            if number.family == "U":
+            if (number := item_named(name)).family == "U":
                 is_free = not held[model.mesh.nodes_of(number.label)[0], number.axis]
                 ranges[name] = max((is_free, reach), ranges.get(name, (is_free, 0.0)))
     return max(ranges, key=lambda name: ranges[name])

@@ -89,8 +89,7 @@ class SeriesSink(SilentSink):
         """Where each number is among all values of all quantities wanted, side by side."""
         self.starts: dict[tuple[str, str], int] = {}
         width, found = 0, []
-        for name, places in zip(self.names, self.places, strict=True):
-            number = number_named(name)
+        for number, places in zip(map(number_named, self.names), self.places, strict=True):
             of, axes = (number.kind, number.quantity.name), len(number.quantity.columns)
             if of not in self.starts:
                 self.starts[of] = width

@@ -15,6 +15,7 @@ from fem.model.facts import natural_lengths, of_sections
 from fem.model.named import number_named
 from fem.runs.history import BALANCED
 from fem.show.series import count_cycles, damage
+from fem.study.points import finite
 from fem.study.tracks import Track, places_of, table_names
 
 ROUND_OFF = 1e-12
@@ -207,10 +208,6 @@ def statistic(name: str) -> Callable[[Floats, Floats], float] | None:
     kind, slope, series, _ = asked(name)
     if kind != "damage":
         return STATISTICS.get(kind)
-    try:
-        m = float(slope)
-    except ValueError:
-        m = math.nan
-    if not (0.0 < m < math.inf and series):
+    if not ((m := finite(slope) or 0.0) > 0.0 and series):
         raise CommandError(f"{name!r}: write damage:3:T_e12 for the slope 3 of the S-N curve N = K range^-3, K = 1")
     return lambda time, values: damage(count_cycles(values), m, 1.0)
