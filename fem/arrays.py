@@ -62,6 +62,11 @@ def first_least(values: Floats) -> int:
     return int(np.flatnonzero(values <= values.min() + ROUND_OFF * abs(values.min()))[0])
 
 
+def without_kind(name: str) -> str:
+    """``U1_2``, ``T_1_max``: what ``U1_n2``, ``T_e1_max`` are as columns of sections and sweeps."""
+    return re.sub(r"_[EN](?=\d)", "_", name, flags=re.IGNORECASE)
+
+
 class Columns(dict[str, NDArray[Any]]):
     """A table: columns (k,) by name, in order. A ``dict``, as ``pandas.DataFrame`` wants it.
 
@@ -70,8 +75,7 @@ class Columns(dict[str, NDArray[Any]]):
 
     def __missing__(self, name: str) -> NDArray[Any]:
         """``U1_n2_end`` and ``T_e1_max`` are ``U1_2_end`` and ``T_1_max``."""
-        other = re.sub(r"_[en](?=\d)", "_", name)
-        if other in self:
+        if (other := without_kind(name)) in self:
             return self[other]
         raise unknown("column", name, self)
 

@@ -23,9 +23,8 @@ from fem.deck import read_model
 from fem.driven import Stepper
 from fem.errors import CommandError, FemError, lacks, unknown
 from fem.model import Dynamic, Model
-from fem.model.quantities import ENERGIES
+from fem.model.named import WORDS, labels_of, number_named
 from fem.runs.own import check_file
-from fem.show.series import number_of
 
 LIBRARIES = {3: "pythonfmu3", 2: "pythonfmu"}
 READ = {"U": Stepper.u, "V": Stepper.v, "A": Stepper.a, "RF": Stepper.reaction}
@@ -137,18 +136,16 @@ def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequ
 
 def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
     """How a stepper reads an output. CommandError: there is no such number."""
-    if output in ENERGIES:
-        return lambda sim: sim.energies[output]
-    column, kind, label = number_of(output)
-    quantity, axis = (column, 0) if kind == "e" else (column[:-1], int(column[-1:] or 0) - 1)
-    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
-    if quantity not in (("T",) if kind == "e" else READ):
+    column, kind, label = number = number_named(output)
+    if not kind:
+        return lambda sim: sim.energies[column]
+    if number.family not in (["T"] if kind == "e" else READ) or column == "T2":
         raise CommandError(f"{output}: a unit gives U, V, A, RF of nodes (U3_n5), T of elements (T_e12), and energies")
-    if label not in labels:
-        raise CommandError(str(unknown("element" if kind == "e" else "node", label, labels)))
+    if label not in (labels := labels_of(model.mesh, kind)):
+        raise CommandError(str(unknown(WORDS[kind], label, labels)))
     if kind == "e":
         return lambda sim: float(sim.tension(label))
-    return lambda sim: float(READ[quantity](sim, label)[axis])
+    return lambda sim: float(READ[number.family](sim, label)[number.axis])
 
 
 class Unit:

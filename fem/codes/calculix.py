@@ -16,6 +16,7 @@ from fem.codes.export import Writing, one_line, source_of
 from fem.codes.twin import Series, Stage, Twin, hht_of, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model
+from fem.model.named import names_of
 
 PRINTED = "FEM_PRINTED"
 """Set of the nodes whose displacements are compared."""
@@ -134,7 +135,7 @@ def read_results(folder: Path, stem: str, model: Model) -> tuple[list[str], Floa
             rows.append([float(line.split()[-1])])
         elif rows and len(words := line.split()) == 4:
             rows[-1] += map(float, words[1:])
-    names = [f"U{axis}_n{label}" for label in printed(model)[0] for axis in (1, 2, 3)]
+    names = names_of("n", ["U1", "U2", "U3"], printed(model)[0])
     whole = [row for row in rows if len(row) == 1 + len(names)]
     if not whole:
         raise ValueError("there are no displacements in its results")

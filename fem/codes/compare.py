@@ -31,6 +31,7 @@ from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
 from fem.files import lines_of, replace_file
 from fem.model import Dynamic, Model, Step
+from fem.model.named import names_of
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import OKABE_ITO, curve, legend_below, panels, save_png, tidy
@@ -203,7 +204,7 @@ def compare(
 def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, Floats, Floats]:
     """Names, instants (k,), our values and their bars (k, c)."""
     nodes, elements = printed(model)
-    names = [f"U{axis}_n{label}" for label in nodes for axis in (1, 2, 3)] + [f"T_e{label}" for label in elements]
+    names = names_of("n", ["U1", "U2", "U3"], nodes) + names_of("e", ["T"], elements)
     found = wanted_bars(Companions(model, False, names=tuple(names))) if with_bars else None
     track = found.tracks[OURS] if found else tracked(model, names)
     last = np.append(np.diff(track.time) > 0.0, True)

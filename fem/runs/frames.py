@@ -18,7 +18,8 @@ import numpy as np
 from fem.arrays import Columns, Floats, Ints
 from fem.errors import CommandError, lacks
 from fem.model import Model
-from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity, says_si
+from fem.model.named import COLUMNS, NAME, split
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, Quantity, says_si
 
 STORED = ("kinetic", "strain", "potential")
 MOST_POINTS = 1_000
@@ -170,8 +171,8 @@ def grid_of(table: Columns, names: Iterable[str], is_si: bool) -> Any:
 
 
 SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
-FORMULAS = {column: each.unit for table in QUANTITIES.values() for each in table for column in each.columns}
-FORMULAS |= dict.fromkeys(ENERGIES, "energy") | {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
+FORMULAS = {column: each.unit for table in COLUMNS.values() for column, (each, _) in table.items()}
+FORMULAS |= {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
 """Column of a table -> formula of its unit."""
 
 
@@ -183,11 +184,13 @@ def unit_of(formula: str, is_si: bool) -> str:
 def si_unit(column: str) -> str:
     """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
     number."""
-    of_number = re.fullmatch(r"[A-Z]+\d?_[en]\d+_(damage|rate|Tz)", column)
-    if of_number:
-        return unit_of({"damage": "", "rate": "1/time", "Tz": "time"}[of_number[1]], True)
-    name = re.sub(r"_(end|min|max|mean|std|largest)$", "", column)
-    return unit_of(FORMULAS.get(name) or FORMULAS.get(re.sub(r"(_[en]?\d+)+$", "", name), ""), True)
+    own = {"damage": "", "rate": "1/time", "Tz": "time"}
+    name, statistic = split(column, ("end", "min", "max", "mean", "std", "largest", *own))
+    found = NAME.fullmatch(name)
+    if statistic in own:
+        return unit_of(own[statistic], True) if found else ""
+    bare = found[1] if found else "frequency" if name.startswith("frequency_") else name
+    return unit_of(FORMULAS.get(bare, ""), True)
 
 
 EXCHANGED = tuple(ENERGIES)[:4]

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,13 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Say
-from fem.errors import CommandError, unknown
+from fem.errors import CommandError
 from fem.files import lines_of, replace_file
+from fem.model.named import WORDS, Named, item_named
 from fem.model.notices import FOLLOW
-from fem.model.quantities import QUANTITIES
 from fem.runs.own import number_in
 from fem.runs.read import Table, open_results
 
-TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
-NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
 TERM = re.compile(r"(\w+)(?:/(\d[\d.]*(?:e[+-]?\d+)?|\.\d+))?", re.IGNORECASE)
 UNSIGNED = "SK", "SM"
 STRAIGHT = 0.02
@@ -95,11 +92,10 @@ def read_series(
     what  with the kind of the labels: ``T_e``, ``U3_n``
     CommandError: there is no such column or label, or nothing at these times; it has the request that is missing."""
     column, _, kind = what.partition("_")
-    file, _, word = TABLES[kind]
+    word = WORDS[kind]
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder with the tables of a run")
-    check_column(column, kind)
-    table, ask, snaps = Table(folder / file), missing(what), unresolved_snaps(folder)
+    table, ask, snaps = Table(folder / f"{word}s.csv"), Named(column, kind).request, unresolved_snaps(folder)
     if column not in table.columns:
         raise CommandError(f"{table.path} contains no {column}: {ask}")
     found = table.curves([column], labels, is_whole=True)
@@ -128,35 +124,6 @@ def unresolved_snaps(folder: Path) -> int:
     return int(count) if math.isfinite(count) else 0
 
 
-@cache
-def columns_of(kind: str) -> list[str]:
-    """Those that tables of elements (e) or nodes (n) may have."""
-    return [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
-
-
-def check_column(column: str, kind: str) -> None:
-    """CommandError: elements (e) or nodes (n) have no such number."""
-    if column not in (known := columns_of(kind)):
-        raise CommandError(unknown(f"quantity of {TABLES[kind][2]}s", column, known).args[0])
-
-
-def missing(what: str) -> str:
-    """The request that prints a number, ``T_e`` or ``T_e12``."""
-    column, _, kind = what.partition("_")
-    return f"request {TABLES[kind[0]][1]}... with {column.rstrip('123')} in the deck, FREQUENCY=1"
-
-
-def number_of(name: str) -> tuple[str, str, int]:
-    """Column, kind (``e``, ``n``) and label that ``T_e12`` or ``T_12`` names. CommandError: it names no number."""
-    match = NAME.fullmatch(name.strip())
-    if not match:
-        raise CommandError(f"{name.strip()!r} does not name a series: write T_e12 (element 12) or U3_n5 (node 5)")
-    column, kind, label = match[1].upper(), match[2].lower(), int(match[3])
-    kind = kind or ("e" if column in columns_of("e") else "n")
-    check_column(column, kind)
-    return column, kind, label
-
-
 def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:
     """Those that ``T_e12,U3_n5`` names, and sums, as of a stress ``T_e1/A+SM_n1/W``. CommandError: not such names."""
     series = []
@@ -164,8 +131,8 @@ def chosen_series(folder: Path, what: str, step: int | None, start: float) -> li
         terms, divisors = list[Series](), list[float]()
         for term in re.split(r"(?<!\de)\+", name, flags=re.IGNORECASE):
             match = TERM.fullmatch(term.strip())
-            column, kind, label = number_of(match[1] if match else term)
-            terms += read_series(folder, f"{column}_{kind}", [label], step, start)
+            number = item_named(match[1] if match else term)
+            terms += read_series(folder, f"{number.column}_{number.kind}", [number.label], step, start)
             divisors.append(float(match[2] or 1.0) if match else 1.0)
         series.append(added(terms, divisors) if len(terms) > 1 or divisors != [1.0] else terms[0])
     return series

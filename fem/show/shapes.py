@@ -16,7 +16,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Flags, Floats, Say, first_least
 from fem.errors import CommandError, unknown
-from fem.model.quantities import ELEMENTAL, NODAL
+from fem.model.named import COLUMNS, WORDS
 from fem.runs.fields import FOLDER, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import reading, style
@@ -368,18 +368,15 @@ RANGE_COLUMNS = ("s", "min", "mean", "max", "std", "time_min", "time_max")
 def line_range(folder: Path, members: str, what: str, step: int | None, start: float, say: Say) -> None:
     """``fem post range``: a table with a row for each bar of a set, or each of its nodes, and a figure."""
     results, members, what = open_results(folder), members.upper(), what.upper()
-    units = {
-        name: (quantity.unit, kind) for kind, table in (("node", NODAL), ("element", ELEMENTAL)) for quantity in table
-        for name in quantity.columns
-    }  # fmt: skip
-    if what not in units:
-        raise CommandError(unknown("quantity", what, units).args[0])
-    unit, kind = units[what]
+    if what not in (known := COLUMNS["n"] | COLUMNS["e"]):
+        raise CommandError(unknown("quantity", what, known).args[0])
+    letter = "e" if what in COLUMNS["e"] else "n"
+    unit, kind = known[what][0].unit, WORDS[letter]
     try:
-        line = line_of(results, reading.chain_of(results, members_of(results, members)), of_nodes=kind == "node")
+        line = line_of(results, reading.chain_of(results, members_of(results, members)), of_nodes=letter == "n")
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
-    found = read_series(folder, f"{what}_{kind[0]}", line.labels, step, start)
+    found = read_series(folder, f"{what}_{letter}", line.labels, step, start)
     extremes = np.array([extremes_of(series) for series in found])
     for notice in found[0].notices:
         say(f"note: {notice}")

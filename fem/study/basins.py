@@ -22,6 +22,7 @@ from fem.errors import CommandError, FemError, ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.forces.laws import LEG
 from fem.model import InitialCondition, Model
+from fem.model.named import names_of
 from fem.runs.record import SilentSink
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.rope_states import ropes_of
@@ -63,7 +64,7 @@ class Settling(Question):
     @property
     def state(self) -> list[str]:
         """Names of the coordinates of a point: positions and velocities."""
-        return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
+        return [*names_of("", ["COOR1", "COOR2", "COOR3"], self.labels), *names_of("", ["V1", "V2", "V3"], self.labels)]
 
     def columns(self) -> list[str]:
         """``period`` (0: aperiodic), how many cycles it took, and a point of the section that identifies the attractor.

@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fem.arrays import Columns, Floats
+from fem.arrays import Columns, Floats, without_kind
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, NoConvergence
 from fem.linear.factors import solve_dense
@@ -42,7 +42,7 @@ from fem.model import Model
 from fem.runs.record import Event, StepStart
 from fem.study.points import Points, make_grid, parameter_of
 from fem.study.question import Study
-from fem.study.sections import Section, SectionSink, check_column, column_named, moving_most
+from fem.study.sections import Section, SectionSink, check_column, moving_most
 from fem.study.sections import strobe as drive_of
 from fem.study.strobe import Chart, Move, State, Strobe
 
@@ -684,7 +684,7 @@ class Search(Study):
         numbered = enumerate(branches, 1)
         points = [(number, place, point) for number, its in numbered for place, point in enumerate(its, 1)]
         model = points[0][-1].orbit.slopes.strobe.model
-        what = column_named(self.what) or moving_most(model, (point.orbit.section for *_, point in points))
+        what = without_kind(self.what.upper()) or moving_most(model, (point.orbit.section for *_, point in points))
         rows = [self.row(name, what, *each) for each in points]
         widest = max(rows, key=len)  # ropes that are taut in the section leave fewer multipliers
         columns = {column: np.array([row.get(column, np.nan) for row in rows]) for column in widest}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from fem.deck import deck_reader
 from fem.errors import CommandError, proposal
 from fem.files import table_lines
 from fem.model import InitialCondition, Model
+from fem.model.named import item_named
 
 MAX_POINTS = 10_000_000
 FEW_VALUES = 4
@@ -161,7 +161,6 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
 
 
 FORM = "NAME=first:last:count, NAME=1:20 (all whole numbers from 1 to 20) or NAME=value,value,..."
-START = re.compile(r"([UV])([123])_N?(\d+)", re.IGNORECASE)
 KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
 Reader = Callable[[Mapping[str, float]], Model]
 
@@ -199,13 +198,16 @@ def spelled(grid: Points, model: Model) -> Points:
     known = {name.upper() for name in model.parameters}
     names = []
     for name in grid.names:
-        found = START.fullmatch(name)
-        if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
-            names.append(f"{found[1]}{found[2]}_{found[3]}".upper())
-        elif name.upper() not in known and found:
-            raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
-        else:
+        found = None
+        if name.upper() not in known:
+            with suppress(CommandError):
+                found = item_named(name)
+        if not found or found.family not in KINDS:
             names.append(parameter_of(model, name, grid.place(name)))
+        elif found.label in model.mesh.node_labels:
+            names.append(str(found._replace(kind="")))
+        else:
+            raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found.label}")
     return replace(grid, names=tuple(names))
 
 
@@ -217,7 +219,8 @@ def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
     def started(values: Mapping[str, float]) -> Model:
         """Starts come after those of the deck, and so in their place."""
         found = read({name: value for name, value in values.items() if name not in starts})
-        conditions = [InitialCondition(KINDS[n[0]], int(n[3:]), values[n], int(n[1])) for n in starts]
+        items = [(values[name], item_named(name)) for name in starts]
+        conditions = [InitialCondition(KINDS[its.family], its.label, value, its.axis + 1) for value, its in items]
         return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
 
     return started if starts else read

@@ -6,7 +6,7 @@ Statistics and fatigue damage of numbers over time are among them: what ``fem po
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -15,19 +15,19 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Frequency, Model, Perturbation
-from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
+from fem.model.named import PRINTS, TABLES, Named, item_named, labels_of, names_of
+from fem.model.quantities import ENERGIES, Quantity
 from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
-from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage, missing, number_of
+from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
 from fem.study.lanes.pack import OF_ITEMS
 from fem.study.lanes.run import march_together
 from fem.study.question import Question, Row
 
-KINDS = {"e": "EL", "n": "NODE"}
 STATISTICS = "mean", "std", "min", "max", "Tz"
 FATIGUE = "damage", "rate"
 
@@ -61,8 +61,7 @@ class Record:
 
     def __post_init__(self) -> None:
         named = self.what.split(",") if isinstance(self.what, str) else self.what
-        parts = [number_of(name) for name in named]
-        object.__setattr__(self, "what", tuple(f"{column}_{kind}{label}" for column, kind, label in parts))
+        object.__setattr__(self, "what", tuple(str(item_named(name)) for name in named))
         if len(set(self.what)) < len(self.what):
             raise CommandError("the same series is recorded twice")
         check_curve(self.slope, self.constant, self.strength, self.goodman)
@@ -84,7 +83,7 @@ class Record:
 
     def is_derived(self) -> bool:
         """Some of it follows from what the solver records."""
-        return any(place_of(*number_of(name)[:2])[1] >= RECORDED[KINDS[number_of(name)[1]]] for name in self.what)
+        return any(number.quantity.derived for number in map(item_named, self.what))
 
     def check(self, model: Model) -> None:
         """CommandError: a number is not printed in the step, or in none; it has the request that is missing."""
@@ -92,12 +91,10 @@ class Record:
         if self.step is not None and self.step not in steps:
             raise CommandError(f"--step {self.step}: the deck has {len(model.steps)} steps")
         moving = [n for n in steps if not isinstance(model.steps[n - 1].procedure, Perturbation)]
-        for name in self.what:
-            _, kind, label = number_of(name)
-            chosen = moving if self.step is None else [self.step]
-            if not any(label in labels_printed(model, step, kind) for step in chosen):
+        for number in map(item_named, self.what):
+            if number.label not in labels_printed(model, number.kind, moving if self.step is None else [self.step]):
                 where = "" if self.step is None else f" in step {self.step}"
-                raise CommandError(f"{name} is not printed{where}: {missing(name)}")
+                raise CommandError(f"{number} is not printed{where}: {number.request}")
 
     def numbers(self, series: Series) -> list[float]:
         """Of one number of one run, in the order of ``kept``."""
@@ -110,16 +107,10 @@ class Record:
         return found
 
 
-def place_of(column: str, kind: str) -> tuple[str, int, int]:
-    """Quantity of a column of tables, its place among those of its kind, and that of the column in it."""
-    table = QUANTITIES[KINDS[kind]]
-    return next((each.name, n, each.columns.index(column)) for n, each in enumerate(table) if column in each.columns)
-
-
-def labels_printed(model: Model, step: int, kind: str) -> Ints:
-    """Of elements (e) or nodes (n) that a step prints, from 1."""
-    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
-    return np.asarray(labels)[printed_in_step(model, step, f"{KINDS[kind]} PRINT")]
+def labels_printed(model: Model, kind: str, steps: Iterable[int] | None = None) -> Ints:
+    """Of elements (e) or nodes (n) that some steps print, from 1; or that any step prints."""
+    chosen = range(1, len(model.steps) + 1) if steps is None else steps
+    return labels_of(model.mesh, kind)[union([printed_in_step(model, step, PRINTS[kind]) for step in chosen])]
 
 
 class Recorder:
@@ -128,47 +119,42 @@ class Recorder:
 
     def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
         self._model, self._record, self._lanes = model, record, lanes
-        self._times: dict[str, list[Floats]] = {name: [] for name in record.what}
-        self._values: dict[str, list[Floats]] = {name: [] for name in record.what}
-        self._indices: Mapping[str, int] = {}
+        self._parts: dict[Named, list[tuple[Floats, Floats]]] = {item_named(name): [] for name in record.what}
+        self._indices: dict[Named, int] = {}
 
     def begin(self, step: int) -> None:
         """A step begins, from 1: which numbers it prints."""
         self._indices = {}
         if self._record.step not in (None, step):
             return
-        mesh = self._model.mesh
-        for name in self._record.what:
-            _, kind, label = number_of(name)
-            labels = np.asarray(mesh.element_labels if kind == "e" else mesh.node_labels)
-            if label in labels_printed(self._model, step, kind):
-                self._indices = {**self._indices, name: int(np.flatnonzero(labels == label)[0])}
+        for number in self._parts:
+            if number.label in labels_printed(self._model, number.kind, [step]):
+                self._indices[number] = int((labels_of(self._model.mesh, number.kind) == number.label).argmax())
 
     def add(self, rows: Rows) -> None:
         late = (rows.time >= self._record.start).reshape(len(rows.time), -1).any(axis=1)  # in some lane
         if not self._indices or not late.any():
             return
         values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
-        for name, index in self._indices.items():
-            column, kind, _ = number_of(name)
-            quantity, _, axis = place_of(column, kind)
-            found = values[kind].columns(quantity)
-            self._times[name].append(rows.time[late])
-            self._values[name].append(found[late, np.searchsorted(values[kind].indices, index), axis])
+        for number, index in self._indices.items():
+            its = values[number.kind]
+            found = its.columns(number.quantity.name)[late, np.searchsorted(its.indices, index), number.axis]
+            self._parts[number].append((rows.time[late], found))
 
     def columns(self) -> Floats:
         """(c, ...) numbers in the order of ``Record.columns``; NaN where there are no values."""
-        return np.concatenate([self._of(name) for name in self._record.what])
+        return np.concatenate([self._of(*each) for each in self._parts.items()])
 
-    def _of(self, name: str) -> Floats:
+    def _of(self, number: Named, parts: Sequence[tuple[Floats, Floats]]) -> Floats:
         """(kept, ...) of one number."""
         found = np.full((len(self._record.kept), *self._lanes), np.nan)
-        if self._times[name]:
-            time, values = np.concatenate(self._times[name]), np.concatenate(self._values[name])
+        if parts:
+            time, values = map(np.concatenate, zip(*parts, strict=True))
             for lane in np.ndindex(self._lanes):
                 its = time[(slice(None), *lane)]
                 late = its >= self._record.start
-                series = Series(name, np.zeros(np.count_nonzero(late)), its[late], values[(slice(None), *lane)][late])
+                kept = values[(slice(None), *lane)][late]
+                series = Series(str(number), np.zeros(len(kept)), its[late], kept)
                 if late.any() and np.isfinite(series.values).all():
                     found[(slice(None), *lane)] = self._record.numbers(series)
         return found
@@ -178,7 +164,7 @@ TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
 EXTREMES, SCATTER, LIFE, SEEDS = "extremes.png", "scatter.csv", "fatigue.csv", "seeds.csv"
 """What is made of recorded numbers, and over seeds, beside the table."""
-KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
+KEPT = {kind: [quantity for quantity in TABLES[kind] if quantity.swept] for kind in PRINTS}
 """What is kept of the motion of printed nodes and elements."""
 
 
@@ -202,11 +188,10 @@ class Layout(Question):
     def columns(self) -> list[str]:
         """Names of the numbers of a row, after point, parameters and verdict."""
         motion = [
-            f"{column}_{label}_{what}"
-            for kind, labels in (("NODE", self.nodes), ("EL", self.elements))
+            f"{name}_{what}"
+            for kind, labels in (("n", self.nodes), ("e", self.elements))
             for quantity in KEPT[kind]
-            for label in labels
-            for column in quantity.columns
+            for name in names_of("", quantity.columns, labels)
             for what in quantity.swept
         ]
         frequencies = [frequency_name(*mode) for mode in self.modes]
@@ -237,13 +222,10 @@ class Layout(Question):
 def layout_of(model: Model, record: Record | None = None) -> Layout:
     """What a model prints in any of its steps; ``record``: what is kept of numbers over time."""
     steps = dict(enumerate(model.steps, 1))
-    nodes, elements = (
-        union([printed_in_step(model, step, f"{kind} PRINT") for step in steps]) for kind in ("NODE", "EL")
-    )
+    nodes, elements = (tuple(labels_printed(model, kind).tolist()) for kind in PRINTS)
     counts = {step: its.procedure.modes for step, its in steps.items() if isinstance(its.procedure, Frequency)}
     modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
-    mesh = model.mesh
-    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), modes, record)
+    return Layout(nodes, elements, modes, record)
 
 
 def prints_alike(model: Model, other: Model) -> bool:
@@ -266,7 +248,7 @@ class Watch:
     ``lanes``: further axes of all values."""
 
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
-        self._model, self._labels = model, {"NODE": layout.nodes, "EL": layout.elements}
+        self._model, self._labels = model, {"n": layout.nodes, "e": layout.elements}
         self._chosen: dict[str, tuple[Ints, Ints]] = {}
         self._kept: list[tuple[str, Quantity, dict[str, Floats]]] = []
         for kind, labels in self._labels.items():
@@ -276,17 +258,16 @@ class Watch:
 
     def begin(self, step: int) -> None:
         """A step begins, from 1: what it prints of what rows keep, and where in the row that stands."""
-        mesh = self._model.mesh
         for kind, labels in self._labels.items():
             places = {label: place for place, label in enumerate(labels)}
-            indices = printed_in_step(self._model, step, f"{kind} PRINT")
-            its = (mesh.node_labels if kind == "NODE" else mesh.element_labels)[indices].tolist()
+            indices = printed_in_step(self._model, step, PRINTS[kind])
+            its = labels_of(self._model.mesh, kind)[indices].tolist()
             known = [(i, places[n]) for i, n in zip(indices.tolist(), its, strict=True) if n in places]
             here, there = np.array(known, np.int64).reshape(-1, 2).T
             self._chosen[kind] = here, there
 
     def add(self, rows: Rows) -> None:
-        values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
+        values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
         for kind, quantity, found in self._kept:
             indices, here = self._chosen[kind]
             new = values[kind].columns(quantity.name)[:, np.searchsorted(values[kind].indices, indices)]
@@ -300,27 +281,28 @@ class Watch:
         return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
 
 
+def keepers_of(model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> list[Watch | Recorder]:
+    """Of the numbers of a row: of nodes and elements, then over time."""
+    return [Watch(model, layout, lanes), *([Recorder(model, layout.record, lanes)] if layout.record else [])]
+
+
 class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__(model)
-        self._layout, self._watch = layout, Watch(model, layout)
-        self._recorder = Recorder(model, layout.record) if layout.record else None
+        self._layout, self._keepers = layout, keepers_of(model, layout)
         self._frequencies: dict[str, float] = {}
 
     def begin(self, start: StepStart) -> None:
         super().begin(start)
-        self._watch.begin(start.step)
-        if self._recorder:
-            self._recorder.begin(start.step)
+        for keeper in self._keepers:
+            keeper.begin(start.step)
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
-        if len(rows.increment):
-            self._watch.add(rows)
-            if self._recorder:
-                self._recorder.add(rows)
+        for keeper in self._keepers if len(rows.increment) else ():
+            keeper.add(rows)
 
     def modes(self, modes: Modes) -> None:
         self._frequencies |= modes.by_name
@@ -331,27 +313,22 @@ class RowSink(TotalsSink):
         is_begun = bool(totals.energies)
         energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
         energies.append(totals.largest_energy_error if is_begun else np.nan)
-        frequencies = (self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes)
-        kept = [*self._watch.columns().tolist(), *frequencies]
-        kept += self._recorder.columns().tolist() if self._recorder else []
+        frequencies = [self._frequencies.get(frequency_name(*mode), np.nan) for mode in self._layout.modes]
+        watched, *recorded = (keeper.columns() for keeper in self._keepers)
+        kept = np.concatenate([watched, frequencies, *recorded]).tolist()
         counts = [getattr(totals, name) for name in TOTALS]
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
 
 def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
     """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
-    watch = Watch(model, layout, rows.kinetic.shape[1:])
-    watch.begin(rows.step)
-    watch.add(rows)
+    keepers = keepers_of(model, layout, rows.kinetic.shape[1:])
+    for keeper in keepers:
+        keeper.begin(rows.step)
+        keeper.add(rows)
     ends = [getattr(rows, name)[-1] for name in ENERGIES]
     largest = np.fmax.reduce(np.abs(rows.energy_error))
-    recorded = []
-    if layout.record:
-        recorder = Recorder(model, layout.record, rows.kinetic.shape[1:])
-        recorder.begin(rows.step)
-        recorder.add(rows)
-        recorded.append(recorder.columns())
-    kept = np.concatenate([rows.time[-1:], ends, largest[None], watch.columns(), *recorded])
+    kept = np.concatenate([rows.time[-1:], ends, largest[None], *(keeper.columns() for keeper in keepers)])
     iterations = rows.iterations.sum(axis=0).ravel().tolist()
     count, cutbacks = int(rows.increment[-1]), int(rows.cutbacks.sum())
     lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)

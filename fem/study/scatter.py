@@ -12,6 +12,7 @@ import numpy as np
 from fem.arrays import Columns, Flags, Floats
 from fem.errors import CommandError
 from fem.files import lines_of, replace_file
+from fem.model.named import split
 from fem.runs.run_record import COMPLETED
 from fem.study.points import is_seed, read_numbers
 from fem.study.row import SEEDS
@@ -206,7 +207,7 @@ def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:
     ``number``, ``seeds`` (completed runs), and ``COLUMNS``; NaN for fewer than two seeds."""
     seeds = [name for name in names if is_seed(name)]
     others = {name: sweep[name] for name in names if name not in seeds}
-    numbers = [name for name in sweep if name.rpartition("_")[2] in KEPT and name.rpartition("_")[0]]
+    numbers = [name for name in sweep if split(name, KEPT)[1]]
     table = np.column_stack([*others.values(), np.zeros(len(sweep["verdict"]))])
     states, place = np.unique(table, axis=0, return_inverse=True)
     if not seeds or len(states) == len(table):
@@ -216,7 +217,7 @@ def over_seeds(sweep: Columns, names: Sequence[str]) -> Columns | None:
         for name in numbers:
             found = sweep[name][(place.ravel() == state) & (sweep["verdict"] == COMPLETED)]
             found = found[np.isfinite(found)]
-            its = statistics_of(found, EXTREME.get(name.rpartition("_")[2])) if len(found) > 1 else [math.nan] * 9
+            its = statistics_of(found, EXTREME.get(split(name, KEPT)[1])) if len(found) > 1 else [math.nan] * 9
             rows.append((*values[:-1].tolist(), name, len(found), *its))
     columns = list(zip(*rows, strict=True)) or [()] * (len(others) + 2 + len(COLUMNS))
     return Columns(dict(zip((*others, "number", "seeds", *COLUMNS), map(np.array, columns), strict=True)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -12,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, without_kind
 from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Model, shortened
+from fem.model.named import item_named, names_of
 from fem.model.notices import held_dofs
 from fem.runs.record import Requests, Rows, SilentSink
 from fem.runs.schedule import Schedule
@@ -69,14 +69,14 @@ class Section:
         return self.track[:, self._place(column)]
 
     def _place(self, column: str) -> int:
-        column = column_named(column)
+        column = without_kind(column.upper())
         if column not in self.columns:
             raise CommandError(f"the section has no column {column}; it has {', '.join(self.columns)}")
         return self.columns.index(column)
 
 
 def columns_of(labels: Iterable[int]) -> tuple[str, ...]:
-    return tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
+    return tuple(names_of("", ["U1", "U2", "U3", "V1", "V2", "V3"], labels))
 
 
 def moving_most(model: Model, sections: Iterable[Section]) -> str:
@@ -84,15 +84,10 @@ def moving_most(model: Model, sections: Iterable[Section]) -> str:
     held, ranges = held_dofs(model), dict[str, tuple[bool, float]]()
     for section in sections:
         for name, reach in zip(section.columns, np.ptp(section.track, axis=0).tolist(), strict=True):
-            if name[0] == "U":
-                is_free = not held[model.mesh.nodes_of(int(name[3:]))[0], int(name[1]) - 1]
+            if (number := item_named(name)).family == "U":
+                is_free = not held[model.mesh.nodes_of(number.label)[0], number.axis]
                 ranges[name] = max((is_free, reach), ranges.get(name, (is_free, 0.0)))
     return max(ranges, key=lambda name: ranges[name])
-
-
-def column_named(what: str) -> str:
-    """``U1_2``, ``T_1``: what ``U1_n2``, ``T_e1`` are as columns of a section."""
-    return re.sub(r"_[EN](?=\d+$)", "_", what.upper())
 
 
 def check_column(model: Model, what: str, has_forces: bool = False) -> str:
@@ -103,8 +98,8 @@ def check_column(model: Model, what: str, has_forces: bool = False) -> str:
         raise CommandError(NO_NODES)
     known = columns_of(mesh.node_labels[schedule.nodes].tolist())
     if has_forces:
-        known += tuple(f"T_{label}" for label in mesh.element_labels[schedule.elements].tolist())
-    column = column_named(what)
+        known += tuple(names_of("", ["T"], mesh.element_labels[schedule.elements].tolist()))
+    column = without_kind(what.upper())
     if what and column not in known:
         raise CommandError(f"the last step of the deck prints no {what}; it prints {shortened(', '.join(known))}")
     return column
@@ -200,7 +195,7 @@ class SectionSink(SilentSink):
         labels = mesh.node_labels[self.nodes].tolist()
         columns = columns_of(labels)
         end = 1 + len(columns)
-        pulls = [f"T_{label}" for label in mesh.element_labels[self.elements].tolist()]
+        pulls = names_of("", ["T"], mesh.element_labels[self.elements].tolist())
         forces = dict(zip(pulls, zip(points[:, end:].T, tracks[:, end:].T, strict=True), strict=True))
         points, tracks = points[:, :end], tracks[:, :end]
         found = period_of(points[:, 1:], np.ptp(tracks[:, 1:], axis=0))

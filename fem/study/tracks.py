@@ -17,22 +17,21 @@ from fem.arrays import Flags, Floats, Ints
 from fem.deck.refined import Refined
 from fem.errors import CommandError, proposal
 from fem.model import Model, Perturbation
+from fem.model.named import PRINTS, WORDS, Named, item_named, labels_of, names_of, number_named, split
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
 from fem.runner import drive
 from fem.runs.history import History
 from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
-from fem.runs.schedule import printed_in_step, union
 from fem.runs.tables import header_variables
-from fem.show.series import Series, number_of
+from fem.show.series import Series
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
-from fem.study.row import STATISTICS, Record
+from fem.study.row import STATISTICS, Record, labels_printed
 
-NODE_QUANTITIES = NODAL[:4]
-ELEMENT_QUANTITIES = ELEMENTAL[:4]
-BESIDE = {column for each in (*NODAL, *ELEMENTAL) if each.name in ("FV", "FA", "FE", "T2") for column in each.columns}
-"""Columns of quantities that follow from these, and have error bars in tables: of water, of second ends of ropes."""
+TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}
+BESIDE = ("FV", "FA", "FE", "T2")
+"""Quantities that follow from these, and have error bars in tables: of water, of second ends of ropes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +63,7 @@ class Track:
         for event in self.events:
             if event.event == "cutback":
                 continue
-            name = f"{event.event}_e{event.element}" if event.element else f"{event.event}_n{event.node}"
+            name = str(Named(event.event, *(("e", event.element) if event.element else ("n", event.node))))
             counts[name] = counts.get(name, 0) + 1
             found[f"{counts[name]}:{name}"] = event.time
         return found
@@ -88,24 +87,14 @@ class SeriesSink(SilentSink):
 
     def __post_init__(self) -> None:
         """Where each number is among all values of all quantities wanted, side by side."""
-        sizes = {"n": len(self.model.mesh.node_labels), "e": len(self.model.mesh.element_labels)}
-        columns = {
-            (kind, column): (quantity.name, axis, len(quantity.columns))
-            for kind, table in (("n", NODAL), ("e", ELEMENTAL))
-            for quantity in table
-            for axis, column in enumerate(quantity.columns)
-        }
         self.starts: dict[tuple[str, str], int] = {}
         width, found = 0, []
-        for name, places in zip(self.names, self.places, strict=True):
-            kind, (quantity, axis, axes) = "", (name, 0, 1)
-            if name not in ENERGIES:
-                head, kind, _ = number_of(name)
-                quantity, axis, axes = columns[kind, head]
-            if (kind, quantity) not in self.starts:
-                self.starts[kind, quantity] = width
-                width += axes * sizes.get(kind, 1)
-            start, ends = self.starts[kind, quantity] + axis, places or (0,)
+        for number, places in zip(map(number_named, self.names), self.places, strict=True):
+            of, axes = (number.kind, number.quantity.name), len(number.quantity.columns)
+            if of not in self.starts:
+                self.starts[of] = width
+                width += axes * (len(labels_of(self.model.mesh, number.kind)) if number.kind else 1)
+            start, ends = self.starts[of] + number.axis, places or (0,)
             found.append((start + axes * ends[0], start + axes * ends[-1]))
         self.first, self.second = np.array(found, int).reshape(-1, 2).T
         (self.halved,) = np.nonzero(self.first != self.second)
@@ -151,8 +140,8 @@ def tracked(model: Model, names: Sequence[str], solver: str = "AUTO") -> Track:
 
 def track_of(history: History, names: Sequence[str] | None = None) -> Track:
     """Some numbers of a run, or all, of those of ``every_name``."""
-    nodes = history.motion[:, : len(NODE_QUANTITIES)].transpose(0, 2, 1, 3)
-    elements = history.elements[:, :, : len(ELEMENT_QUANTITIES)]
+    nodes = history.motion[:, : len(TRACKED["n"])].transpose(0, 2, 1, 3)
+    elements = history.elements[:, :, : len(TRACKED["e"])]
     parts = [nodes, elements, history.energy, history.energy_error[:, None]]
     values = np.column_stack([part.reshape(len(part), math.prod(part.shape[1:])) for part in parts])
     every = every_name(history.model)
@@ -166,37 +155,31 @@ def track_of(history: History, names: Sequence[str] | None = None) -> Track:
 def table_names(model: Model) -> tuple[str, ...]:
     """Those of ``every_name`` and ``BESIDE`` that tables show, of nodes and elements that some step prints, and of the
     whole model."""
-    steps, asked, known = range(1, len(model.steps) + 1), list[str](), frozenset(every_name(model))
-    for kind, letter, labels in (("NODE", "n", model.mesh.node_labels), ("EL", "e", model.mesh.element_labels)):
-        items = union([printed_in_step(model, step, f"{kind} PRINT") for step in steps])
-        columns = [name for names in header_variables(model, f"{kind} PRINT").values() for name in names]
-        asked += [f"{column}_{letter}{label}" for label in labels[items].tolist() for column in columns]
-    return *(name for name in asked if name in known or name.partition("_")[0] in BESIDE), *ENERGIES
+    found = list[str]()
+    for kind, cards in PRINTS.items():
+        known = {*BESIDE, *(quantity.name for quantity in TRACKED[kind])}
+        columns = [column for name, its in header_variables(model, cards).items() if name in known for column in its]
+        found += names_of(kind, columns, labels_printed(model, kind).tolist())
+    return *found, *ENERGIES
 
 
 def every_name(model: Model) -> tuple[str, ...]:
     """U, V, A and RF of all nodes, E, S, N and T of all elements, energies."""
-    columns = [column for quantity in NODE_QUANTITIES for column in quantity.columns]
-    return (
-        *(f"{column}_n{label}" for label in model.mesh.node_labels.tolist() for column in columns),
-        *(f"{quantity.name}_e{e}" for e in model.mesh.element_labels.tolist() for quantity in ELEMENT_QUANTITIES),
-        *ENERGIES,
-    )
+    found = list[str]()
+    for kind, table in TRACKED.items():
+        columns = [column for quantity in table for column in quantity.columns]
+        found += names_of(kind, columns, labels_of(model.mesh, kind).tolist())
+    return *found, *ENERGIES
 
 
 def places_of(model: Model, names: Sequence[str], fine: Refined | None = None) -> tuple[tuple[int, ...], ...]:
     """Indices of the node or element of each series; of both halves of an element in a finer model."""
     found: list[tuple[int, ...]] = []
-    mesh = model.mesh
-    index = {"n": {label: n for n, label in enumerate(mesh.node_labels.tolist())}}
-    index["e"] = {label: n for n, label in enumerate(mesh.element_labels.tolist())}
-    for name in names:
-        if name in ENERGIES:
-            found.append(())
-            continue
-        _, kind, label = number_of(name)
-        place = index[kind][label]
-        found.append(tuple(fine.halves[place].tolist()) if fine is not None and kind == "e" else (place,))
+    index = {kind: {label: n for n, label in enumerate(labels_of(model.mesh, kind).tolist())} for kind in TRACKED}
+    for number in map(number_named, names):
+        place = index[number.kind][number.label] if number.kind else -1
+        halves = fine.halves[place].tolist() if fine is not None and number.kind == "e" else [place]
+        found.append(tuple(halves) if number.kind else ())
     return tuple(found)
 
 
@@ -225,12 +208,10 @@ class Measured:
     def check(self, model: Model, step: int | None) -> None:
         """CommandError: a node or element is not in the model of its run, or a time is not in this run."""
         for name in self.columns:
-            _, kind, label = number_of(split(name)[0])
-            labels = (model.mesh.element_labels if kind == "e" else model.mesh.node_labels).tolist()
-            if label not in labels:
-                what = "element" if kind == "e" else "node"
-                near = min(labels, key=lambda other: abs(other - label))
-                raise CommandError(f"{self.name}: {name}: the deck has no {what} {label}; the nearest label is {near}")
+            _, kind, label = item_named(split(name, STATISTICS)[0])
+            if label not in (labels := labels_of(model.mesh, kind).tolist()):
+                missing, near = f"{WORDS[kind]} {label}", min(labels, key=lambda other: abs(other - label))
+                raise CommandError(f"{self.name}: {name}: the deck has no {missing}; the nearest label is {near}")
         last = length_of(model, step)
         outside = (self.time < 0.0) | (self.time > last * (1.0 + 1e-9))
         if outside.any():
@@ -241,20 +222,13 @@ class Measured:
             )
 
 
-def split(name: str) -> tuple[str, str]:
-    """Series and statistic that a column names; the statistic is empty for the series itself."""
-    series, _, what = name.rpartition("_")
-    return (series, what) if what in STATISTICS else (name, "")
-
-
 def spelled(name: str, place: str) -> str:
     """A column as tables spell it. CommandError: it names nothing."""
-    series, what = split(name)
+    series, _ = split(name, STATISTICS)
     try:
-        column, kind, label = number_of(series)
+        return str(item_named(series)) + name[len(series) :]
     except CommandError as error:
         raise CommandError(f"{place}: {error}, or a statistic of it, T_e12_max") from None
-    return f"{column}_{kind}{label}" + (f"_{what}" if what else "")
 
 
 def length_of(model: Model, step: int | None) -> float:
@@ -278,7 +252,7 @@ def series_of(
     wanted = [n for n in range(len(names)) if n != at]
     columns = tuple(spelled(names[n], heads[n]) for n in wanted)
     for place, column in zip(wanted, columns, strict=True):
-        if split(column)[1]:
+        if split(column, STATISTICS)[1]:
             raise CommandError(f"{heads[place]}: {column} is a number for a whole run; list such records with --cases")
     if not columns:
         raise CommandError(f"{heads[0]}: there is no column besides {TIME}; expected T_e12, U3_n5 or others")
@@ -307,9 +281,8 @@ def read_record(given: Given, number: int) -> Measured:
 def read_cases(path: str | Path) -> list[Measured]:
     """A table of records: a line for each run, with its parameters and its statistics (``T_e12_max``)."""
     names, values, heads, rows = read_numbers(path)
-    is_measured = [bool(split(name)[1]) for name in names]
-    columns = [n for n, is_one in enumerate(is_measured) if is_one]
-    own = [n for n, is_one in enumerate(is_measured) if not is_one]
+    columns = [n for n, name in enumerate(names) if split(name, STATISTICS)[1]]
+    own = [n for n in range(len(names)) if n not in columns]
     if not columns:
         raise CommandError(f"{heads[0]}: no column is a statistic such as T_e12_max (one of {', '.join(STATISTICS)})")
     measured = tuple(spelled(names[n], heads[n]) for n in columns)
@@ -338,15 +311,15 @@ class Observed(Question):
 
     def row(self, model: Model, point: int) -> Row:
         """Values row by row of the record; raises what ``fem.run`` raises."""
-        series = tuple(dict.fromkeys(split(name)[0] for name in self.names))
+        series = tuple(dict.fromkeys(split(name, STATISTICS)[0] for name in self.names))
         track = tracked(model, series)
-        found = np.column_stack([self.observed(name, track, series) for name in self.names])
+        found = np.column_stack([self.observed(name, track) for name in self.names])
         return tuple(found.ravel().tolist())
 
-    def observed(self, name: str, track: Track, series: Sequence[str]) -> Floats:
+    def observed(self, name: str, track: Track) -> Floats:
         """(k,) a column; (1,) a statistic."""
-        own, what = split(name)
-        values = track.values[:, list(series).index(own)]
+        own, what = split(name, STATISTICS)
+        values = track.values[:, track.names.index(own)]
         steps = [self.step] if self.step else np.unique(track.step).tolist()
         parts = [(track.time[rows], values[rows]) for rows in map(track.of_step, steps)]
         origin = parts[0][0][0] if self.step else 0.0

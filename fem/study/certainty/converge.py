@@ -30,14 +30,13 @@ from fem.errors import CommandError, DeckError, NoConvergence, proposal
 from fem.files import write_new
 from fem.model import Dynamic, Model
 from fem.model.facts import natural_lengths
+from fem.model.named import WORDS, labels_of, number_named
 from fem.model.notices import damps_waves
-from fem.model.quantities import ENERGIES
 from fem.runner import verdict_of
 from fem.runs.run_record import COMPLETED
-from fem.show.series import number_of
 from fem.study.certainty.companions import FINE, Companions, Motion, answered, stretched
 from fem.study.certainty.error_bars import ErrorBars, bars_from, wanted_bars
-from fem.study.certainty.numbers import statistic
+from fem.study.certainty.numbers import asked, statistic
 from fem.study.question import Job
 from fem.study.tracks import places_of
 from fem.study.trajectory import tightened
@@ -64,37 +63,27 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
 
     CommandError: the model has no such number; it says which ones there are.
     """
-    name, rest = wanted.strip(), wanted.strip()
-    head, colon, after = name.partition(":")
-    if colon:
-        if head not in KINDS:
-            raise CommandError(f"{name!r}: there is no {head!r} of a number; {proposal(head, KINDS)}")
-        rest = after
-        if head == "instant":
-            which, _, rest = after.partition(":")
-            if which not in ("max", "min"):
-                raise CommandError(f"{name!r}: write instant:max:T_e12 or instant:min:T_e12")
-        if of_series := statistic(name):
-            rest = of_series[0]
-    if head == "event" or name.startswith("frequency_"):
+    name = wanted.strip()
+    head, of, inner, instant = asked(name)
+    if ":" in name and head not in KINDS:
+        raise CommandError(f"{name!r}: there is no {head!r} of a number; {proposal(head, KINDS)}")
+    if head == "instant" and of not in ("max", "min"):
+        raise CommandError(f"{name!r}: write instant:max:T_e12 or instant:min:T_e12")
+    statistic(name)  # raises
+    if head in ("event", "frequency"):
         return name, ""
-    inner, at, instant = rest.partition("@")
-    if at and colon:
+    if "@" in inner:
         raise CommandError(f"{name!r}: a number at an instant is T_e12@2.5, without {head}:")
-    if at:
+    if "@" in name:
         try:
             float(instant)
         except ValueError:
             raise CommandError(f"{name!r}: {instant!r} is not a time; write T_e12@2.5") from None
-    if inner in ENERGIES:
-        return name, inner
-    column, kind, label = number_of(inner)
-    labels = model.mesh.element_labels if kind == "e" else model.mesh.node_labels
-    if label not in labels:
-        what = "element" if kind == "e" else "node"
-        raise CommandError(f"{name!r}: there is no {what} {label}; {proposal(str(label), map(str, labels.tolist()))}")
-    series = f"{column}_{kind}{label}"
-    return name[: len(name) - len(rest)] + series + at + instant, series
+    _, kind, label = number = number_named(inner)
+    if kind and label not in (labels := labels_of(model.mesh, kind)):
+        near = proposal(str(label), map(str, labels.tolist()))
+        raise CommandError(f"{name!r}: there is no {WORDS[kind]} {label}; {near}")
+    return name.replace(inner, str(number)), str(number)
 
 
 class Choice(NamedTuple):

@@ -27,12 +27,13 @@ from fem.arrays import Columns, Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError, unknown
 from fem.model import Model
+from fem.model.named import number_named
 from fem.model.quantities import ENERGIES
 from fem.runner import run
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
 from fem.study.certainty.companions import DOUBLE, FACTORS, FINE, FOURFOLD, RUN, TIGHT, Companions, answered
-from fem.study.certainty.numbers import ROUND_OFF, Aligned, peak_of, printed_names, round_offs, scales, statistic
+from fem.study.certainty.numbers import ROUND_OFF, Aligned, asked, peak_of, printed_names, round_offs, scales, statistic
 from fem.study.question import Answer
 from fem.study.tracks import Track, track_of, tracked
 
@@ -440,8 +441,7 @@ class ErrorBars:
     def verdict(self, name: str) -> str:
         """Empty, or why its bar is to be read with care."""
         found = self._number(name)[1]
-        kind = name.partition(":")[0]
-        if self.is_chaotic and kind not in ("mean", "max", "min"):
+        if self.is_chaotic and asked(name)[0] not in ("mean", "max", "min"):
             return CHAOS
         if found.bar >= UNCONVERGED * found.scale > 0.0:
             return NOT_CONVERGED
@@ -456,7 +456,7 @@ class ErrorBars:
         families: dict[str, list[int]] = {}
         for name in self._run.names:
             if name in self._printed and np.isfinite(sizes[self._place[name]]):
-                families.setdefault(name if name in ENERGIES else name.partition("_")[0], []).append(self._place[name])
+                families.setdefault(number_named(name).column, []).append(self._place[name])
         names, rows_of_worst, at_worst = list[str](), *self._at_all_rows[2:]
         for places in families.values():
             worst = places[int(np.argmax(sizes[places]))]
@@ -491,11 +491,11 @@ class ErrorBars:
         found = np.zeros(len(self._run.names))
         if FINE in self.tracks:
             meshes = self.tracks[FINE].model.mesh, self._run.model.mesh
-            fine, own = ({label: n for n, label in enumerate(mesh.node_labels.tolist())} for mesh in meshes)
-            for column, name in enumerate(self._run.names):
-                if name.startswith("U") and name[1:2].isdigit():
-                    axis, label = int(name[1]) - 1, int(name.partition("_n")[2])
-                    found[column] = meshes[0].coordinates[fine[label], axis] - meshes[1].coordinates[own[label], axis]
+            places = [dict(zip(mesh.node_labels.tolist(), mesh.coordinates, strict=True)) for mesh in meshes]
+            for column, number in enumerate(map(number_named, self._run.names)):
+                if number.family == "U":
+                    fine, own = (each[number.label][number.axis] for each in places)
+                    found[column] = fine - own
         return found
 
     @cached_property
@@ -537,25 +537,22 @@ class ErrorBars:
         return self._numbers[name]
 
     def _found(self, name: str) -> tuple[float, Estimate]:
-        kind, _, rest = name.partition(":")
+        kind, of, series, instant = asked(name)
         if kind in ("max", "min"):
-            return self._extreme(kind, rest, False)
+            return self._extreme(kind, series, False)
         if kind == "instant":
-            which, _, inner = rest.partition(":")
-            if which not in ("max", "min"):
-                raise unknown("extreme", which, ("max", "min"))
-            return self._extreme(which, inner, True)
-        if of_series := statistic(name):
-            return self._statistic(*of_series)
-        if kind == "event" or name.startswith("frequency_"):
-            table = self._frequencies if kind != "event" else self._events
-            key = rest if kind == "event" else name
-            if key not in table:
-                raise unknown("number", name, [f"event:{each}" if kind == "event" else each for each in table])
-            return table[key]
-        inner, _, instant = name.partition("@")
+            if of not in ("max", "min"):
+                raise unknown("extreme", of, ("max", "min"))
+            return self._extreme(of, series, True)
+        if function := statistic(name):
+            return self._statistic(series, function)
+        if kind in ("event", "frequency"):
+            table, head = (self._events, "event:") if kind == "event" else (self._frequencies, "")
+            if series not in table:
+                raise unknown("number", name, [f"{head}{each}" for each in table])
+            return table[series]
         row = len(self._run.time) - 1 if not instant else self._row(float(instant), name)
-        column = self._column(inner)
+        column = self._column(name if kind else series)
         return float(self._run.values[row, column]), self._estimate(slice(column, column + 1)).at(row, 0)
 
     def _row(self, time: float, name: str) -> int:

@@ -15,6 +15,7 @@ from fem.deck import read_model
 from fem.errors import CommandError
 from fem.files import FolderLock, replace_file
 from fem.model import Model, SteadyState
+from fem.model.named import labels_of, names_of
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
@@ -88,11 +89,10 @@ class Lines:
         self.numbers = np.concatenate([np.empty((0, len(self.columns))), *blocks])
         self.instants = instant_keys(self.numbers)
         kind, place = TABLES[table.path.stem], {name: at for at, name in enumerate(names)}
-        of = {"n": model.mesh.node_labels, "e": model.mesh.element_labels}
-        self.labels = np.sort(of[kind]) if kind else np.zeros(0, np.int64)
-        ends = [f"_{kind}{label}" for label in self.labels.tolist()] or [""]
-        sources = ((at, name.replace("COOR", "U")) for at, name in enumerate(self.columns))
-        found = {at: np.array([place.get(name + end, -1) for end in ends]) for at, name in sources}
+        self.labels = np.sort(labels_of(model.mesh, kind)) if kind else np.zeros(0, np.int64)
+        labels = self.labels.tolist() or [-1]
+        sources = (names_of(kind, [name.replace("COOR", "U")], labels) for name in self.columns)
+        found = {at: np.array([place.get(name, -1) for name in its]) for at, its in enumerate(sources)}
         self.places = {at: places for at, places in found.items() if places.max() >= 0}
 
     def parts(self) -> Iterator[tuple[slice, Ints]]:

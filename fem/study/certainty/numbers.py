@@ -12,9 +12,10 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import CommandError
 from fem.model import Mesh, Model
 from fem.model.facts import natural_lengths, of_sections
-from fem.model.quantities import ENERGIES
+from fem.model.named import number_named
 from fem.runs.history import BALANCED
 from fem.show.series import count_cycles, damage
+from fem.study.points import finite
 from fem.study.tracks import Track, places_of, table_names
 
 ROUND_OFF = 1e-12
@@ -27,8 +28,8 @@ SAME = 1e-6
 
 def printed_names(model: Model) -> frozenset[str]:
     """Displacements, velocities and reactions of nodes, tensions of elements, that some step prints; energies."""
-    shown = {f"{quantity}{axis}" for quantity in ("U", "V", "RF") for axis in "123"} | {"T"}
-    return frozenset(BALANCED) | {name for name in table_names(model) if name.partition("_")[0] in shown}
+    names = table_names(model)
+    return frozenset(BALANCED) | {name for name in names if number_named(name).quantity.name in ("U", "V", "RF", "T")}
 
 
 def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
@@ -38,7 +39,7 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
     largest = np.zeros(len(names))
     for row in (np.fmax.reduce(values), -np.fmin.reduce(values)) if len(values) else ():
         largest = np.fmax(largest, row)
-    family = ["" if name in ENERGIES else name.partition("_")[0].rstrip("123") for name in names]
+    family = [number.family if number.kind else "" for number in map(number_named, names)]
     most: dict[str, float] = {"U": AT_REST * extent}
     for its, size in zip(family, largest.tolist(), strict=True):
         most[its] = max(most.get(its, 0.0), size)
@@ -48,17 +49,17 @@ def scales(values: Floats, names: Sequence[str], mesh: Mesh) -> Floats:
 def round_offs(names: Sequence[str], scale: Floats, model: Model) -> Floats:
     """(c,) what the round-off of computing leaves in numbers of such sizes. That of displacements u makes strains
     uncertain by ``EPS`` u/L0, and forces of bars and reactions by the stiffness times as much."""
-    noise, family = ROUND_OFF * scale, [name.partition("_")[0] for name in names]
-    moved = max((float(scale[column]) for column, its in enumerate(family) if its in ("U1", "U2", "U3")), default=0.0)
+    noise, numbers = ROUND_OFF * scale, list(map(number_named, names))
+    moved = max((float(scale[column]) for column, its in enumerate(numbers) if its.family == "U"), default=0.0)
     length = natural_lengths(model.mesh, model.rest_lengths)
     strain = np.divide(EPS * moved, length, out=np.zeros_like(length), where=length > 0.0)
     young = of_sections(model, lambda section, material: material.young or 0.0)
     pull = young * of_sections(model, lambda section, material: section.area) * strain
     of_bar = {"E": strain, "S": young * strain, "N": pull, "T": pull}
-    bars = [column for column, its in enumerate(family) if its in of_bar and "_e" in names[column]]
+    bars = [column for column, its in enumerate(numbers) if its.kind == "e" and its.column in of_bar]
     for column, place in zip(bars, places_of(model, [names[column] for column in bars]), strict=True):
-        noise[column] += of_bar[family[column]][list(place)].max(initial=0.0)
-    reactions = [column for column, its in enumerate(family) if its in ("RF1", "RF2", "RF3")]
+        noise[column] += of_bar[numbers[column].column][list(place)].max(initial=0.0)
+    reactions = [column for column, its in enumerate(numbers) if its.family == "RF"]
     noise[reactions] += pull.max(initial=0.0)
     return np.asarray(noise)
 
@@ -188,21 +189,25 @@ def deviation_of(time: Floats, values: Floats) -> float:
 STATISTICS: dict[str, Callable[[Floats, Floats], float]] = {"mean": mean_of, "std": deviation_of}
 
 
-def statistic(name: str) -> tuple[str, Callable[[Floats, Floats], float]] | None:
-    """The series and the function of times and values that ``mean:T_e1``, ``std:T_e1`` or ``damage:3:T_e1`` names.
+def asked(name: str) -> tuple[str, str, str, str]:
+    """What ``mean:T_e1``, ``instant:max:T_e1``, ``damage:3:T_e1``, ``T_e1@2.5`` ask of a series: ``mean``, ...; which
+    extreme, which slope; the series; at which instant (empty: at the end)."""
+    if name.startswith("frequency_"):
+        return "frequency", "", name, ""
+    kind, colon, series = name.partition(":")
+    if not colon:
+        series, _, instant = name.partition("@")
+        return "", "", series, instant
+    of, _, series = series.partition(":") if kind in ("instant", "damage") else ("", "", series)
+    return kind, of, series, ""
 
-    None: it is no such name. CommandError: the slope of a damage is not above zero.
-    """
-    kind, _, rest = name.partition(":")
-    if kind in STATISTICS:
-        return rest, STATISTICS[kind]
+
+def statistic(name: str) -> Callable[[Floats, Floats], float] | None:
+    """The function of times and values that ``mean:T_e1``, ``std:T_e1`` or ``damage:3:T_e1`` names; None: it is no such
+    name. CommandError: the slope of a damage is not above zero."""
+    kind, slope, series, _ = asked(name)
     if kind != "damage":
-        return None
-    slope, _, series = rest.partition(":")
-    try:
-        m = float(slope)
-    except ValueError:
-        m = math.nan
-    if not (0.0 < m < math.inf and series):
+        return STATISTICS.get(kind)
+    if not ((m := finite(slope) or 0.0) > 0.0 and series):
         raise CommandError(f"{name!r}: write damage:3:T_e12 for the slope 3 of the S-N curve N = K range^-3, K = 1")
-    return series, lambda time, values: damage(count_cycles(values), m, 1.0)
+    return lambda time, values: damage(count_cycles(values), m, 1.0)

@@ -1,0 +1,88 @@
+"""Named numbers, as tables, sweeps, error bars, figures and command lines call them: one pattern, one spelling.
+
+``T_e12``, ``U3_n5``: T of element 12, U3 of node 5; ``T_12``, ``U3_5``: the same, where the quantity says of which they
+are; ``kinetic``: an energy of the whole model; ``T_e12_max``: a statistic; ``U1_2_end``: a column of a sweep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from fem.arrays import Ints
+from fem.errors import CommandError, unknown
+from fem.model.mesh import Mesh
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, Quantity
+
+NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
+WORDS = {"n": "node", "e": "element"}  # the kinds of numbers
+PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
+TABLES = {"n": NODAL, "e": ELEMENTAL, "": [Quantity(name, name, "energy") for name in ENERGIES]}
+COLUMNS = {of: {its: (each, n) for each in table for n, its in enumerate(each.columns)} for of, table in TABLES.items()}
+"""Kind and column of a table -> its quantity, and which of the columns of that it is; energies have no kind."""
+
+
+class Named(NamedTuple):
+    """A number of a node (kind ``n``), of an element (``e``), or of the whole model (empty, label below 0); its column
+    as tables have it, ``U3``."""
+
+    column: str
+    kind: str = ""
+    label: int = -1
+
+    def __str__(self) -> str:
+        return f"{self.column}_{self.kind}{self.label}" if self.label >= 0 else self.column
+
+    @property
+    def quantity(self) -> Quantity:
+        return COLUMNS[self.kind][self.column][0]
+
+    @property
+    def axis(self) -> int:
+        """Which of the columns of its quantity it is, from 0."""
+        return COLUMNS[self.kind][self.column][1]
+
+    @property
+    def family(self) -> str:
+        """The column without an axis: numbers of one size, T and T2, too."""
+        return self.column.rstrip("123")
+
+    @property
+    def request(self) -> str:
+        """What prints it."""
+        sets = "NSET" if self.kind == "n" else "ELSET"
+        return f"request *{PRINTS[self.kind]}, {sets}=... with {self.family} in the deck, FREQUENCY=1"
+
+
+def labels_of(mesh: Mesh, kind: str) -> Ints:
+    """(p,) of all nodes (n), of all elements (e)."""
+    return mesh.node_labels if kind == "n" else mesh.element_labels
+
+
+def names_of(kind: str, columns: Collection[str], labels: Iterable[int]) -> list[str]:
+    """All columns of one node (n) or element (e) after those of the other; without a kind ``T_12``."""
+    return [str(Named(column, kind, label)) for label in labels for column in columns]
+
+
+def item_named(text: str) -> Named:
+    """What ``T_e12`` or ``T_12`` names. CommandError: it names no number of an element or node."""
+    match = NAME.fullmatch(text.strip())
+    if not match:
+        raise CommandError(f"{text.strip()!r} does not name a series: write T_e12 (element 12) or U3_n5 (node 5)")
+    column, kind = match[1].upper(), match[2].lower()
+    kind = kind or ("e" if column in COLUMNS["e"] else "n")
+    if column not in COLUMNS[kind]:
+        raise CommandError(unknown(f"quantity of {WORDS[kind]}s", column, COLUMNS[kind]).args[0])
+    return Named(column, kind, int(match[3]))
+
+
+def number_named(text: str) -> Named:
+    """The same, and energies."""
+    return Named(text) if text in ENERGIES else item_named(text)
+
+
+def split(name: str, statistics: Collection[str]) -> tuple[str, str]:
+    """Series and statistic that a column names; the statistic is empty for the series itself."""
+    series, _, what = name.rpartition("_")
+    return (series, what) if series and what in statistics else (name, "")
