@@ -42,7 +42,7 @@ and of contacts. So the error T of the work of internal forces in the increment 
 
 E is the largest energy that has moved in the step: kinetic, work of loads and weights, both beside the travel of the
 supports, and the change of what is stored. What comes and goes with an oscillation is let pass, and what adds up is
-stopped before it comes to much more than BUDGET TIME ERROR (0.2 % by default). T of a landing or a snap goes with dt^2, and counts as the
+stopped before it comes to much more than BUDGET TIME ERROR (0.25 % by default). T of a landing or a snap goes with dt^2, and counts as the
 error (|T|/limit)^(p/2).
 
 Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
@@ -90,7 +90,7 @@ KEPT = 0.1
 """Part of the largest motion of the step below which none counts: what comes to rest needs no increments."""
 FIRST_WINDOW, LAST_WINDOW = 0.5, 2.0
 """Lengths of windows over ``LIMIT.window``; each is twice the one before."""
-BUDGET, MOST_SHARE, LEAST_SHARE, PARTS = 20.0, 10.0, 0.03, 2.0
+BUDGET, MOST_SHARE, LEAST_SHARE, PARTS = 25.0, 10.0, 0.03, 2.5
 """Errors of the work of forces over TIME ERROR and the energy that has moved: of their sum in a step, most and least of
 one increment; which may take one of so many parts of what the sum has left."""
 LITTLE = 100.0
