@@ -41,9 +41,9 @@ and of contacts. So the error T of the work of internal forces in the increment 
     |T| <= (BUDGET TIME ERROR E - |sum of T in the step|)/PARTS, from LEAST_SHARE to MOST_SHARE times TIME ERROR E
 
 E is the largest energy that has moved in the step: kinetic, work of loads and weights, both beside the travel of the
-supports, and the change of what is stored. What comes and goes with an oscillation is let pass, and what adds up is
-stopped before it comes to much more than BUDGET TIME ERROR (0.25 % by default). T of a landing or a snap goes with dt^2, and counts as the
-error (|T|/limit)^(p/2).
+supports, the change of what is stored, and what is lost. What comes and goes with an oscillation is let pass, and what
+adds up is stopped before it comes to much more than BUDGET TIME ERROR (0.25 % by default). T of a landing or a snap
+goes with dt^2, and counts as the error (|T|/limit)^(p/2).
 
 Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
 lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-104; filters of estimates for stiff
