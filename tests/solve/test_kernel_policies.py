@@ -86,9 +86,10 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     limits[LIMIT.least_size], limits[LIMIT.exponent] = 1.0, 3.0
     motion = group(memory=memory, u=nothing, origin=np.zeros((4, 3)), a=nothing, lagged=nothing)
     problem = group(nodes=group(mask=nothing), bars=group(rods=nothing))
+    loading = group(dt=np.ones(1), thermal_end=np.zeros((1, 0)))
     for _ in range(after):
         trial = group(u=nothing, a=nothing, lagged=nothing, momentum=np.zeros(3))
-        judge(group(lags=False), limits, 1.0, nothing, problem, motion, trial)
+        judge(group(lags=False, secant=True), limits, 0, problem, loading, motion, trial)
     assert memory[MEMORY.level] == pytest.approx(remembered)
 
 

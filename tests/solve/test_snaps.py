@@ -102,7 +102,7 @@ def test_the_local_error_follows_a_snap(integrator: str, limit: float) -> None:
 def test_the_change_of_tension_follows_a_snap(limit: float) -> None:
     """With a TIME ERROR that does not by itself."""
     history = pulled(error="5E-4, TENSION CHANGE=0.3")
-    assert peak(history) == pytest.approx(limit, rel=0.03)
+    assert peak(history) == pytest.approx(limit, rel=0.04)
     assert marks(history) == 0
     changes = np.abs(np.diff([history.of_element(bar, "T") for bar in range(1, BARS + 1)], axis=1))
     assert changes[:, history.of_step(2)[1:]].max() < 0.31 * limit
