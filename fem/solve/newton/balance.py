@@ -305,7 +305,7 @@ def close_increment(
 def energy_error(energies: Floats) -> float:
     """What is in the model beyond what it had at first, was given and has lost."""
     error: float = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
-    return error - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
+    return error - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]  # type: ignore[no-any-return]
 
 
 @called_kernel
