@@ -9,7 +9,7 @@ from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.sudden import pull
 from fem.assembly.system import System
 from fem.errors import ModelError, listed
-from fem.forces.families import trouble_of
+from fem.forces.families import acting, trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.linear.factors import refine, solve_dense, symmetric_factor
 from fem.model import Dynamic
@@ -24,7 +24,7 @@ from fem.solve.newton.evaluate import (
     multiply_masses,
     stored_energy,
 )
-from fem.solve.newton.groups import ENERGY, MEMORY, ORIGIN, TAKES_PART, Loading, Motion, Scratch
+from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ORIGIN, PART, TAKES_PART, Loading, Motion, Scratch
 from fem.solve.rods import consistent_accelerations, gaps, solve_saddle
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -45,7 +45,7 @@ NO_MASS = 1e-12
 def first_motion(system: System) -> Motion:
     """Motion at the start: initial conditions of the model."""
     u, v, a, force, reaction, lagged, spent = (groups.room(system.size) for _ in range(7))
-    origin = groups.room((4, system.size))
+    origin = groups.room((7, system.size))
     u[:], v[:] = system.initial_motion
     energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
@@ -317,6 +317,24 @@ def _try(motion: Motion, work: Scratch) -> None:
     work.multiplier[:] = motion.multiplier
 
 
+def parts_that_move(stage: StepSystem) -> Floats:
+    """(3n,) the part of the model that each dof belongs to, as ``PART`` of ``Motion.origin`` has it.
+    A part of one node moves beside the ground, or does not count where it is supported."""
+    system, label = stage.system, stage.parts()
+    count = np.bincount(label, minlength=len(label))[label]
+    to_ground = np.zeros(len(label), np.bool_)
+    to_ground[system.springs.dofs[system.springs.dofs[:, 1] < 0, 0] // 3] = True
+    to_ground |= system.damping > 0.0
+    if any(family.grounded for family, _ in acting(system.families)):
+        to_ground[:] = True
+    is_grounded = np.zeros(len(label), np.bool_)
+    is_grounded[label[to_ground]] = True
+    is_still = system.idle | ((count == 1) & (stage.nodes.dof_kind == 0).reshape(-1, 3).all(axis=1))
+    sign = np.where(is_still, 0.0, np.where(is_grounded[label] | (count == 1), -1.0, 1.0))
+    dofs = 3 * label[:, None] + np.arange(3) + 1
+    return np.asarray((sign[:, None] * dofs).ravel())
+
+
 def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool, goes_on: bool = False) -> None:
     """Reactions and energies at the start of a step, the step's loads acting; ``goes_on``: its recursion goes on with
     the accelerations of that of the step before (INITIAL=NO), which need not be those of the tables.
@@ -342,6 +360,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     motion.memory[:] = 0.0
     motion.origin[:] = 0.0
     motion.origin[ORIGIN], motion.origin[TAKES_PART] = motion.u, np.repeat(~stage.system.idle, 3)
+    if stage.limits[LIMIT.time_error] > 0.0:
+        motion.origin[PART] = parts_that_move(stage)
     begins = stage.nodes.dof_kind == 0 if goes_on else slice(None)
     motion.lagged[begins] = motion.a[begins]
     spend(stage, motion)

@@ -111,6 +111,22 @@ class StepSystem:
 
         return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
 
+    def parts(self) -> Ints:
+        """(n,) a number of the part of each node, of what bars, springs and equations join: the least of its nodes.
+        Each round joins all neighbours."""
+        system, equations = self.system, self.equations
+        bars = np.delete(self.bars.nodes, system.gone_bars, axis=0)
+        tied = np.column_stack([np.repeat(equations.slave, np.diff(equations.start)), equations.master]) // 3
+        first, second = np.concatenate([bars, system.pairs, tied]).T
+        label = np.arange(len(system.labels))
+        while (label[first] != label[second]).any():
+            least = np.minimum(label[first], label[second])
+            for ends in (first, second):
+                np.minimum.at(label, label[ends], least)
+            while (label != label[label]).any():
+                label = label[label]
+        return label
+
     def directed_blocks(self) -> tuple[Ints, Floats]:
         """Mass that families add: rows and columns, as numbers of nodes (q, 2), of its blocks (q, 3, 3)."""
         mass, count = self.nodes.directed_mass, min(len(self.nodes.directed_mass), len(self.system.mass))

@@ -79,6 +79,20 @@ def test_a_uniform_velocity_changes_no_increment_and_no_tension(deck, scheme, la
         np.testing.assert_allclose(history.of_element(1, "T"), pull, rtol=1e-5, atol=1e-5 * np.abs(pull).max())
 
 
+@pytest.mark.parametrize(
+    "other", ["*ELEMENT, TYPE=T3D2, ELSET=C\n2, 21, 22\n", "*ELEMENT, TYPE=SPRINGA, ELSET=S\n2, 21, 22\n"]
+)
+def test_what_stands_beside_a_trolley_does_not_tell_how_far_it_travels(other):
+    """Another load below a fixed node: increments are those of the trolley at rest beside it."""
+    text = SWING.replace("2, 1., 0., -4.9\n", "2, 1., 0., -4.9\n21, -9., 0., 0.\n22, -8.9, 0., -2.\n")
+    text = text.replace("*ELEMENT, TYPE=MASS", f"{other}*ELEMENT, TYPE=MASS").replace("10, 2\n", "10, 2\n11, 22\n")
+    text = text.replace("*BOUNDARY\n1, 2, 3\n", "*BOUNDARY\n21, 1, 3\n22, 2\n1, 2, 3\n", 1)
+    text = text.replace("*BOUNDARY\n21", "*SPRING, ELSET=S\n\n5000.\n*BOUNDARY\n21", 1) if "SPRINGA" in other else text
+    rest, travelling = (run_text(text.format(v=v, law="*INEXTENSIBLE", scheme="", period=12.0)) for v in (0.0, 20.0))
+    np.testing.assert_allclose(travelling.dt, rest.dt, rtol=1e-9)
+    np.testing.assert_allclose(travelling.of_element(1, "T"), rest.of_element(1, "T"), rtol=1e-5)
+
+
 DAMPER = """*NODE
 1, 1., 0., 0.
 *ELEMENT, TYPE=MASS, ELSET=M

@@ -13,12 +13,13 @@ The largest component of e is compared with TIME ERROR times the size of the mot
 The size of the motion is the same in every frame that travels, and what travels far does not hide what swings a little.
 In a window of increments that begins at t_r each node departs from its mean motion in the windows before by
 
-    w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes
+    w = u - u_r - V (t - t_r),    extent = largest difference of a component of w between two nodes of one part
 
 u_r + V (t - t_r) goes through the means of u in the last two windows. In the first u_r = u and V = 0, in the second V
 is the mean velocity of the first. Windows last for some periods (``solve/clock.py``), each for twice as many as the one
-before. The ground is a node where anything acts between it and the model. The size is the
-largest extent of this window and the last, or ``KEPT`` of what any window had beside its travel.
+before. Parts are what bars, springs and equations join: nodes at rest beside a trolley do not tell how far it travels.
+The ground is a node of a part where anything acts between it and that part. The size is the largest extent of this
+window and the last, or ``KEPT`` of what any window had beside its travel.
 
 Bars that vibrate faster than dt can follow make e about (omega dt)^2 times as large as their vibration. A scheme with
 numerical damping is asked to take such ringing out, so its e is filtered, with M the mass, B that of the bars alone:
@@ -69,12 +70,14 @@ from fem.solve.newton.balance import relative_energy, slack_way
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
     ENERGY,
+    HIGH,
     LIMIT,
+    LOW,
     MEMORY,
     ORIGIN,
     PACE,
+    PART,
     SUM,
-    TAKES_PART,
     Loading,
     Motion,
     Problem,
@@ -148,7 +151,7 @@ def judge(
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands."""
     memory, passes, dt = motion.memory, motion.memory[MEMORY.passes], loading.dt[k]
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-    extent = extent_of(limits, memory[MEMORY.elapsed] + dt, motion, work)
+    extent = extent_of(memory[MEMORY.elapsed] + dt, motion, work)
     size = max(memory[MEMORY.extent], memory[MEMORY.last_extent], KEPT * memory[MEMORY.largest_extent])
     size = max(size, extent, limits[LIMIT.least_size])
     if passes == 0.0:
@@ -196,16 +199,18 @@ def judge(
 
 
 @inner_kernel
-def extent_of(limits: Floats, elapsed: float, motion: Motion, work: Scratch) -> float:
-    """Extent of the motion in this window at the end of the increment."""
-    largest, ground, origin = 0.0, limits[LIMIT.ground], motion.origin
-    for c in range(3):
-        low, high = (0.0, 0.0) if ground > 0.0 else (math.inf, -math.inf)
-        for dof in range(c, work.u.shape[0], 3):
-            if origin[TAKES_PART, dof] > 0.0:
-                way = work.u[dof] - origin[ORIGIN, dof] - elapsed * origin[PACE, dof]
-                low, high = min(low, way), max(high, way)
-        largest = max(largest, high - low)
+def extent_of(elapsed: float, motion: Motion, work: Scratch) -> float:
+    """Largest extent of a part of the model in this window, at the end of the increment."""
+    largest, origin = 0.0, motion.origin
+    for dof in range(work.u.shape[0]):
+        is_grounded = origin[PART, dof] < 0.0
+        origin[LOW, dof], origin[HIGH, dof] = (0.0, 0.0) if is_grounded else (math.inf, -math.inf)
+    for dof in range(work.u.shape[0]):
+        part = int(abs(origin[PART, dof])) - 1
+        if part >= 0:
+            way = work.u[dof] - origin[ORIGIN, dof] - elapsed * origin[PACE, dof]
+            origin[LOW, part], origin[HIGH, part] = min(origin[LOW, part], way), max(origin[HIGH, part], way)
+            largest = max(largest, origin[HIGH, part] - origin[LOW, part])
     return largest
 
 

@@ -143,8 +143,10 @@ class Row(NamedTuple):
     factor: int  # of the loads, on an arc
 
 
-ORIGIN, PACE, SUM, TAKES_PART = range(4)
-"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle."""
+ORIGIN, PACE, SUM, TAKES_PART, PART, LOW, HIGH = range(7)
+"""Rows of ``Motion.origin``: u_r, V, integral of w in this window (``estimate.py``), 1 at nodes that are not idle; the
+part of the model that each dof belongs to: a dof of it, from 1 on, negative where the ground is a node of it, 0: none
+whose motion counts; room for the least and the largest w of parts, at these dofs."""
 
 LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))

@@ -78,7 +78,7 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
     is_free = (nodes.dof_kind != 0).reshape(-1, 3)
     place = (nodes.place + motion.u).reshape(-1, 3)
     found = list[Rigid]()
-    label = _bodies(stage)
+    label = stage.parts()
     count = np.bincount(label, weights=is_free.sum(axis=1), minlength=label.max(initial=-1) + 1)
     fixed = np.bincount(label, weights=(~is_free).sum(axis=1), minlength=len(count))
     for body in np.flatnonzero((count > 0) & (fixed < MOST_SUPPORTS)):
@@ -96,22 +96,6 @@ def rigid_motions(stage: StepSystem, motion: Motion) -> list[Rigid]:
         if motions.shape[1]:
             found.append(Rigid(its, place[its], centre, size, motions, bool(rows.any())))
     return found
-
-
-def _bodies(stage: StepSystem) -> Ints:
-    """(n,) a number of the body of each node: the least of its nodes. Each round joins all neighbours."""
-    system, equations = stage.system, stage.equations
-    bars = np.delete(stage.bars.nodes, system.gone_bars, axis=0)
-    tied = np.column_stack([np.repeat(equations.slave, np.diff(equations.start)), equations.master]) // 3
-    first, second = np.concatenate([bars, system.pairs, tied]).T
-    label = np.arange(len(system.labels))
-    while (label[first] != label[second]).any():
-        least = np.minimum(label[first], label[second])
-        for ends in (first, second):
-            np.minimum.at(label, label[ends], least)
-        while (label != label[label]).any():
-            label = label[label]
-    return label
 
 
 def _held(stage: StepSystem, its: Ints, shapes: Floats) -> Floats:
