@@ -266,6 +266,12 @@ def history_of(path, solver):
         return error.history
 
 
+def at_times(reference, history):
+    """(k, 3n) displacements of a history at the times of another one, as long as both last."""
+    times = reference.time[reference.time <= history.time[-1]]
+    return np.stack([np.interp(times, history.time, each) for each in history.u.T], axis=1)
+
+
 @pytest.mark.parametrize("path", INPUTS)
 @pytest.mark.sampled(27)
 def test_every_deck_has_one_answer(path):
@@ -280,8 +286,10 @@ def test_every_deck_has_one_answer(path):
     size = max(float(np.abs(reference.u).max(initial=0.0)), round_off)
     for solver in ("AUTO", "CHAIN", "BAND", "BORDER", "CG"):
         history = history_of(path, solver)
-        bound = 1e-9 if solver != "CG" else 1e-5 if np.array_equal(history.time, reference.time) else 1e-4
-        assert np.abs(history.u - reference.u).max(initial=0.0) <= bound * size, solver
+        bound, u = (1e-9 if solver != "CG" else 1e-5), history.u
+        if solver == "CG" and not np.array_equal(history.time, reference.time):
+            bound, u = 1e-4, at_times(reference, history)
+        assert np.abs(u - reference.u[: len(u)]).max(initial=0.0) <= bound * size, solver
         asked = [step.controls for step in reference.model.steps]
         to_floor = any(each.residual_relative is None and each.residual_absolute is None for each in asked)
         if to_floor and solver != "CG":  # counts are those of round-off

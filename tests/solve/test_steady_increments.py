@@ -174,7 +174,7 @@ def test_random_models_move_as_those_of_python(friction, restitution, speed, ste
     if swings:
         text = pendulum(young=1e5 * steepness, restitution=restitution, friction=friction, extra=extra, period=0.5)
     history, done = counted(text, patch)
-    assert done < len(history.time) and np.abs(history.energy_error).max() < 1e-6
+    assert done < len(history.time) and np.abs(history.energy_error).max() < 1e-4 * history.of_energy("kinetic").max()
     assert_same(history, in_python(text, patch), 1e-9 if swings or speed < 0.0 else 150 * 1e-10)
 
 
