@@ -114,6 +114,7 @@ def flow_forces(
     found = np.zeros((2, len(system.family), 3))
     instant, level = np.array([time]), model.water.level if model.water else 0.0
     ends = (system.coordinates + u.reshape(-1, 3))[system.element_nodes]
+    seas: dict[bytes, tuple[Floats, Floats, Floats, Floats]] = {}  # of the bars that loads act on, often the same ones
     for flow in (flow for flow in environment.flows if flow.load.kind in (*WATER[:3], *WIND)):
         load, is_wind = flow.load, flow.load.kind in WIND
         factor = sum(case.field[:, 0] * evaluate(case.curve, instant)[0] for case in flow.cases)
@@ -128,11 +129,13 @@ def flow_forces(
             v = v * ((np.maximum(height, 0.0) / model.wind.reference) ** model.wind.power)[:, None]
         else:
             assert model.water is not None
-            eta, v, accelerated = water_at(
-                model.waves if at_sea else (), model.water, up, middle, time, 0.0, environment.sea_from
-            )
+            if (bars := acts.tobytes()) not in seas:
+                waves = model.waves if at_sea else ()
+                sea = water_at(waves, model.water, up, middle, time, 0.0, environment.sea_from)
+                seas[bars] = (*sea, water_at((), model.water, up, middle, time)[1])
+            eta, v, accelerated, current = seas[bars]
             is_in = height <= eta
-            v = second * v + water_at((), model.water, up, middle, time, first)[1]
+            v = second * v + first * current
         speed_along = (v * along).sum(axis=1)[:, None]
         v_across, width = v - speed_along * along, flow.diameter(system)[acts][:, None]
         speed = np.linalg.norm(v_across, axis=1)[:, None]

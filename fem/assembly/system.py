@@ -144,10 +144,17 @@ class System:
         return idle
 
     @property
+    def grounded(self) -> Flags:
+        """(n,) nodes that something acts on from the world outside beside supports: a spring, a damper, a family of
+        forces that says so (then all)."""
+        found = self.damping > 0.0
+        found[self.springs.dofs[self.springs.dofs[:, 1] < 0, 0] // 3] = True
+        return found | any(family.grounded for family, _ in acting(self.families))
+
+    @property
     def is_grounded(self) -> bool:
         """Something acts between the model and the world outside beside its supports; one node alone counts, too."""
-        to_ground = bool((self.springs.dofs[:, 1] < 0).any() or self.damping.any() or np.count_nonzero(~self.idle) < 2)
-        return to_ground or any(family.grounded for family, _ in acting(self.families))
+        return bool(self.grounded.any()) or np.count_nonzero(~self.idle) < 2
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one label."""

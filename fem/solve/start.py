@@ -9,7 +9,7 @@ from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.sudden import pull
 from fem.assembly.system import System
 from fem.errors import ModelError, listed
-from fem.forces.families import acting, trouble_of
+from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.linear.factors import refine, solve_dense, symmetric_factor
 from fem.model import Dynamic
@@ -322,13 +322,8 @@ def parts_that_move(stage: StepSystem) -> Floats:
     A part of one node moves beside the ground, or does not count where it is supported."""
     system, label = stage.system, stage.parts()
     count = np.bincount(label, minlength=len(label))[label]
-    to_ground = np.zeros(len(label), np.bool_)
-    to_ground[system.springs.dofs[system.springs.dofs[:, 1] < 0, 0] // 3] = True
-    to_ground |= system.damping > 0.0
-    if any(family.grounded for family, _ in acting(system.families)):
-        to_ground[:] = True
     is_grounded = np.zeros(len(label), np.bool_)
-    is_grounded[label[to_ground]] = True
+    is_grounded[label[system.grounded]] = True
     is_still = system.idle | ((count == 1) & (stage.nodes.dof_kind == 0).reshape(-1, 3).all(axis=1))
     sign = np.where(is_still, 0.0, np.where(is_grounded[label] | (count == 1), -1.0, 1.0))
     dofs = 3 * label[:, None] + np.arange(3) + 1

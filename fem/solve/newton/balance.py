@@ -298,14 +298,8 @@ def close_increment(
     energies[ENERGY.exchanged] = max(exchanged, abs(energies[ENERGY.work] - energies[ENERGY.work0]))
     motion.memory[MEMORY.onset] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
-    return energy_error(energies)
-
-
-@inner_kernel
-def energy_error(energies: Floats) -> float:
-    """What is in the model beyond what it had at first, was given and has lost."""
-    error: float = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
-    return error - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]  # type: ignore[no-any-return]
+    held: float = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
+    return held - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
 
 
 @called_kernel
