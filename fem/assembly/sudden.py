@@ -114,6 +114,7 @@ def flow_forces(
     found = np.zeros((2, len(system.family), 3))
     instant, level = np.array([time]), model.water.level if model.water else 0.0
     ends = (system.coordinates + u.reshape(-1, 3))[system.element_nodes]
+    waves = tuple(each for each in model.waves if at_sea and not (each.ramp and time <= environment.sea_from))
     seas: dict[bytes, tuple[Floats, Floats, Floats, Floats]] = {}  # of the bars that loads act on, often the same ones
     for flow in (flow for flow in environment.flows if flow.load.kind in (*WATER[:3], *WIND)):
         load, is_wind = flow.load, flow.load.kind in WIND
@@ -130,7 +131,6 @@ def flow_forces(
         else:
             assert model.water is not None
             if (bars := acts.tobytes()) not in seas:
-                waves = model.waves if at_sea else ()
                 sea = water_at(waves, model.water, up, middle, time, 0.0, environment.sea_from)
                 seas[bars] = (*sea, water_at((), model.water, up, middle, time)[1])
             eta, v, accelerated, current = seas[bars]

@@ -8,7 +8,8 @@ point, where the load turns. Source: Riks (1979); Wriggers & Simo, Int. J. Numer
 An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell,
 and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there.
 Arcs (``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no
-part, however short, goes on, the path has ended, and the increment has jumped to another one.
+part, however short, goes on, the path has ended, and the increment has jumped to another one. Increments at loads that
+all change at a steady rate are looked at together, as one: twice as many while they stay, one by one where they do not.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from fem.forces.seabed import SEABED
 from fem.forces.springs import COUNT, STIFFNESS
 from fem.linear.inertia import Spectrum
 from fem.model import Static
+from fem.model.curves import evaluate
 from fem.model.notices import warning
 from fem.runs.record import Event
 from fem.solve.newton import groups
@@ -51,6 +53,8 @@ FOUND = 1e-9
 FINEST, KINK, COARSE = 2.0**-23, 2.0**-10, 2.0**-5
 """Parts of an increment: the shortest that is tried; from which on tangents may differ, as bars have laws; up to which
 the count is taken half-way, too."""
+STEADY = 0.1
+"""Part of the change of what acts by which it may depart from a steady rate."""
 MOST = 200
 """Parts of an increment that are tried at most."""
 BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
@@ -125,12 +129,13 @@ def _pressable(stage: StepSystem) -> Floats:
 
 class PathWatch:
     """Of one static step. negative: eigenvalues of the tangent at the last increment, below zero; -1: unknown.
-    is_there: the last increment is in equilibrium, which the start of a step need not be: no path leads from there."""
+    is_there: the last increment is in equilibrium, which the start of a step need not be: no path leads from there.
+    most: increments that the next look is at."""
 
-    changing = ("negative", "is_told", "is_there")
+    changing = ("negative", "is_told", "is_there", "most")
 
     def __init__(self, step: StepState) -> None:
-        self.step, self.negative, self.is_told = step, 0, False
+        self.step, self.negative, self.is_told, self.most = step, 0, False, 1
         self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
         self._room = record(step.stage, 1, step.nodes[:0], step.elements[:0])
         self.negative = self._count(step.clock.start)
@@ -146,20 +151,47 @@ class PathWatch:
         step = self.step
         return Place({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
 
-    def passes(self, before: Place, chunk: Loading) -> bool:
-        """Look at an increment just made, from a place; False: it is undone, and a shorter one follows."""
-        after = self.keep()._replace(time=float(chunk.time[1]))
-        if not self.is_there:
-            self.negative, self.is_there = self._count(after.time), True
-            self._put(after)
-            return True
-        found = self._of_arc(before, after) if self.is_arc else self._of_loads(before, after)
-        if found is None:
+    def passes(self, before: Place, chunk: Loading, done: int) -> bool:
+        """Look at the increments of a chunk just made, from a place; False: they are undone; fewer follow, or a shorter
+        one where there was one."""
+        after = self.keep()._replace(time=float(chunk.time[done]))
+        if done > 1 and not (self._is_steady(before, chunk, done) and self._stays(before, after)):
+            self.most = done // 2
             self._put(before)
             return False
+        found: list[Critical] | None = []
+        if not self.is_there:
+            self.negative, self.is_there = self._count(after.time), True
+        elif done > 1:
+            self.most = 2 * done
+        else:
+            found = self._of_arc(before, after) if self.is_arc else self._of_loads(before, after)
+            if found is None:
+                self._put(before)
+                return False
         self._put(after)
         self._tell(found)
         return True
+
+    def _is_steady(self, before: Place, chunk: Loading, done: int) -> bool:
+        """All that acts changes at a steady rate in so many increments: what is lost in them is not regained."""
+        acts, times = self.step.stage.environment, chunk.time[: done + 1]
+        cases = [*acts.moments, *acts.winches, *(case for flow in acts.flows for case in flow.cases)]
+        curves = [case.curve for case in cases] + [curve for flow in acts.flows for curve in flow.streams]
+        moved = np.concatenate([before.u[None, chunk.support_dofs], chunk.support_u[:done]])
+        columns = [chunk.factors[: done + 1], moved, *(evaluate(curve, times)[:, None] for curve in curves)]
+        columns += [chunk.thermal_end[: done + 1]] if len(chunk.thermal_end) > 1 else []
+        share = ((times - times[0]) / (times[-1] - times[0]))[:, None]
+        changes = ((each, each[:1], each[-1:] - each[:1]) for each in columns if each.size)
+        off = ((np.abs(each - first - share * change).max(), np.abs(change).max()) for each, first, change in changes)
+        return not acts.tensions and all(most <= STEADY * change for most, change in off)
+
+    def _stays(self, before: Place, after: Place) -> bool:
+        """The increments from one place to another are on its path, without a critical point."""
+        if self._is_convex(before, after):
+            self.negative = 0
+            return True
+        return self.negative == self._count(after.time) >= 0 and self._goes_on(before, after, True)
 
     # Arcs
 
@@ -195,12 +227,10 @@ class PathWatch:
 
     def _of_loads(self, before: Place, after: Place) -> list[Critical] | None:
         """Critical points of an increment; None: it left its path, and may be shortened."""
-        if self._is_convex(before, after):
-            self.negative = 0
+        if self._stays(before, after):
+            self.most = 2
             return []
         count = self._count(after.time)
-        if count == self.negative and self._is_smooth(before, after) and not self._hides(before, after):
-            return []
         if count < 0 or self.negative < 0:
             self.negative = count
             return []
@@ -246,8 +276,7 @@ class PathWatch:
             part = min(part, 1.0 - done)
             time = before.time + (done + part) * (end - before.time) if done + part < 1.0 else end
             there = after if part == 1.0 and after else self._to(here, time)
-            is_good = there and (self._is_smooth(here, there) or (part <= KINK and self._is_smooth(here, there, True)))
-            if there and is_good and not (part > COARSE and self._hides(here, there)):
+            if there and self._goes_on(here, there, part > COARSE, part <= KINK):
                 yield there
                 here, done = there, done + part
                 if done >= 1.0:
@@ -259,21 +288,13 @@ class PathWatch:
                     break
         yield after if after and self._leads_back(after, before) else None
 
-    def _hides(self, here: Place, there: Place) -> bool:
-        """Two places of the same count, with another one half-way: what is lost in between is regained."""
-        self._put(there)
-        if self._count(there.time) != self.negative:
-            return False
-        self.step.progress.motion.u[:] = 0.5 * (here.u + there.u)
-        return self._count(0.5 * (here.time + there.time)) != self.negative
-
     def _leads_back(self, after: Place, before: Place) -> bool:
         """The path of the end, followed towards the start, ends there, where the tangent may be singular."""
         here, part, left = after, 0.5, 1.0
         for _ in range(MOST):
             time = before.time + (left - part) * (after.time - before.time)
             there = self._to(here, time)
-            if there and self._is_smooth(here, there):
+            if there and self._goes_on(here, there):
                 here, left = there, left - part
                 part = 0.5 * left
                 if left < FINEST:
@@ -285,12 +306,20 @@ class PathWatch:
                     break
         return False
 
-    def _is_smooth(self, here: Place, there: Place, may_bend: bool = False) -> bool:
-        """The way between two places is what the tangents at both foretell; may_bend: it may have a corner."""
+    def _goes_on(self, here: Place, there: Place, is_coarse: bool = False, may_bend: bool = False) -> bool:
+        """The way between two places is what the tangents at both foretell; is_coarse: what is lost half-way and
+        regained would show; may_bend: it may have a corner."""
         ahead, back = self._foretold(here, there.time), self._foretold(there, here.time)
         if ahead is None or back is None:
             return False
-        way, ahead, back = map(self._deforming, (there.u - here.u, ahead, -back))
+        is_smooth = self._is_smooth(there.u - here.u, ahead, -back, False)
+        if not is_smooth and may_bend:
+            is_smooth = self._is_smooth(there.u - here.u, ahead, -back, True)
+        return is_smooth and not (is_coarse and self._hides(here, there, ahead, -back))
+
+    def _is_smooth(self, way: Floats, ahead: Floats, back: Floats, may_bend: bool) -> bool:
+        """A way (3n,) is what the tangents at its start and its end foretell; may_bend: it may have a corner."""
+        way, ahead, back = map(self._deforming, (way, ahead, back))
         size = max(float(np.linalg.norm(each)) for each in (way, ahead, back))
         if size <= SMALL * float(np.ptp(self.step.system.coordinates, axis=0).max()):
             return True
@@ -303,6 +332,15 @@ class PathWatch:
             np.linalg.norm(change) <= BENT * max(np.linalg.norm(ahead), np.linalg.norm(back))
             and np.linalg.norm(way - middle) <= ASKEW * size
         )
+
+    def _hides(self, here: Place, there: Place, ahead: Floats, back: Floats) -> bool:
+        """Two places of the same count, with another one half-way: what is lost in between is regained.
+        Half-way on the cubic with the ways (3n,) foretold: on a straight way bars that turn are pressed."""
+        self._put(there)
+        if self._count(there.time) != self.negative:
+            return False
+        self.step.progress.motion.u[:] = 0.5 * (here.u + there.u) + 0.125 * (ahead - back)
+        return self._count(0.5 * (here.time + there.time)) != self.negative
 
     def _deforming(self, way: Floats) -> Floats:
         """What a displacement has besides rigid motions that are free."""

@@ -312,14 +312,14 @@ class StepRun(StepState):
 
     def _count(self) -> int:
         """How many increments the next chunk may have."""
-        if not self.clock.is_steady or self.path or (self.events and self.events.has_shared):
+        if not self.clock.is_steady or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
         count = self.marcher.length(min(self.progress.chunk, self.longest), done)
         every = self.whole.keeps_every
         checkpoint = (done // every + 1) * every if every else NEVER
         following = min(self.schedule.next_field(done), checkpoint, self.most)
-        return max(1, min(count, following - done))
+        return max(1, min(count, following - done, self.path.most if self.path else count))
 
     def advance(self, most: int = LONGEST_CHUNK, outcome: int | None = None) -> None:
         """A chunk of increments, so many at most; raises where it cannot go on. outcome: that of ``repeat``."""
@@ -341,8 +341,10 @@ class StepRun(StepState):
             else:
                 reason = self.marcher.march(self, control, chunk, kept)
             spent = wall.perf_counter() - began
-            if self.path and before and control[CONTROL.increment] and not self.path.passes(before, chunk):
-                self._note_cutback()
+            reached = int(control[CONTROL.increment])
+            if self.path and before and reached and not self.path.passes(before, chunk, reached):
+                if reached == 1:
+                    self._note_cutback()
                 return
         times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
         if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):

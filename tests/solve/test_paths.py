@@ -194,3 +194,34 @@ def test_inertia(size):
     right = rng.standard_normal(size)
     np.testing.assert_allclose(dense @ spectrum.solve(right), right, atol=1e-8)
     assert Spectrum(csc_array(dense + np.diag(np.ones(size - 1), 1))).negative == -1
+
+
+SWELLS = "*AMPLITUDE, NAME=A, DEFINITION=PERIODIC\n1, 20., 0., 0.\n0., 1.\n*STEP, NLGEOM, INC=4000"
+
+
+@pytest.mark.parametrize(
+    ("h", "load", "dt", "swells", "seen"),
+    [
+        (2.0, 2.6e5, 0.0025, False, "bifurcation"),
+        (0.1, 1500.0, 0.01, False, "jump"),
+        (0.1, 500.0, 0.005, True, "ends in a limit point"),
+        (0.1, 300.0, 0.005, True, ""),
+    ],
+)
+def test_many_increments_looked_at_together_show_what_each_shows_alone(h, load, dt, swells, seen, monkeypatch):
+    """Also where a load comes and goes; all printed digits are the same."""
+    text = truss(h, load, f"*STATIC, DIRECT\n{dt}, 1.")
+    if swells:
+        text = text.replace("*STEP, NLGEOM, INC=4000", SWELLS).replace("*CLOAD", "*CLOAD, AMPLITUDE=A")
+
+    def told():
+        try:
+            found = run_text(text)
+        except fem.NoConvergence as error:
+            return str(error)
+        return found.events, found.notices, found.u.tolist()
+
+    together = told()
+    assert seen in str(together)
+    monkeypatch.setattr("fem.solve.paths.PathWatch._is_steady", lambda *_: False)
+    assert together == told()
