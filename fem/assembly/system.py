@@ -154,7 +154,7 @@ class System:
     @property
     def is_grounded(self) -> bool:
         """Something acts between the model and the world outside beside its supports; one node alone counts, too."""
-        return bool(self.grounded.any()) or np.count_nonzero(~self.idle) < 2
+        return bool(self.grounded.any() or np.count_nonzero(~self.idle) < 2)
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one label."""

@@ -116,6 +116,10 @@ class Static:
     riks  arc length: dt, dt_min and dt_max are arc lengths; the first one changes the load factor by dt/period
     """
 
+    is_static: ClassVar[bool] = True
+    integrator: ClassVar[str] = ""
+    by_convergence: ClassVar[bool] = True
+
     dt: float = 1.0
     period: float = 1.0
     dt_min: float | None = None
@@ -146,6 +150,8 @@ class Dynamic:
         QUASI-STATIC), unless a step states a TIME ERROR of its own
     dt  0: left to the solver, 0.9 of the critical increment (CENTRAL DIFFERENCE only, whose increments are all equal)
     """
+
+    is_static: ClassVar[bool] = False
 
     dt: float
     period: float

@@ -11,11 +11,12 @@ from fem.arrays import Floats, Ints
 from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
-from fem.model import Controls, Dynamic, Step
+from fem.model import Controls, Dynamic
 from fem.model.notices import FOLLOW, SHARE, expected_peaks, floating_text, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN
+from fem.solve.plan import StepPlan
 from fem.solve.state import StepState
 from fem.solve.statics.riks import ArcClock
 from fem.solve.step_system import StepSystem
@@ -74,14 +75,14 @@ def _against_dt(stage: StepSystem, dt: float) -> str:
     )
 
 
-def drift_message(stage: StepSystem, step: Step, time: float, dt: float, error: str) -> str:
+def drift_message(stage: StepSystem, plan: StepPlan, time: float, dt: float, error: str) -> str:
     """Where the energy left its band, and the cure."""
-    fraction, procedure = step.controls.energy_drift or 0.0, step.procedure
+    fraction = plan.step.controls.energy_drift or 0.0
     cure = (
         "Use smaller increments, or *DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any "
         "increment"
     )
-    if isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM":
+    if plan.integrator == "ENERGY MOMENTUM":
         cure = "Iterate to round-off (leave out RESI_GLOB_RELA), or use smaller increments"
     return (
         f"energy drift at t = {time:.6g}: the energy balance is off by {error}, more than {100.0 * fraction:g} %, so "

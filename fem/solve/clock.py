@@ -80,16 +80,15 @@ def expected_increments(procedure: Static | Dynamic) -> int | None:
 
 def goes_by_convergence(procedure: Static | Dynamic, controls: Controls) -> bool:
     """Automatic increments grow as long as they converge: those of statics, and of dynamics that asks for it."""
-    if isinstance(procedure, Static):
-        return True
-    return procedure.by_convergence and controls.time_error in (None, Controls().time_error)
+    is_asked = procedure.is_static or controls.time_error in (None, Controls().time_error)
+    return procedure.by_convergence and is_asked
 
 
 def longest_of(procedure: Static | Dynamic, grows: bool) -> float:
     """The longest increment where no dtmax says it."""
-    if isinstance(procedure, Static) or not grows:
-        return procedure.period if isinstance(procedure, Static) else procedure.dt
-    return max(procedure.dt, LONGEST_BY_CONVERGENCE[procedure.integrator] * procedure.period)
+    if procedure.is_static:
+        return procedure.period
+    return max(procedure.dt, LONGEST_BY_CONVERGENCE[procedure.integrator] * procedure.period) if grows else procedure.dt
 
 
 class Grid(NamedTuple):
@@ -121,7 +120,7 @@ class Clock:
     def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
         self.start, self.end = start, start + procedure.period
         self.is_direct = procedure.direct
-        self.is_static = isinstance(procedure, Static)
+        self.is_static = procedure.is_static
         self.controls = controls
         self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - SHARP)
         self.grows = goes_by_convergence(procedure, controls)
@@ -225,7 +224,13 @@ class ErrorClock(Clock):
     changing = (*Clock.changing, "_likely", "_stop", "_whole", "_grid")
 
     def __init__(
-        self, procedure: Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
+        self,
+        procedure: Static | Dynamic,
+        controls: Controls,
+        start: float,
+        instants: Floats,
+        stage: StepSystem,
+        motion: Motion,
     ) -> None:
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
@@ -307,8 +312,7 @@ def clock_of(
     procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
 ) -> Clock:
     """That of a step."""
-    by_error = controls.time_error and not procedure.direct and not goes_by_convergence(procedure, controls)
-    if isinstance(procedure, Dynamic) and by_error:
+    if controls.time_error and not (procedure.direct or goes_by_convergence(procedure, controls)):
         return ErrorClock(procedure, controls, start, instants, stage, motion)
     return Clock(procedure, controls, start, instants)
 

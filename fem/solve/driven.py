@@ -14,7 +14,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.compiled import bound
 from fem.errors import ModelError, NoConvergence
-from fem.model import Dynamic, Model, Static, Step
+from fem.model import Model, Step
 from fem.model.curves import GIVEN, Live
 from fem.runs.record import Requests, SilentSink, Sink
 from fem.solve.checkpoint import Checkpoints
@@ -70,9 +70,9 @@ class Driven(Run):
             return self.progress.time
         return sum((step.procedure.period for step in self.model.steps[self.last.number :]), self.last.clock.end)
 
-    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
+    def follow(self, step_run: StepRun) -> None:
         if step_run.number < self.first or isinstance(step_run.clock, ArcClock):
-            super().follow(step_run, procedure)
+            super().follow(step_run)
             return
         if step_run.stage.is_explicit and self.model.waves:
             streams = [curve for flow in self.environment.flows for curve in flow.streams]
@@ -80,7 +80,7 @@ class Driven(Run):
                 what = "EXPLICIT needs the largest speed of the water, which is unknown"
                 message = f"a current in waves follows an amplitude that a program sets: {what}; remove EXPLICIT"
                 raise ModelError(message)
-        self.last, self.procedure, self._told = step_run, procedure, ErrorsTold(self.model, step_run.number)
+        self.last, self._told = step_run, ErrorsTold(self.model, step_run.number)
 
     def advance_to(self, time: float) -> None:
         """To an instant, across the ends of steps; amplitudes that have been set reach their values there.
@@ -160,7 +160,7 @@ class Driven(Run):
             self.enter(number)
             assert self.last is not None
             if opens:
-                self.last.open(self.procedure)
+                self.last.open()
             self.last.sink = sink
         else:
             self.checkpoints.begin(self, number)
@@ -186,7 +186,7 @@ class Driven(Run):
     def _open(self) -> None:
         assert self.last is not None
         self.opening = self.table.copy()
-        self.last.open(self.procedure)
+        self.last.open()
         self.checkpoints.opened(self.last)
 
     def _close(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.errors import EnergyDrift
-from fem.model import Controls, Step
+from fem.model import Controls
 from fem.model.notices import WARNING, warning
 from fem.runs.frames import energy_error_text
 from fem.solve.advice import drift_message
@@ -21,6 +21,7 @@ from fem.solve.clock import Progress
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.estimate import damps_ringing
 from fem.solve.newton.groups import CONTROL, ENERGY, LIMIT, Motion
+from fem.solve.plan import StepPlan
 from fem.solve.step_system import StepSystem
 
 SETTLING = 10
@@ -38,8 +39,8 @@ class EnergyWatch:
 
     changing = ("limit", "has_left", "begin")
 
-    def __init__(self, stage: StepSystem, step: Step) -> None:
-        self.stage, self.step = stage, step
+    def __init__(self, stage: StepSystem, plan: StepPlan) -> None:
+        self.stage, self.plan, step = stage, plan, plan.step
         self.is_off = step.controls.energy_drift is None
         self.fraction = step.controls.energy_drift or Controls().energy_drift or 0.0
         self.limit = self.fraction
@@ -68,7 +69,7 @@ class EnergyWatch:
         error = balance(motion)
         is_damped = self.damps and error < motion.energies[ENERGY.error0]
         if not (self.is_off or is_damped):
-            raise EnergyDrift(drift_message(self.stage, self.step, time, dt, self.text(error - self.begin, motion)))
+            raise EnergyDrift(drift_message(self.stage, self.plan, time, dt, self.text(error - self.begin, motion)))
         self.has_left = True
         motion.energies[ENERGY.error0] = error  # from here on
         if is_damped:
@@ -109,7 +110,7 @@ class EnergyWatch:
         change, exchanged = error - self.begin, float(motion.energies[ENERGY.exchanged])
         taken = float(motion.energies[ENERGY.numerical] - motion.energies[ENERGY.numerical0])
         if self.damps and change < 0.0:
-            integrator, drift = getattr(self.step.procedure, "integrator", ""), change + taken
+            integrator, drift = self.plan.integrator, change + taken
             which = "taken" if drift < 0.0 else "returned"
             also = f" (the work of forces over long increments has {which} another {abs(drift):.3g})"
             return (

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fem.arrays import distinct
-from fem.assembly.cases import Span
 from fem.assembly.environment import next_environment, winches_at
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.linear.choice import SOLVERS
-from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
+from fem.model import Frequency, Model, SteadyState, Step
 from fem.model.notices import of_step, told_of_jump, warning
 from fem.runs.record import NO_WISHES, Event, Requests, Sink, StepStart
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
@@ -24,9 +23,10 @@ from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, clock_of, expected_increments, refuse_endless
 from fem.solve.outcome import acting_of
+from fem.solve.plan import StepPlan, plan_of
 from fem.solve.state import RunState
 from fem.solve.statics.riks import ArcClock, make_arc, settled
-from fem.solve.step_run import Newton, StepRun, stage_of
+from fem.solve.step_run import Newton, Ready, StepRun, ready
 from fem.solve.step_system import StepSystem, loading_at
 
 Made = TypeVar("Made", bound="Run")
@@ -119,61 +119,68 @@ class Run(RunState):
             self._step(number, self.model.steps[number - 1])
 
     def _step(self, number: int, step: Step) -> None:
-        procedure, motion = step.procedure, self.progress.motion
+        self._leave_out(step)
+        plan = plan_of(number, step, self.progress.time)
+        self._surround(plan)
+        if plan.static:
+            self._stop()
+        made = stage, _ = ready(self, plan)
+        self.progress.increment = 0
+        if plan.modes:
+            self._frequency(plan, plan.modes, stage)
+        elif plan.harmonic:
+            self._steady_state(plan, plan.harmonic, stage)
+        else:
+            self._increments(plan, made)
+
+    def _leave_out(self, step: Step) -> None:
+        """What a step begins without, and what is there again from it on."""
         removed = [self.system.elements_of(target) for target in step.removals]
         self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
         if step.shed or step.put:
             names = [mass.name or "" for mass in self.model.nonstructural]
             self.shed = np.isin(names, step.shed) | (self.shed & ~np.isin(names, step.put))
             self.take_out()  # what they had of energy goes and comes as work from outside
-        is_static = not isinstance(procedure, Dynamic)
-        period = procedure.period
-        span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
+
+    def _surround(self, plan: StepPlan) -> None:
+        """What acts in a step."""
+        motion, span, step = self.progress.motion, plan.span, plan.step
         self.before = before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
         if self.environment.winches:
             stands, now = (winches_at(self.system, each, span.start) for each in (before, self.environment))
             if told := told_of_jump(self.model, step, stands, now):
-                self.sink.notice(of_step(number, warning(told)))
+                self.sink.notice(of_step(plan.number, warning(told)))
         self.hold_idle()
-        if isinstance(procedure, Static):
-            self._stop()
-        ready = stage, marcher = stage_of(self, step)
-        self.progress.increment = 0
-        if stage.is_explicit and isinstance(procedure, Dynamic):
-            instant = loading_at(stage, motion, span.start)
-            procedure = marcher.choose(procedure, motion, instant.thermal_end[0], span.start)
-        if isinstance(procedure, Frequency):
-            self._frequency(number, step, procedure, stage)
-            return
-        if isinstance(procedure, SteadyState):
-            self._steady_state(number, step, procedure, stage)
-            self.environment = before
-            return
-        refuse_endless(number, procedure, span.end)
-        riks = procedure.riks if isinstance(procedure, Static) else None
-        expected = None if riks else expected_increments(procedure)
-        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.requests.fields)
+
+    def _increments(self, plan: StepPlan, made: Ready) -> None:
+        """A step through time, or along an arc."""
+        (stage, marcher), motion, start, riks = made, self.progress.motion, plan.span.start, plan.riks
+        if plan.dynamic and stage.is_explicit:
+            instant = loading_at(stage, motion, start)
+            plan = replace(plan, dynamic=marcher.choose(plan.dynamic, motion, instant.thermal_end[0], start))
+        number, step, timed = plan.number, plan.step, plan.timed
+        refuse_endless(number, timed, plan.span.end)
+        expected = None if riks else expected_increments(timed)
+        schedule = Schedule(self.model, number - 1, start, MAX_FIELDS if riks else expected, self.requests.fields)
         instants = self.breaks.instants
-        instants = instants if procedure.direct else distinct(np.concatenate([schedule.instants, instants]))
+        instants = instants if timed.direct else distinct(np.concatenate([schedule.instants, instants]))
         clock: Clock | ArcClock
-        if riks and isinstance(procedure, Static):
-            clock = ArcClock(procedure, step.controls, span.start, make_arc(stage, motion, span, riks))
+        if plan.static and riks:
+            clock = ArcClock(plan.static, step.controls, start, make_arc(stage, motion, plan.span, riks))
         else:
-            clock = clock_of(procedure, step.controls, span.start, instants, stage, motion)
-        if isinstance(procedure, Dynamic) and isinstance(marcher, Newton):
-            watch_snaps(stage, step.controls, procedure)
-        name = "STATIC" if is_static else "DYNAMIC"
-        start = StepStart(
-            number, step.name, name, span.start, period, expected, stage.choice.text, partial(acting_of, stage, step)
-        )
-        self.follow(self.kind(self, step, ready, clock, schedule, start), procedure)
+            clock = clock_of(timed, step.controls, start, instants, stage, motion)
+        if plan.dynamic and isinstance(marcher, Newton):
+            watch_snaps(stage, step.controls, plan.dynamic)
+        name, acting = "STATIC" if plan.static else "DYNAMIC", partial(acting_of, stage, bool(riks))
+        begins = StepStart(number, step.name, name, start, timed.period, expected, stage.choice.text, acting)
+        self.follow(self.kind(self, plan, made, clock, schedule, begins))
         if isinstance(clock, ArcClock):
             self.environment = settled(self.environment, clock.arc)
 
-    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
+    def follow(self, step_run: StepRun) -> None:
         """A step from its start to its end; ``fem/study`` goes through the last one in its own way."""
-        step_run.open(procedure)
+        step_run.open()
         self.checkpoints.opened(step_run)
         try:
             while not step_run.clock.is_finished:
@@ -192,36 +199,38 @@ class Run(RunState):
         motion.v[:] = 0.0
         motion.a[:] = 0.0
 
-    def _begin(self, number: int, step: Step, procedure: str, count: int | None) -> None:
+    def _begin(self, plan: StepPlan, procedure: str, count: int | None) -> None:
         """A step without increments, with the elements that it has removed."""
-        now = self.progress.time
-        self.sink.begin(StepStart(number, step.name, procedure, now, 0.0, count))
+        number, now = plan.number, plan.span.start
+        self.sink.begin(StepStart(number, plan.step.name, procedure, now, 0.0, count))
         for label, lost in self.fallen:
             self.sink.event(Event(number, 0, now, label, "break", lost))
 
-    def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
+    def _frequency(self, plan: StepPlan, procedure: Frequency, stage: StepSystem) -> None:
         from fem.solve.frequencies import find_modes
 
-        motion, now = self.progress.motion, self.progress.time
-        self._begin(number, step, "FREQUENCY", None)
+        number, motion, now = plan.number, self.progress.motion, plan.span.start
+        self._begin(plan, "FREQUENCY", None)
         modes, notice = find_modes(stage, motion, loading_at(stage, motion, now), procedure.modes, number, now)
         if notice:
             self.sink.notice(of_step(number, notice))
         self.sink.modes(modes)
 
-    def _steady_state(self, number: int, step: Step, procedure: SteadyState, stage: StepSystem) -> None:
+    def _steady_state(self, plan: StepPlan, procedure: SteadyState, stage: StepSystem) -> None:
+        """Which leaves what acts as it was."""
         from fem.solve.harmonic.responses import acting_in, responses
 
-        motion, now = self.progress.motion, self.progress.time
+        number, motion, now = plan.number, self.progress.motion, plan.span.start
         # here curves are functions of the frequency
         system = replace(self.system, model=replace(self.model, driven={}))
-        acting = acting_in(system, step, self.environment, motion.u, now)
+        acting = acting_in(system, plan.step, self.environment, motion.u, now)
         nodes, elements = harmonic_items(self.model, number - 1, self.requests.record_all)
         count = None if procedure.parted else len(procedure.frequencies())
-        self._begin(number, step, "STEADY STATE DYNAMICS", count)
+        self._begin(plan, "STEADY STATE DYNAMICS", count)
 
         def say(text: str) -> None:
             self.sink.notice(of_step(number, text))
 
         for response in responses(stage, motion, acting, procedure, (number, nodes, elements), say):
             self.sink.response(response)
+        self.environment = self.before

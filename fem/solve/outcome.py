@@ -13,7 +13,6 @@ from fem.assembly.environment import Environment
 from fem.assembly.system import MASS_FAMILY, SPRING_FAMILY
 from fem.forces import bar
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
-from fem.model import Static, Step
 from fem.model.curves import Live, Ramp, evaluate
 from fem.model.notices import warning
 from fem.model.quantities import CONCENTRATED
@@ -158,14 +157,14 @@ def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
     return warning(f"{text}: all cables are slack") if is_cable.any() else text
 
 
-def acting_of(stage: StepSystem, step: Step) -> Acting:
-    """What acts in a step, bars apart."""
+def acting_of(stage: StepSystem, scales: bool) -> Acting:
+    """What acts in a step, bars apart. scales: its loads go by a load factor"""
     system, environment = stage.system, stage.environment
     springs, model = system.springs, system.model
     elements = np.flatnonzero(system.family[:, 0] == SPRING_FAMILY)
     obstacles = {
         "the forces of *EQUATION and *MPC are in no table": system.equations or model.links,
-        "RIKS scales the loads": isinstance(step.procedure, Static) and step.procedure.riks,
+        "RIKS scales the loads": scales,
         "the forces of planes are in no table": model.planes,
         "the forces of winches and pulleys are in no table": model.runs,
         "the forces of water and wind are in no table": environment.flows,

@@ -34,7 +34,6 @@ from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import COUNT, STIFFNESS
 from fem.linear.inertia import Spectrum
-from fem.model import Static
 from fem.model.curves import evaluate
 from fem.model.notices import warning
 from fem.runs.record import Event
@@ -101,10 +100,9 @@ class Critical(NamedTuple):
 
 def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
     """Who watches the path of a step; None where it cannot lose its stability, or that has no meaning."""
-    stage, procedure = step.stage, step.step.procedure
-    if has_ropes or not isinstance(procedure, Static) or procedure.creeps or not step.step.nlgeom:
+    if has_ropes or not step.plan.has_path or step.system.model.corners:
         return None
-    if step.system.model.corners or not (len(step.arc.last) or may_lose(stage)):
+    if not (step.plan.riks or may_lose(step.stage)):
         return None
     return PathWatch(step)
 
@@ -159,7 +157,7 @@ class PathWatch:
             self.most = done // 2
             self._put(before)
             return False
-        found: list[Critical] | None = []
+        points: list[Critical] = []
         if not self.is_there:
             self.negative, self.is_there = self._count(after.time), True
         elif done > 1:
@@ -169,8 +167,9 @@ class PathWatch:
             if found is None:
                 self._put(before)
                 return False
+            points = found
         self._put(after)
-        self._tell(found)
+        self._tell(points)
         return True
 
     def _is_steady(self, before: Place, chunk: Loading, done: int) -> bool:

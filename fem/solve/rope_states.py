@@ -12,8 +12,7 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.bar import BASE, FRICTION, INV_LENGTH, MINUS, PLUS, Bars, blocks_of, whole
 from fem.forces.laws import BEYOND, BILINEAR, LEG, LINEAR, RIGID
-from fem.model import Controls, Dynamic, Static
-from fem.model.steps import Procedure
+from fem.model import Controls
 from fem.solve.newton.gaps import gaps
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.schemes import Scheme
@@ -79,13 +78,11 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     return bars._replace(kinds=kinds, blocks=blocks_of(kinds, bars.constants), rods=rods)
 
 
-def refuse_ropes(system: System, ropes: Ints, procedure: Procedure, scheme: Scheme) -> None:
-    """ModelError where the procedure cannot have ropes, or where bars beside ropes are too long to reckon with."""
-    what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
-    if isinstance(procedure, Dynamic) and not scheme.is_recursion:
-        what = "EXPLICIT" if scheme.is_explicit else procedure.integrator
+def refuse_ropes(system: System, ropes: Ints, what: str, is_dynamic: bool) -> None:
+    """ModelError where a step cannot have ropes, or where bars beside ropes are too long to reckon with.
+    what: the step goes by that knows none; nothing where it knows them"""
     over = np.flatnonzero(system.bars.kinds[:, 0] == LEG)
-    if len(over) and isinstance(procedure, Dynamic) and what:
+    if len(over) and is_dynamic and what:
         raise ModelError(
             f"{system.name_bar(int(over[0]))} is an inextensible rope over a pulley, which {what} does not support: "
             "use an implicit integrator, or *ELASTIC"

@@ -34,6 +34,7 @@ from fem.solve.newton.arc import no_arc
 from fem.solve.newton.groups import CONTROL, ENERGY, FILTER, NEED_SOLVE, Loading, Motion, Record, Ropes
 from fem.solve.newton.iterate import forcing_of
 from fem.solve.newton.march import march
+from fem.solve.plan import StepPlan
 from fem.solve.refill import Refill
 from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock
@@ -214,9 +215,9 @@ class StepState:
     go_on: Callable[..., int] = march
 
     def __init__(
-        self, run: RunState, step: Step, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
+        self, run: RunState, plan: StepPlan, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
     ) -> None:
-        self.whole, self.number, self.step = run, start.step, step
+        self.whole, self.plan, self.number, self.step = run, plan, plan.number, plan.step
         self.clock, self.schedule, self.start = clock, schedule, start
         self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
         self.sink, self.progress = run.sink, run.progress

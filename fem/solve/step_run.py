@@ -15,7 +15,6 @@ from fem.compiled.interpreted import work
 from fem.errors import ModelError, NoConvergence, OutOfIncrements, listed
 from fem.forces.families import as_they_rest
 from fem.linear.choice import BICGSTAB, CG
-from fem.model import Dynamic, Frequency, Perturbation, Static, Step
 from fem.model.notices import coarse_swing, of_step, warning
 from fem.model.steps import MOST_INCREMENTS
 from fem.model.taut_starts import told_of_starts
@@ -40,10 +39,11 @@ from fem.solve.newton.groups import (
     Record,
 )
 from fem.solve.paths import may_lose, path_of
+from fem.solve.plan import StepPlan
 from fem.solve.ranges import FARTHEST, told_of_ranges
 from fem.solve.refill import refill_of
 from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
-from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
+from fem.solve.schemes import energy_momentum
 from fem.solve.state import HANDED_ON, SINGULAR, Marcher, RunState, StepState, copied, names_in, put_back
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.mechanisms import careful_nodes, hold_unrestrained, instability_notice, refuse_mechanism
@@ -124,34 +124,29 @@ Ready: TypeAlias = tuple[StepSystem, Marcher]
 """A step made ready, and what takes it through its increments."""
 
 
-def stage_of(run: RunState, step: Step) -> Ready:
+def ready(run: RunState, plan: StepPlan) -> Ready:
     """A step made ready with what is left of the model, and what takes it through its increments."""
-    procedure, motion = step.procedure, run.progress.motion
-    scheme = equilibrium()
-    if isinstance(procedure, Dynamic):
-        scheme = SCHEMES[procedure.integrator](procedure)
+    step, motion, scheme = plan.step, run.progress.motion, plan.scheme
     system, bars, ropes = run.system, run.bars_of(step), rope_states.ropes_of(run.system)
-    if isinstance(procedure, Dynamic) and scheme.march and not procedure.direct:
-        raise ModelError(f"{procedure.integrator} has a march of its own, with equal increments: use *DYNAMIC, DIRECT")
-    rope_states.refuse_ropes(system, ropes, procedure, scheme)
+    rope_states.refuse_ropes(system, ropes, plan.without_ropes, bool(plan.dynamic))
     steps_over = rope_states.steps_over_impacts(step.controls, scheme, bars, ropes)
     if steps_over:
         scheme = energy_momentum()
         system = replace(system, bars=rope_states.without_pulls(system.bars, ropes))
         bars = rope_states.without_pulls(bars, ropes)
-    if isinstance(procedure, Perturbation):
+    if plan.modes or plan.harmonic:
         bars = rope_states.as_they_are(bars, ropes, motion.u)
         families = as_they_rest(system.families, motion.u, motion.state)
         system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u), families=families)
     acting = run.environment
-    if isinstance(procedure, Frequency):  # whose added mass is that of *D ADDED MASS alone
+    if plan.modes:  # whose added mass is that of *D ADDED MASS alone
         acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))
     stage = prepare(system, acting, bars, scheme, step.controls, run.requests.solver)
     marcher: Marcher = scheme.march(stage) if scheme.march else Newton()
-    if steps_over and isinstance(procedure, Dynamic):
+    if steps_over:
         from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
 
-        marcher = Moreau(stage, ropes, rope_states.stepping_notice(step.controls, procedure.integrator, len(ropes)))
+        marcher = Moreau(stage, ropes, rope_states.stepping_notice(step.controls, plan.integrator, len(ropes)))
     if stage.is_explicit:
         from fem.solve.explicit.driver import Explicit
 
@@ -172,13 +167,13 @@ class StepRun(StepState):
     path: PathWatch | None = None
 
     def __init__(
-        self, run: RunState, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
+        self, run: RunState, plan: StepPlan, made: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
     ) -> None:
-        super().__init__(run, step, clock, schedule, start)
-        self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
+        super().__init__(run, plan, clock, schedule, start)
+        self.most = plan.step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
         self.has_jumped, self.spent = False, work.spent
-        self.watch, self.momenta = EnergyWatch(ready[0], step), MomentumWatch()
-        self.take(*ready)
+        self.watch, self.momenta = EnergyWatch(made[0], plan), MomentumWatch()
+        self.take(*made)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
         """What the step continues with."""
@@ -197,21 +192,21 @@ class StepRun(StepState):
         self.watched = self.events or self.active
         self.at_start = marcher.rope_start(self) or self.events
 
-    def open(self, procedure: Static | Dynamic) -> None:
+    def open(self) -> None:
         """Initialise the step: a consistent state, and the first row of output."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION uses velocities, which a static step does not have: it has no effect here")
         start.start_dependents(stage, motion.u, "displacement")
         carried, is_first = motion.u.copy(), not self.whole.has_started
-        stage, instant = self.settle(procedure, now, is_first)
-        if isinstance(procedure, Dynamic):
-            self.notify(advice.snap_notice(stage, procedure, self.clock.dt))
-            self.notify(warning(coarse_swing(self.system.model, procedure)))
+        stage, instant = self.settle(self.plan, now, is_first)
+        if dynamic := self.plan.dynamic:
+            self.notify(advice.snap_notice(stage, dynamic, self.clock.dt))
+            self.notify(warning(coarse_swing(self.system.model, dynamic)))
             self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
             self.notify(advice.pace_notice(self.clock))
         jumped = motion.u.copy()
-        goes_on = self.whole.lags and isinstance(procedure, Dynamic) and not procedure.initial_acceleration
+        goes_on = self.whole.lags and self.plan.keeps_acceleration
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried), goes_on)
         self.whole.lags = stage.coefficients.lags
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
@@ -239,7 +234,7 @@ class StepRun(StepState):
 
     def close(self, error: BaseException | None = None) -> None:
         """What is said at the end, and what is kept where the step cannot go on."""
-        if error is None and isinstance(self.step.procedure, Static):
+        if error is None and self.clock.is_static:
             self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
             self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
         self._tell_ranges()
@@ -257,14 +252,14 @@ class StepRun(StepState):
                 self.whole.told += (at,)
                 self.notify(warning(text))
 
-    def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
+    def settle(self, plan: StepPlan, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
         """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
         motion, before, jumps = self.progress.motion, self.progress.motion.v.copy(), False
         largest = float(np.linalg.norm(motion.force.reshape(-1, 3), axis=1).max(initial=0.0))
         if self.active:
             self.active.start(motion, now)
-        stage = self.stage
-        if isinstance(procedure, Dynamic):
+        stage, dynamic = self.stage, plan.dynamic
+        if dynamic:
             if self.at_start:
                 self.at_start.hold(motion, now)
             has_ropes = len(rope_states.ropes_of(self.system)) > 0
@@ -278,11 +273,11 @@ class StepRun(StepState):
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
-        if isinstance(procedure, Dynamic) and not before.any():
+        if dynamic and not before.any():
             acting = self.whole.before, stage.environment
             for jump in sudden(self.system, *acting, now, motion.u, largest, is_first):
                 self.notify(warning(jump.text) if jump.is_large else jump.text)
-        if isinstance(procedure, Dynamic) and (jumps or len(stage.bars.rods)):
+        if dynamic and (jumps or len(stage.bars.rods)):
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, rope_states.ropes_of(self.system))
             if not self.events:  # which have made them consistent
@@ -304,8 +299,8 @@ class StepRun(StepState):
         self.marcher.refuse(held, motion)
         if self.at_start:
             stage = self.at_start.begin(stage, motion, instant)
-        if isinstance(procedure, Dynamic):
-            self.notify(start.initial_acceleration(stage, motion, held, procedure))
+        if dynamic:
+            self.notify(start.initial_acceleration(stage, motion, held, dynamic))
         return stage, instant
 
     # Chunks
@@ -341,9 +336,9 @@ class StepRun(StepState):
             else:
                 reason = self.marcher.march(self, control, chunk, kept)
             spent = wall.perf_counter() - began
-            reached = int(control[CONTROL.increment])
-            if self.path and before and reached and not self.path.passes(before, chunk, reached):
-                if reached == 1:
+            count = int(control[CONTROL.increment])
+            if self.path and before and count and not self.path.passes(before, chunk, count):
+                if count == 1:
                     self._note_cutback()
                 return
         times, steps, done = chunk.time, chunk.dt, int(control[CONTROL.increment])
@@ -539,16 +534,13 @@ class StepRun(StepState):
 
     def rebuild(self) -> None:
         """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""
-        motion, limits, procedure = self.progress.motion, self.stage.limits, self.step.procedure
-        assert isinstance(procedure, (Static, Dynamic))
-        self.take(*stage_of(self.whole, self.step))
+        motion, limits = self.progress.motion, self.stage.limits
+        self.take(*ready(self.whole, self.plan))
         self.stage.limits[:] = limits
         if isinstance(self.clock, ErrorClock):
             self.clock.limits = self.stage.limits
-        if isinstance(procedure, Dynamic) and not procedure.initial_acceleration:
-            procedure = replace(procedure, initial_acceleration=True, singular_mass="WARNING")
         books, origin, memory = motion.energies[ENERGY.error0 :].copy(), motion.origin.copy(), motion.memory.copy()
-        stage, instant = self.settle(procedure, self.progress.time, is_first=False)
+        stage, instant = self.settle(self.plan.going_on(), self.progress.time, is_first=False)
         start.open_energies(stage, motion, instant, is_first=False)
         motion.energies[ENERGY.error0 :], motion.origin[:TAKES_PART] = books, origin[:TAKES_PART]
         motion.memory[MEMORY.extent : MEMORY.last_dt] = memory[MEMORY.extent : MEMORY.last_dt]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fem.errors import CommandError
-from fem.model import Controls, Dynamic, Model, Static
+from fem.model import Controls, Dynamic, Model
 from fem.runs.record import Requests, Sink
 from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
@@ -26,15 +26,15 @@ class Trajectory(Run):
         self.kind = kind
         self.run()
 
-    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
+    def follow(self, step_run: StepRun) -> None:
         """Run the step, or keep the last one for later."""
         if step_run.number < len(self.model.steps):
-            super().follow(step_run, procedure)
+            super().follow(step_run)
         else:
-            self.last, self.procedure = step_run, procedure
+            self.last = step_run
 
     def open(self) -> None:
-        self.last.open(self.procedure)
+        self.last.open()
 
 
 def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:

@@ -17,7 +17,7 @@ CHAIN = explicit_chain(40, 1e-4, 0.1, young=1e4)
 
 def march(step_run):
     """Through the whole step."""
-    step_run.open(step_run.step.procedure)
+    step_run.open()
     while not step_run.clock.is_finished:
         step_run.advance()
 

@@ -116,7 +116,7 @@ def test_every_card_procedure_scheme_and_family_has_a_deck() -> None:
         cards |= {squeezed(name) for name in re.findall(r"(?m)^\*([A-Za-z ]+)", deck)}
         model = fem.parse_deck(deck)
         procedures |= {type(step.procedure) for step in model.steps}
-        schemes |= {getattr(step.procedure, "integrator", "NEWMARK") for step in model.steps}
+        schemes |= {getattr(step.procedure, "integrator", "") or "NEWMARK" for step in model.steps}
         families |= {family.name for family, _ in acting(assemble(model).families)}
     assert [name for name in KEYWORDS if name not in TEXT and squeezed(name) not in cards] == []
     assert procedures == set(get_args(Procedure))

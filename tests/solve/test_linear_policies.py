@@ -27,7 +27,7 @@ def step_run_of(text: str, solver: str = "AUTO") -> StepRun:
     """A step ready to go."""
 
     class Held(Run):
-        def follow(self, step_run, procedure):
+        def follow(self, step_run):
             self.step_run = step_run
 
     run = Held(fem.parse_deck(text), SilentSink(), Requests(solver, fields=False))

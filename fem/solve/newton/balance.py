@@ -299,7 +299,8 @@ def close_increment(
     motion.memory[MEMORY.onset] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
     held: float = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
-    return held - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
+    error: float = held - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
+    return error
 
 
 @called_kernel
