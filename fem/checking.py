@@ -28,7 +28,7 @@ from fem.model.materials import snap_time
 from fem.model.mesh import BARS
 from fem.model.notices import held_dofs, held_nodes
 from fem.model.quantities import in_newtons
-from fem.model.steps import Dynamic, Frequency, Perturbation, Static, SteadyState, Step
+from fem.model.steps import Dynamic, Step
 from fem.model.surroundings import current_at, wave_numbers
 from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
@@ -431,23 +431,24 @@ def describe(model: Model, bars: Bars) -> list[str]:
 
 def describe_step(number: int, step: Step, bars: Bars) -> str:
     """One line: procedure, increments, and the increment against the stiffest bar."""
-    name, procedure = f"{number}" + (f" {step.name}" if step.name else ""), step.procedure
+    name = f"{number}" + (f" {step.name}" if step.name else "")
     geometry = "NLGEOM" if step.nlgeom else "geometrically linear"
-    if isinstance(procedure, Frequency):
-        return f"{name}: FREQUENCY, {procedure.modes} modes, {geometry}"
-    if isinstance(procedure, SteadyState):
-        found = procedure.frequencies()
-        how = f"{procedure.modes} modes" if procedure.modes else "DIRECT"
-        count = f"{len(found)} frequencies" + (" and more between modes," if procedure.parted else "")
+    if step.modes:
+        return f"{name}: FREQUENCY, {step.modes.modes} modes, {geometry}"
+    if response := step.harmonic:
+        found = response.frequencies()
+        how = f"{response.modes} modes" if response.modes else "DIRECT"
+        count = f"{len(found)} frequencies" + (" and more between modes," if response.parted else "")
         return f"{name}: STEADY STATE DYNAMICS, {how}, {count} from {found[0]:g} to {found[-1]:g}, {geometry}"
-    kind = "STATIC" if isinstance(procedure, Static) else f"DYNAMIC {procedure.integrator}"
+    procedure = step.timed
+    kind = f"DYNAMIC {procedure.integrator}" if step.dynamic else "STATIC"
     control = "equal" if procedure.direct else "automatic"
     number_of = f"{procedure.period / procedure.dt:.6g}" if procedure.dt > 0 else ""
     count = f"{number_of} {control} increment{'s' * (number_of != '1')}".lstrip()
     dt = f"{procedure.dt:g}" if procedure.dt > 0 else "0.9 of the critical one"
     text = f"{name}: {kind}, dt {dt}, period {procedure.period:g}, {count}, {geometry}"
     stiffest = stiffest_bar(bars)
-    if isinstance(procedure, Dynamic) and stiffest is not None and procedure.dt > 0:
+    if step.dynamic and stiffest is not None and procedure.dt > 0:
         text += f"; dt is {procedure.dt / bars.period[stiffest]:.3g} periods of the stiffest bar"
     return text
 
@@ -540,7 +541,7 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     if not model.steps:
         return ["no *STEP: nothing will be solved"]
     is_strained = model.initial_conditions or model.rest_lengths
-    if is_strained or all(isinstance(step.procedure, Frequency) for step in model.steps):
+    if is_strained or all(step.modes for step in model.steps):
         return []
     for step in model.steps:
         moving = [each for each in (*step.boundaries, *step.rotations) if each.value or each.amplitude]
@@ -555,12 +556,13 @@ def increments(model: Model, bars: Bars) -> list[str]:
     found, stiffest, snapping = [], stiffest_bar(bars), first_to_snap(bars)
     light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & np.isfinite(bars.rebound))
     for number, step in enumerate(model.steps, start=1):
-        procedure, where = step.procedure, f"step {number}"
-        if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
-            found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
+        procedure, where = step.dynamic, f"step {number}"
+        if not step.small_motion and step.timed.dt > step.timed.period:
+            dt, period = step.timed.dt, step.timed.period
+            found.append(f"{where}: the first increment {dt:g} is longer than the step {period:g}")
         texts = notices.coarse_swing(model, procedure), told_of_starts(model) if number == 1 else ""
         found += [f"{where}: {text}" for text in texts if text]
-        if not isinstance(procedure, Dynamic):
+        if not procedure:
             continue
         if light.size and procedure.dt > bars.rebound[light].min():
             shortest = int(light[bars.rebound[light].argmin()])
@@ -592,7 +594,7 @@ def jumps(model: Model, bars: Bars) -> list[str]:
     place = np.zeros((len(mesh.node_labels), 3))
     for number, step in enumerate(model.steps, start=1):
         period = step.procedure.period
-        for given in () if isinstance(step.procedure, Perturbation) else step.boundaries:
+        for given in () if step.small_motion else step.boundaries:
             if given.kind != "DISPLACEMENT":
                 continue
             first = last = given.value
@@ -602,7 +604,7 @@ def jumps(model: Model, bars: Bars) -> list[str]:
                 first, last = given.value * evaluate(curve, np.array([begin, begin + period]))
             nodes, axis = mesh.nodes_of(given.target), given.dof - 1
             off = nodes[np.abs(first - place[nodes, axis]) > NO_JUMP * (abs(first) + np.abs(place[nodes, axis]))]
-            if off.size and isinstance(step.procedure, Dynamic):
+            if off.size and step.dynamic:
                 moved = np.where(np.isin(np.arange(len(place)), off), first - place[:, axis], 0.0)[bars.connectivity]
                 cosine = np.diff(mesh.coordinates[bars.connectivity, axis]) / distances(mesh)[bars.elements, None]
                 force = float(np.nanmax(bars.stiffness * np.abs(np.diff(moved) * cosine)[:, 0], initial=0.0))
@@ -627,10 +629,10 @@ def sudden_starts(model: Model, bars: Bars) -> list[str]:
     found, begin, (u, v) = list[str](), 0.0, system.initial_motion
     before, is_at_rest, nothing = first_environment(system, u), not v.any(), np.zeros(system.size)
     for number, step in enumerate(model.steps if model.earlier is None else (), start=1):
-        end, procedure = begin + step.procedure.period, step.procedure
+        end = begin + step.procedure.period
         span = Span(begin, end, step.ramps and end > begin)
         now = next_environment(system, before, step.still, span, u, nothing, nothing)
-        if isinstance(procedure, Dynamic) and is_at_rest:
+        if step.dynamic and is_at_rest:
             started = sudden(system, before, now, begin, u, 0.0, number == 1)
             found += [f"step {number}: {jump.text}" for jump in started]
             dofs, moved = (
@@ -641,11 +643,11 @@ def sudden_starts(model: Model, bars: Bars) -> list[str]:
             if (pulled := pull(system, moved, u))[1] > 0.0:
                 force = in_newtons(pulled[1], model)
                 found.append(f"step {number}: a rigid body jumps at its start: T of element {pulled[0]} by {force}")
-        if not isinstance(procedure, Perturbation):
+        if not step.small_motion:
             (dofs,) = now.supports.supported.nonzero()
             u = u.copy()
             u[dofs] = now.supports.motion(dofs, np.array([end]))[0][0]
-            before, is_at_rest = now, isinstance(procedure, Static)
+            before, is_at_rest = now, bool(step.static)
         begin = end
     return found
 
@@ -665,7 +667,7 @@ def geometry(model: Model, bars: Bars) -> list[str]:
 
 def floating_across(model: Model, bars: Bars) -> list[str]:
     """Straight, unstressed, unsupported across: a first static step finds no stiffness there."""
-    slack_ok = not model.steps or not isinstance(model.steps[0].procedure, Static) or model.steps[0].fluid_loads
+    slack_ok = not model.steps or not model.steps[0].static or model.steps[0].fluid_loads
     stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
     if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
         return []
@@ -707,8 +709,8 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
 
 def massless_nodes(model: Model, bars: Bars) -> list[str]:
     """Free nodes without mass: the accelerations a dynamic step starts from cannot be found."""
-    dynamic = [step.procedure for step in model.steps if isinstance(step.procedure, Dynamic)]
-    if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in dynamic):
+    moves = (step.dynamic for step in model.steps if step.dynamic)
+    if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in moves):
         return []
     mesh = model.mesh
     massless, (legs, owner), ropes = np.zeros(len(mesh.node_labels), bool), mesh.legs, collect_ropes(model)

@@ -22,7 +22,7 @@ from fem.arrays import Say
 from fem.deck import read_model
 from fem.driven import Stepper
 from fem.errors import CommandError, FemError, lacks, unknown
-from fem.model import Dynamic, Model
+from fem.model import Model
 from fem.model.named import WORDS, labels_of, number_named
 from fem.runs.own import check_file
 
@@ -117,7 +117,7 @@ def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequ
     users = {key: float(each.points[0, 1]) for key, each in model.amplitudes.items() if each.definition == "USER"}
     if missing := [one for one in inputs if one.upper() not in users]:
         raise CommandError(str(unknown("amplitude with DEFINITION=USER", missing[0], users)))
-    if model.earlier or not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
+    if model.earlier or not model.steps or not model.steps[-1].dynamic:
         raise CommandError("a unit needs a deck whose last step is *DYNAMIC, without *RESTART, READ")
     for output in outputs:
         read_as(model, output)
@@ -127,7 +127,7 @@ def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequ
     names = [*chosen, *model.parameters, *outputs]
     if twice := sorted({one for one in names if names.count(one) > 1}):
         raise CommandError(f"{twice[0]} would be two variables of the unit: rename one, or leave one out")
-    step = model.steps[-1].procedure
+    step = model.steps[-1].timed
     return {
         "name": name, "heading": " ".join(model.heading).strip(), "deck": Path(model.source).name, "inputs": chosen,
         "parameters": model.parameters, "outputs": list(outputs), "period": step.period, "dt": step.dt,

@@ -284,8 +284,8 @@ def frequencies(
     [0.599, 1.376, 2.158]
     """
     model = read_model(deck, parameters)
-    at_rest = list(takewhile(lambda step: isinstance(step.procedure, Static), model.steps))
-    asked = [step.procedure.modes for step in model.steps if isinstance(step.procedure, Frequency)]
+    at_rest = list(takewhile(lambda step: step.static, model.steps))
+    asked = [step.modes.modes for step in model.steps if step.modes]
     count = modes if modes is not None else (*asked, 10)[0]
     if count < 1:
         raise CommandError(f"{count} modes; expected 1 or more")

@@ -19,7 +19,7 @@ from fem.compiled.interpreted import Job, rehearsal
 from fem.compiled.workers import build_all
 from fem.deck import parse_deck, read_model
 from fem.files import turn
-from fem.model import Dynamic, Model, SteadyState
+from fem.model import Model
 from fem.runs.console import say
 from fem.runs.digits import NUMBER, lines
 from fem.runs.record import Requests, SilentSink
@@ -120,12 +120,11 @@ def shortened(model: Model) -> Model:
     """
     steps = []
     for step in model.steps:
-        procedure = step.procedure
-        if isinstance(procedure, Dynamic):
-            dt = procedure.dt if procedure.direct else procedure.dt / 64.0
-            procedure = replace(procedure, dt=dt, period=min(procedure.period, 2.0 * dt))
-        if not isinstance(procedure, SteadyState):
-            steps.append(replace(step, procedure=procedure))
+        if dynamic := step.dynamic:
+            dt = dynamic.dt if dynamic.direct else dynamic.dt / 64.0
+            step = replace(step, procedure=replace(dynamic, dt=dt, period=min(dynamic.period, 2.0 * dt)))
+        if not step.harmonic:
+            steps.append(step)
     return replace(model, steps=tuple(steps))
 
 

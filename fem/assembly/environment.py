@@ -17,7 +17,7 @@ from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.forces.moments import couples
-from fem.model import Dynamic, Expansion, FluidLoad, Static, Step
+from fem.model import Expansion, FluidLoad, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 from fem.model.facts import growth_of
 
@@ -183,7 +183,7 @@ def next_environment(
         flows,
         _winches(system, before, step, span),
         _kept_tensions(system, step, span),
-        isinstance(step.procedure, Static) and step.procedure.creeps,
+        bool(step.static and step.static.creeps),
         sea_from,
         gusts_from,
     )
@@ -199,7 +199,7 @@ def ramps_begin(
     """Total times at which ramps of waves and of gusts begin: with the first dynamic step in which they act, on bars or
     on a vessel; waves that act on nothing in any step rise with the first dynamic one."""
     sea_from, gusts_from, model = before.sea_from, before.gusts_from, system.model
-    if isinstance(step.procedure, Dynamic) and (model.waves or model.wind):
+    if step.dynamic and (model.waves or model.wind):
         kinds = {flow.load.kind for flow in flows}
         moves = any(body.rao for body in model.bodies) or not model.reach.flows.keys() & set(WATER)
         if moves or kinds.intersection(WATER):

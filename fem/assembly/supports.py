@@ -22,7 +22,7 @@ from fem.assembly.bodies import Body
 from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.model import Boundary, Dynamic, Model, Step
+from fem.model import Boundary, Model, Step
 from fem.model.curves import Constant, Curve, Ramp, derivatives, evaluate
 from fem.model.free_bodies import components_that_hold
 
@@ -196,7 +196,7 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
         if order > 0:
             base[dofs], rate[dofs] = u[dofs], v[dofs]
         groups.append((order, carried(curve, span)))
-    at_sea = isinstance(step.procedure, Dynamic)
+    at_sea = bool(step.dynamic)
     old = Supports(before.group, base, rate, before.value, tuple(groups), span.start, before.bodies, at_sea)
     return _apply(system, old, (*step.boundaries, *step.rotations), span, u, v)
 

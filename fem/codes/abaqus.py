@@ -65,8 +65,8 @@ def translated(card: list[str], model: Model, writing: Writing) -> list[str]:
     if keyword == "*SOLID SECTION":
         return [re.sub(r", (MASS|STRAIN)=[A-Z ]+", "", head), *lines]
     if keyword == "*DYNAMIC":
-        procedure = model.steps[int(place)].procedure
-        assert isinstance(procedure, Dynamic)
+        procedure = model.steps[int(place)].dynamic
+        assert procedure is not None
         return [dynamic_line(procedure, writing), *lines]
     if keyword == "*CONTROLS" and "RESET" in head:
         limit = model.steps[int(place)].controls.residual_relative

@@ -30,7 +30,7 @@ from fem.codes.twin import printed
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
 from fem.files import lines_of, replace_file
-from fem.model import Dynamic, Model, Step
+from fem.model import Model, Step
 from fem.model.named import names_of
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
@@ -193,7 +193,7 @@ def compare(
         answers.append(answer)
         values[code] = answer.at(names, time)
         its_bars[code] = np.full_like(ours, np.nan)
-        if error_bars and answer.status == "done" and any(isinstance(step.procedure, Dynamic) for step in model.steps):
+        if error_bars and answer.status == "done" and any(step.dynamic for step in model.steps):
             finer = answer_of(code, halved(model), interpreter, time_limit).at(names, time)
             its_bars[code] = RICHARDSON * np.abs(finer - values[code])
     from fem.model.quantities import says_si
@@ -216,9 +216,9 @@ def halved(model: Model) -> Model:
     """The same with half of each increment, and rows at the same instants."""
     steps = list[Step]()
     for step in model.steps:
-        if isinstance(step.procedure, Dynamic):
+        if step.dynamic:
             outputs = tuple(replace(each, every=2 * each.every) for each in step.outputs)
-            step = replace(step, procedure=replace(step.procedure, dt=0.5 * step.procedure.dt), outputs=outputs)
+            step = replace(step, procedure=replace(step.dynamic, dt=0.5 * step.dynamic.dt), outputs=outputs)
         steps.append(step)
     return replace(model, steps=tuple(steps))
 

@@ -18,7 +18,7 @@ from fem.assembly.system import System, assemble
 from fem.codes.export import Writing
 from fem.forces import bar
 from fem.forces.laws import TABLE
-from fem.model import Dynamic, Model, Static, outputs_in_force
+from fem.model import Dynamic, Model, outputs_in_force
 from fem.model.curves import Constant, Curve, Follow, Ramp, evaluate
 from fem.model.facts import distances
 from fem.model.mesh import AXIAL
@@ -229,8 +229,7 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
     model = writing.model
     environment, start, found = first_environment(system, u), 0.0, list[Stage]()
     for number, step in enumerate(model.steps):
-        procedure = step.procedure
-        assert isinstance(procedure, Static | Dynamic)
+        procedure, dynamic = step.timed, step.dynamic
         span, before = Span(start, start + procedure.period, step.ramps), environment.supports
         environment = next_environment(system, environment, step, span, u, v, np.zeros(system.size))
         supports = environment.supports
@@ -240,7 +239,6 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
             message = "what a support that begins or ends in this step has to do is known after a run only"
             writing.refuse("BOUNDARY", "", message, "support the node in all steps, or release it in a *DYNAMIC step")
             return ()
-        dynamic = procedure if isinstance(procedure, Dynamic) else None
         dt = min(procedure.dt, procedure.period)
         if dynamic and not dynamic.direct:
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")

@@ -21,7 +21,7 @@ from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
 from fem.lines.resting import Bottom, lay
-from fem.model import BarSection, DistributedLoad, FluidLoad, InitialCondition, Material, PointMass, RestLength, Static
+from fem.model import BarSection, DistributedLoad, FluidLoad, InitialCondition, Material, PointMass, RestLength
 from fem.model.facts import carried_by, grown_at
 from fem.model.mesh import BARS
 
@@ -211,7 +211,7 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
             raise card.mistake("FRICTION=YES, but the line lies on seabeds with different friction")
         if one.axial == 0.0:
             raise card.mistake("FRICTION=YES, but its *SEABED has no friction along the line")
-        if draft.steps and isinstance(draft.steps[0].procedure, Static) and not one.rubs_in_statics:
+        if draft.steps and draft.steps[0].static and not one.rubs_in_statics:
             what = "friction of *SEABED acts in static steps with FRICTION=ALL only"
             draft.notice(f"{what}: step 1 releases the line laid with FRICTION=YES")
         bottom, slip = bottom._replace(friction=one.axial), one.slip
@@ -474,6 +474,6 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
             "not unique, so it is laid without friction; *SEABED, FRICTION=ALL holds it in later static steps"
         )
     step = draft.steps[0] if draft.steps else None
-    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and step is draft.first_step:
+    if step and step.static and step.amplitude != "STEP" and step is draft.first_step:
         what = "lines are laid under their full weight, which step 1 applies as a ramp"
         draft.notice(f"{what}: use *STEP, AMPLITUDE=STEP")

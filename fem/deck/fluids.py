@@ -21,7 +21,7 @@ from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, n
 from fem.deck.source import Mistake, listing
 from fem.deck.table import NEEDED, Line, Parameters, Value, keyword, keyword_line
 from fem.deck.waves import LARGEST_SEED, check_waves, direction, interval, is_unit
-from fem.model import DragLaw, FluidLoad, Frequency, MarineGrowth, Mesh, Water, Wind
+from fem.model import DragLaw, FluidLoad, MarineGrowth, Mesh, Water, Wind
 from fem.model.gusts import SPECTRA, Gusts, Velocities
 from fem.model.mesh import BARS
 from fem.model.notices import warning
@@ -188,7 +188,7 @@ def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
 @keyword("step")
 def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
-    if not isinstance(draft.open_step.procedure, Frequency):
+    if not draft.open_step.modes:
         message = "*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY"
         raise card.mistake(message, "for *DYNAMIC give FI in *DLOAD")
     for row in draft.rows(card):
@@ -243,7 +243,7 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
                         what = "they are fully wet or fully dry, so that their buoyancy jumps there"
                         draft.notice(f"PB on horizontal bars at the surface: {what}")
         kinds |= {load.kind for load, _ in step.fluid_loads}
-        if isinstance(step.procedure, Frequency) and "FI" in kinds:
+        if step.modes and "FI" in kinds:
             draft.notice("*FREQUENCY: FI of earlier steps adds no mass; use *D ADDED MASS")
 
 

@@ -16,7 +16,7 @@ from fem.deck.cards import Card
 from fem.deck.conditions import tied_field
 from fem.deck.draft import Draft, EquationTerm, StepDraft
 from fem.deck.source import Mistake, Place
-from fem.model import Boundary, InitialCondition, PointMass, RigidBody, RotaryInertia, SteadyState, free_bodies
+from fem.model import Boundary, InitialCondition, PointMass, RigidBody, RotaryInertia, free_bodies
 
 Entry = TypeVar("Entry", RotaryInertia, PointMass)
 DOFS = (1, 2, 3)
@@ -144,7 +144,7 @@ def turn_by_moments(draft: Draft) -> None:
                 what = f"dof {load.dof} is a rotation, and node {draft.as_written(node)} is not the reference node of "
                 message = "moments act on free bodies (ROTARYI); nodes have none"
                 draft.report(Mistake(place, what + "a free body", message))
-            if step.procedure is not None and isinstance(step.procedure, SteadyState):
+            if step.procedure is not None and step.harmonic:
                 draft.report(Mistake(place, "moments on bodies in a *STEADY STATE DYNAMICS step are not supported"))
         step.moments[:] = kept
 

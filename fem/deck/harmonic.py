@@ -8,7 +8,7 @@ from fem.deck.cards import POSITIVE, Card, Row
 from fem.deck.draft import Draft, StepDraft, set_procedure
 from fem.deck.source import Mistake, listing, squeezed
 from fem.deck.table import keyword
-from fem.model import Frequency, FrequencyRange, ModalDamping, Perturbation, SteadyState
+from fem.model import Frequency, FrequencyRange, ModalDamping, SteadyState
 from fem.model.quantities import HARMONIC
 
 
@@ -65,11 +65,11 @@ def steady_state_dynamics(card: Card, draft: Draft) -> None:
 def modes_before(card: Card, draft: Draft) -> int:
     """How many the ``*FREQUENCY`` step finds that this step superposes: about the same state."""
     for step in reversed(draft.steps):
-        if isinstance(step.procedure, Frequency):
-            return step.procedure.modes
+        if step.modes:
+            return step.modes.modes
         if step.blamed or draft.has_failed("FREQUENCY"):
             return 1
-        if not isinstance(step.procedure, Perturbation):
+        if not step.small_motion:
             break
     hint = "put a *FREQUENCY step between the last *STATIC or *DYNAMIC step and this one; DIRECT needs no modes"
     raise card.mistake("*STEADY STATE DYNAMICS superposes modes, but no step before it finds them", hint)
@@ -78,8 +78,8 @@ def modes_before(card: Card, draft: Draft) -> int:
 @keyword("step", takes=("MODAL", "RAYLEIGH", "DEFINITION"), unsupported=("STRUCTURAL", "VISCOUS"))
 def modal_damping(card: Card, draft: Draft) -> None:
     """``first, last mode, fraction of critical damping``; RAYLEIGH: ``first, last, ALPHA, BETA``."""
-    procedure = draft.open_step.procedure
-    if not isinstance(procedure, SteadyState):
+    procedure = draft.open_step.harmonic
+    if not procedure:
         if draft.has_failed("STEADY STATE DYNAMICS"):
             return
         raise card.mistake("put *MODAL DAMPING below *STEADY STATE DYNAMICS in its step", IN_TIME)
@@ -131,7 +131,7 @@ def is_imaginary(card: Card, draft: Draft) -> bool:
     if not given:
         return False
     place = card.parameters[squeezed(given[0])].place
-    if draft.step is None or not isinstance(draft.step.procedure, SteadyState):
+    if draft.step is None or not draft.step.harmonic:
         message = f"{given[0]} of *{card.keyword} is for harmonic loads"
         raise Mistake(place, message, "put them below *STEADY STATE DYNAMICS in its step")
     if len(given) > 1:

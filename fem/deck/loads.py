@@ -378,11 +378,11 @@ def blame_constant(draft: Draft, mesh: model.Mesh, ropes: Ints, given: MaterialD
 def blame_step(draft: Draft, step: StepDraft, is_wound: bool, is_heavy: bool) -> None:
     """Lines run in steps that are geometrically nonlinear, and in time."""
     place, what = step.procedure_place or step.place, "winches" if is_wound else "pulleys"
-    if isinstance(step.procedure, model.Perturbation):
+    if step.small_motion:
         return
     if not step.nlgeom:
         draft.report(Mistake(step.place, f"a geometrically linear step has no {what}", "*STEP, NLGEOM"))
-    if isinstance(step.procedure, model.Static) and step.procedure.riks and (is_wound or is_heavy):
+    if step.static and step.static.riks and (is_wound or is_heavy):
         which = "*WINCH" if is_wound else "PULLEY with a density"
         hint = "remove RIKS: lengths and weights of lines that run depend on time, not on a load factor"
         draft.report(Mistake(place, f"*STATIC, RIKS does not follow {which}", hint))

@@ -9,7 +9,7 @@ from fem.deck.cards import Card
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.source import listing, words
 from fem.deck.table import Handler, keyword
-from fem.model import EarlierState, OutputRequest, SteadyState
+from fem.model import EarlierState, OutputRequest
 from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 
 VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
@@ -47,7 +47,7 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     variables: dict[str, None] = {}
     names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
     for name in names:
-        name = PHASED.get(name, name) if isinstance(draft.open_step.procedure, SteadyState) else name
+        name = PHASED.get(name, name) if draft.open_step.harmonic else name
         if COMPONENTS.get(name, name) in VARIABLES[family]:
             variables[COMPONENTS.get(name, name)] = None
         else:

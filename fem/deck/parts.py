@@ -19,7 +19,7 @@ from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, Instance, N
 from fem.deck.lookup import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.deck.source import Mistake, did_you_mean, words
 from fem.deck.table import Handler, keyword
-from fem.model import BarSection, Model, RotaryInertia, Static
+from fem.model import BarSection, Model, RotaryInertia
 from fem.model import mesh as model_mesh
 
 INSIDE = words("""
@@ -264,8 +264,8 @@ def with_targets(model: Model, final: Callable[[int], int]) -> Model:
     steps = []
     for step in model.steps:
         procedure = step.procedure
-        if isinstance(procedure, Static) and procedure.riks is not None:
-            procedure = replace(procedure, riks=changed(procedure.riks))
+        if step.static and step.static.riks:
+            procedure = replace(step.static, riks=changed(step.static.riks))
         removals = tuple(final(each) if isinstance(each, int) else each for each in step.removals)
         steps.append(replace(step, **lists_of(step) | {"procedure": procedure, "removals": removals}))
     return replace(model, **lists_of(model) | {"steps": tuple(steps)})

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fem.arrays import Flags, Floats, Ints, parts
 from fem.lines.hanging import LineError
-from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Static, Step, Temperature
+from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Step, Temperature
 from fem.model.facts import carried_by, natural_lengths, of_sections
 from fem.model.mesh import BARS
 
@@ -94,7 +94,7 @@ def reasons(model: Model) -> NDArray[Any]:
         found[bars[[tuple(pair) in laid for pair in pairs[pair_of.reshape(-1)].tolist()]]] = ""
     mass = of_sections(model, lambda section, material: section.area * material.density)
     mass += carried_by(model.nonstructural, mesh.element_sets.__getitem__, np.where(length > 0.0, length, 1.0))
-    if any(not isinstance(step.procedure, Static) for step in model.steps):
+    if any(not step.static for step in model.steps):
         found[(found == "") & (mass <= 0.0)] = "no mass of its own"
     beads = [block.connectivity[:, 0] for block in mesh.blocks if block.kind == "MASS"]
     if beads:

@@ -14,7 +14,7 @@ from fem.deck.kinds import POSITIVE_NUMBER, limit, whole, within, word_of
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
 from fem.deck.table import Parameters, Value, keyword
-from fem.model import ArcEnd, Controls, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
+from fem.model import ArcEnd, Controls, Dynamic, Material, Spring, Static, Step
 from fem.model.steps import EXTRAPOLATIONS, IMPACTS, MOST_INCREMENTS, PARAMETERS
 
 DEFAULT = Controls()
@@ -123,7 +123,7 @@ def close_step(draft: Draft) -> None:
     assert step is not None
     draft.step = None
     step.controls = draft.controls
-    if step.perturbation is not None and isinstance(step.procedure, Static):
+    if step.perturbation is not None and step.static:
         step.nlgeom = draft.nlgeom  # its response is linear, whatever NLGEOM says
     add_default_output(step)
     if step.procedure_place is None and not step.blamed:
@@ -131,16 +131,16 @@ def close_step(draft: Draft) -> None:
         draft.report(Mistake(step.place, "the step has no procedure", hint))
     flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
     acts = flows or step.winches or step.nodal_loads or step.moments or step.distributed_loads or step.temperatures
-    if isinstance(step.procedure, Frequency) and acts:
+    if step.modes and acts:
         hint = "put loads into a *STATIC step before it"
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
-    if isinstance(step.procedure, SteadyState):
+    if step.harmonic:
         check_harmonic(step, draft)
-    if isinstance(step.procedure, Static) and step.procedure.riks and step.amplitude == "STEP":
+    if step.static and step.static.riks and step.amplitude == "STEP":
         draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
     draft.steps.append(step)
     if step.extrapolation is None:  # drag follows velocities, which a first guess without motion turns around
-        flows_past = isinstance(step.procedure, Dynamic) and any(each.fluid_loads for each in draft.steps)
+        flows_past = step.dynamic and any(each.fluid_loads for each in draft.steps)
         step.extrapolation = "PARABOLIC" if flows_past else "NO"
     if not step.nlgeom:
         draft.notice(
@@ -391,10 +391,10 @@ def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> No
     limits = (m for m in materials if m.is_inextensible and 0.0 in (m.compression_ratio, m.tension_ratio))
     whose = [f"material {material.name}" for material in limits] + ["*STOP PLANE"] * bool(draft.planes)
     for step in draft.steps if whose else ():
-        procedure, what, hint = step.procedure, "", ""
-        if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
+        what, hint = "", ""
+        if step.dynamic and step.dynamic.integrator == "CENTRAL DIFFERENCE":
             what, hint = "*DYNAMIC, EXPLICIT", EXPLICIT_HINT
-        elif isinstance(procedure, Static) and procedure.riks:
+        elif step.static and step.static.riks:
             what, hint = "*STATIC, RIKS", RIKS_HINT
         if what and step.procedure_place:
             draft.report(Mistake(step.procedure_place, f"{what} does not support ropes and stops ({whose[0]})", hint))
@@ -406,8 +406,8 @@ def blame_perturbations(draft: Draft, materials: Collection[Material], springs: 
     is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs) and not draft.planes
     is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
     for step in draft.steps:
-        is_static = isinstance(step.procedure, Static) and not step.procedure.riks
-        is_harmless = isinstance(step.procedure, Perturbation) or (is_static and is_linear)
+        is_static = step.static and not step.static.riks
+        is_harmless = step.small_motion or (is_static and is_linear)
         if step.perturbation is not None and not step.blamed and not is_harmless:
             draft.report(Mistake(step.perturbation, REFUSED, MODES_HINT))
 
@@ -416,7 +416,7 @@ def blame_short_files(draft: Draft) -> None:
     """Amplitudes from files last as long as the steps they act in: those of total time to the end of the last step."""
     periods = [getattr(step.procedure, "period", 0.0) for step in draft.steps]
     for step, period in zip(draft.steps, periods, strict=True):
-        if isinstance(step.procedure, SteadyState):  # its amplitudes are functions of the frequency
+        if step.harmonic:  # its amplitudes are functions of the frequency
             continue
         entries: list[Any] = [entry for entry, _ in (*step.boundaries, *step.winches, *step.moments)]
         entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
@@ -442,7 +442,7 @@ def build_step(draft: StepDraft) -> Step:
     """The default residual test enters where none is given, except that ENERGY MOMENTUM iterates to round-off."""
     controls, procedure = draft.controls, draft.procedure
     assert procedure is not None and controls is not None
-    to_floor = isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM"
+    to_floor = draft.dynamic and draft.dynamic.integrator == "ENERGY MOMENTUM"
     if controls.residual_relative is None and controls.residual_absolute is None and not to_floor:
         controls = replace(controls, residual_relative=DEFAULT.residual_relative)
     return Step(

@@ -20,7 +20,7 @@ from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, REFERENCE
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake
 from fem.deck.table import Line, Parameters, Value, keyword
-from fem.model import Dynamic, Mesh, RigidCylinder, Seabed, StopPlane
+from fem.model import Mesh, RigidCylinder, Seabed, StopPlane
 from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS
 
@@ -74,7 +74,7 @@ def build_planes(draft: Draft, mesh: Mesh, nodes: Lookup) -> tuple[StopPlane, ..
             plane = replace(plane, node=int(mesh.node_labels[named[0]]))
             check_nodes(card, draft, mesh, plane)
             for number, step in enumerate(draft.steps if plane.friction > 0.0 else (), start=1):
-                impact = step.controls.impact if step.controls and isinstance(step.procedure, Dynamic) else ""
+                impact = step.controls.impact if step.controls and step.dynamic else ""
                 if impact == "EVENT":
                     what = f"FRICTION= of *STOP PLANE is not possible with IMPACT=EVENT of step {number}"
                     raise Mistake(card.field("FRICTION").place, what, FRICTION_HINT)

@@ -32,7 +32,7 @@ from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, whole, word_of
 from fem.deck.source import Mistake, Place, listing, squeezed
 from fem.deck.table import Line, Parameters, Value, keyword
-from fem.model import Airy, Jonswap, Rao, RigidBody, Static, Water
+from fem.model import Airy, Jonswap, Rao, RigidBody, Water
 from fem.model.surroundings import STRETCHINGS, VERTICAL, components_of
 from fem.model.vessels import ERROR, HOLD, MOTIONS, NOISE, OUTSIDE
 
@@ -272,7 +272,7 @@ def check_waves(draft: Draft) -> None:
                 other = draft.waves[0][0].stretching
                 raise card.mistake(f"STRETCHING={each.stretching}, but {other} in another *WAVE: use one")
             check_sizes(each, card, draft.water)
-    if draft.waves and any(isinstance(step.procedure, Static) for step in draft.steps):
+    if draft.waves and any(step.static for step in draft.steps):
         draft.notice("*STATIC: waves do not act there, only the current does")
 
 

@@ -22,7 +22,7 @@ from fem.deck.table import keyword_line
 from fem.deck.waves import OF_ALL, OF_SEAS, PLACE, SEA
 from fem.model import Airy, FluidLoad, Material, Mesh, Model, Step
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
-from fem.model.steps import PARAMETERS, Dynamic, Frequency, OutputRequest, Procedure, Static, SteadyState
+from fem.model.steps import PARAMETERS, Dynamic, OutputRequest, SteadyState
 
 WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 """Parameters whose values are fixed words, never quoted."""
@@ -186,7 +186,7 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         given = {"INC": step.max_increments, "NAME": step.name, "EXTRAPOLATION": extrapolation}
         lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
         lines += step.title
-        lines += procedure_lines(step.procedure)
+        lines += procedure_lines(step)
         own = [keyword_line("CONTROLS", "RESET", **OURS.written(step.controls))]
         if step.controls.correction_relative is not None:
             own += ["*CONTROLS, PARAMETERS=FIELD", f", {number(step.controls.correction_relative)}"]
@@ -208,19 +208,20 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
     return lines
 
 
-def procedure_lines(procedure: Procedure) -> list[str]:
-    if isinstance(procedure, Frequency):
-        return ["*FREQUENCY", str(procedure.modes)]
-    if isinstance(procedure, SteadyState):
-        return steady_state_lines(procedure)
+def procedure_lines(step: Step) -> list[str]:
+    if step.modes:
+        return ["*FREQUENCY", str(step.modes.modes)]
+    if step.harmonic:
+        return steady_state_lines(step.harmonic)
+    procedure = step.timed
     numbers = (procedure.dt or None, procedure.period, procedure.dt_min, procedure.dt_max)
     times = ["" if each is None else number(each) for each in numbers]
     flags = ["DIRECT"] if procedure.direct else []
-    if isinstance(procedure, Dynamic):
-        return [dynamic_line(procedure, flags), ", ".join(times)]
-    end = procedure.riks
+    if step.dynamic:
+        return [dynamic_line(step.dynamic, flags), ", ".join(times)]
+    end = step.static.riks if step.static else None
     if end is None:
-        return [card("VISCO" if procedure.creeps else "STATIC", *flags), ", ".join(times)]
+        return [card("VISCO" if step.static and step.static.creeps else "STATIC", *flags), ", ".join(times)]
     times.append("" if end.factor is None else number(end.factor))
     times += [] if end.target is None else [quoted(end.target), str(end.dof), number(end.value)]
     return [card("STATIC", "RIKS", *flags), ", ".join(times)]
@@ -379,12 +380,11 @@ def with_increments(text: str, steps: Sequence[Step]) -> str:
 
 def with_numbers(line: str, step: Step) -> str:
     """The data line of a procedure: increment, period, smallest and largest increment; what is blank stays blank."""
-    procedure = step.procedure
-    if isinstance(procedure, Static) and not procedure.creeps:
+    if step.static and not step.static.creeps:
         return line  # no time passes in it
     fields = line.split(",")
     for place, name in ((0, "dt"), (2, "dt_min"), (3, "dt_max")):
-        value = getattr(procedure, name, None)
+        value = getattr(step.procedure, name, None)
         if place < len(fields) and fields[place].strip() and value is not None:
             space = " " if fields[place].startswith(" ") else ""
             fields[place] = space + number(value)

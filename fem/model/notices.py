@@ -19,7 +19,7 @@ from fem.model.beams import beams_at
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.mesh import BARS, BEAMS
-from fem.model.steps import Controls, Dynamic, Procedure, Step
+from fem.model.steps import Controls, Dynamic, Step
 
 WARNING = "warning: "
 
@@ -104,11 +104,11 @@ def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
     return np.sqrt(square)
 
 
-def coarse_swing(model: Model, procedure: Procedure) -> str:
+def coarse_swing(model: Model, procedure: Dynamic | None) -> str:
     """That equal increments do not show even the slowest swing, 2 pi sqrt(L/g); nothing where they do.
     L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node."""
     weights = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
-    if not (isinstance(procedure, Dynamic) and procedure.direct and any(weights)):
+    if not (procedure and procedure.direct and any(weights)):
         return ""
     held = held_nodes(model)
     free = np.flatnonzero(~held)

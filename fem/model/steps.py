@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -169,6 +169,18 @@ class Dynamic:
 
 
 Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState
+Kind = TypeVar("Kind")
+
+
+class Asked(Generic[Kind]):
+    """The procedure of a step, or of the draft of one, where it is of one kind; else None."""
+
+    def __init__(self, *kinds: type[Kind]) -> None:
+        self.kinds = kinds
+
+    def __get__(self, step: Any, owner: type | None = None) -> Kind | None:
+        procedure: Kind | None = step.procedure if isinstance(step.procedure, self.kinds) else None
+        return procedure
 
 
 @frozen
@@ -260,10 +272,23 @@ class Step:
     put: tuple[str, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
 
+    static = Asked(Static)
+    dynamic = Asked(Dynamic)
+    modes = Asked(Frequency)
+    harmonic = Asked(SteadyState)
+    small_motion = Asked[Frequency | SteadyState](Frequency, SteadyState)
+
+    @property
+    def timed(self) -> Static | Dynamic:
+        """The procedure of a step that has increments."""
+        found = self.static or self.dynamic
+        assert found is not None
+        return found
+
     @property
     def ramps(self) -> bool:
         """Loads, supports and temperatures without an amplitude go to their values over the step."""
-        at_once = isinstance(self.procedure, Dynamic) or (isinstance(self.procedure, Static) and self.procedure.creeps)
+        at_once = self.dynamic or (self.static and self.static.creeps)
         return self.amplitude == "RAMP" or (self.amplitude is None and not at_once)
 
     @property
@@ -274,7 +299,7 @@ class Step:
     @property
     def still(self) -> Step:
         """The step; of harmonic motions what holds the state they are about: no loads, and supports that stay."""
-        if not isinstance(self.procedure, SteadyState):
+        if not self.harmonic:
             return self
         given = self.boundaries, self.rotations
         held, turned = (tuple(Boundary(each.target, each.dof, kind="FIXED") for each in all_) for all_ in given)

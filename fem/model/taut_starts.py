@@ -19,7 +19,6 @@ from fem.model import BarSection, Model
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.notices import damps_waves, held_dofs
-from fem.model.steps import Dynamic
 
 TOLD = 0.05
 """Difference of tensions, over the larger of the two, from which on it is told."""
@@ -30,8 +29,8 @@ TURNS = 50
 
 def told_of_starts(model: Model) -> str:
     """What the first step makes of such starts; nothing where there are none, or where it is no motion."""
-    procedure, mesh = model.steps[0].procedure if model.steps else None, model.mesh
-    if not (mesh.has_pulleys and isinstance(procedure, Dynamic) and model.earlier is None) or damps_waves(procedure):
+    procedure, mesh = model.steps[0].dynamic if model.steps else None, model.mesh
+    if not (procedure and mesh.has_pulleys and model.earlier is None) or damps_waves(procedure):
         return ""
     held, (mass, force), motion = held_dofs(model), _loads(model), np.zeros((2, *mesh.coordinates.shape))
     for each in model.initial_conditions:

@@ -23,7 +23,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.files import Room, on_disk, replace_file
-from fem.model import BarSection, Dashpot, Mesh, Model, Perturbation, PointMass, Spring, outputs_in_force
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, outputs_in_force
 from fem.model.facts import given_lengths
 from fem.model.mesh import legs_of, shown_sets
 from fem.model.quantities import QUANTITIES, Quantity, meant
@@ -245,7 +245,7 @@ def field_variables(model: Model) -> list[list[Quantity]]:
         files = [request for request in outputs_in_force(model.steps, index) if request.kind.endswith("FILE")]
         for request in files:
             names |= meant(request.kind, request.variables)
-        if not files and not isinstance(step.procedure, Perturbation):
+        if not (files or step.small_motion):
             names |= {each.name for table in QUANTITIES.values() for each in table if each.shown}
     return [[each for each in table if each.name in names] for table in QUANTITIES.values()]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from fem.arrays import Columns, Floats, Ints
 from fem.files import GrowingFile
-from fem.model import Frequency, Model, OutputRequest, Seabed, SteadyState, outputs_in_force
+from fem.model import Model, OutputRequest, Seabed, outputs_in_force
 from fem.model.facts import natural_lengths
 from fem.model.mesh import Mesh
 from fem.model.quantities import ENERGIES, HARMONIC, QUANTITIES, meant
@@ -172,7 +172,7 @@ class TableSink(SilentSink):
         self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
         if model.seabeds:
             heads["touchdown"] = (*HEAD, *COLUMNS)
-        if any(isinstance(step.procedure, Frequency) for step in model.steps):
+        if any(step.modes for step in model.steps):
             heads["frequencies"] = FREQUENCY
         if model.waves:
             heads["waves"] = COMPONENTS
@@ -323,7 +323,7 @@ def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:
 
 def has_responses(model: Model) -> bool:
     """Some step gives harmonic motions."""
-    return any(isinstance(step.procedure, SteadyState) for step in model.steps)
+    return any(step.harmonic for step in model.steps)
 
 
 class ResponseSink(SilentSink):
@@ -371,7 +371,7 @@ def asked_of(model: Model, kind: str) -> tuple[str, ...]:
     """The quantities that steps of harmonic motions print, in the order of the table of quantities."""
     names, family = set[str](), kind.split()[0]
     for index, step in enumerate(model.steps):
-        if isinstance(step.procedure, SteadyState):
+        if step.harmonic:
             requests = [each for each in outputs_in_force(model.steps, index) if each.kind == kind]
             names |= {"U"} if family == "NODE" and not requests else set()
             names = names.union(*(meant(kind, each.variables) for each in requests if is_active(each)))

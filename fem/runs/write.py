@@ -23,7 +23,7 @@ from fem.commands.signals import handled_by, stop
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
 from fem.files import process
-from fem.model import Frequency, Model
+from fem.model import Model
 from fem.runs import run_record
 from fem.runs.checkpoint import ANEW, BEFORE, NAME, changes, deck_of, digests_of, read_last, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
@@ -193,7 +193,7 @@ class CheckpointSink(SilentSink):
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     """Names of all files that a run may write."""
     name = deck_name(model)
-    modes = [step for step, at in enumerate(model.steps, 1) if isinstance(at.procedure, Frequency)]
+    modes = [step for step, at in enumerate(model.steps, 1) if at.modes]
     kept = {"touchdown.csv": bool(model.seabeds), "waves.csv": bool(model.waves), "frequencies.csv": bool(modes)}
     kept |= {f"{name}.csv": has_responses(model) for name in RESPONSES}
     tables = [table for table in TABLES if kept.get(table, True)]

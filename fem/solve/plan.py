@@ -74,20 +74,11 @@ class StepPlan:
 
 def plan_of(number: int, step: Step, start: float) -> StepPlan:
     """Of a step that begins at a total time. ModelError where its scheme cannot do what it asks for."""
-    asked, scheme = step.procedure, equilibrium()
-    dynamic = asked if isinstance(asked, Dynamic) else None
+    dynamic, scheme, period = step.dynamic, equilibrium(), step.procedure.period
     if dynamic:
         scheme = SCHEMES[dynamic.integrator](dynamic)
         if scheme.march and not dynamic.direct:
             what = f"{dynamic.integrator} has a march of its own, with equal increments"
             raise ModelError(f"{what}: use *DYNAMIC, DIRECT")
-    return StepPlan(
-        number,
-        step,
-        Span(start, start + asked.period, step.ramps and asked.period > 0.0),
-        scheme,
-        asked if isinstance(asked, Static) else None,
-        dynamic,
-        asked if isinstance(asked, Frequency) else None,
-        asked if isinstance(asked, SteadyState) else None,
-    )
+    span = Span(start, start + period, step.ramps and period > 0.0)
+    return StepPlan(number, step, span, scheme, step.static, dynamic, step.modes, step.harmonic)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
-from fem.model import Frequency, Model, Perturbation
+from fem.model import Frequency, Model
 from fem.model.named import PRINTS, TABLES, Named, item_named, labels_of, names_of
 from fem.model.quantities import ENERGIES, Quantity
 from fem.model.steps import Procedure
@@ -90,7 +90,7 @@ class Record:
         steps = range(1, len(model.steps) + 1)
         if self.step is not None and self.step not in steps:
             raise CommandError(f"--step {self.step}: the deck has {len(model.steps)} steps")
-        moving = [n for n in steps if not isinstance(model.steps[n - 1].procedure, Perturbation)]
+        moving = [n for n in steps if not model.steps[n - 1].small_motion]
         for number in map(item_named, self.what):
             if number.label not in labels_printed(model, number.kind, moving if self.step is None else [self.step]):
                 where = "" if self.step is None else f" in step {self.step}"
@@ -223,7 +223,7 @@ def layout_of(model: Model, record: Record | None = None) -> Layout:
     """What a model prints in any of its steps; ``record``: what is kept of numbers over time."""
     steps = dict(enumerate(model.steps, 1))
     nodes, elements = (tuple(labels_printed(model, kind).tolist()) for kind in PRINTS)
-    counts = {step: its.procedure.modes for step, its in steps.items() if isinstance(its.procedure, Frequency)}
+    counts = {step: its.modes.modes for step, its in steps.items() if its.modes}
     modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
     return Layout(nodes, elements, modes, record)
 

@@ -16,7 +16,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.refined import Refined
 from fem.errors import CommandError, proposal
-from fem.model import Model, Perturbation
+from fem.model import Model
 from fem.model.named import PRINTS, WORDS, Named, item_named, labels_of, names_of, number_named, split
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL
 from fem.runner import drive
@@ -233,7 +233,7 @@ def spelled(name: str, place: str) -> str:
 
 def length_of(model: Model, step: int | None) -> float:
     """Time that a run, or a step, lasts. CommandError: no such step."""
-    periods = [0.0 if isinstance(one.procedure, Perturbation) else one.procedure.period for one in model.steps]
+    periods = [0.0 if one.small_motion else one.procedure.period for one in model.steps]
     if step is not None and step > len(periods):
         raise CommandError(f"--step {step}: the deck has {len(periods)} step{'s' * (len(periods) != 1)}")
     return sum(periods) if step is None else periods[step - 1]

@@ -79,16 +79,16 @@ def has_equal_increments(model: Model) -> bool:
 
 def lasting(model: Model, time: float | None) -> Model:
     """The model with the length of its last step changed to ``time``; CommandError where that is not a motion."""
-    if not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
+    if not model.steps or not model.steps[-1].dynamic:
         raise CommandError("the last step of the deck is not *DYNAMIC: there is no motion to study")
     return model if time is None else with_motion(model, replace(motion_of(model), period=time))
 
 
 def motion_of(model: Model) -> Dynamic:
     """The ``*DYNAMIC`` of the last step."""
-    procedure = model.steps[-1].procedure
-    assert isinstance(procedure, Dynamic)
-    return procedure
+    found = model.steps[-1].dynamic
+    assert found is not None
+    return found
 
 
 def with_motion(model: Model, procedure: Dynamic) -> Model:

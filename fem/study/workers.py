@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypeAlias
 
 from fem.compiled.interpreted import work
 from fem.errors import FemError
-from fem.model import Model, Perturbation
+from fem.model import Model
 from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.question import Answer, Job
@@ -322,7 +322,7 @@ def likely_seconds(model: Model) -> float:
 
 def likely_increments(model: Model) -> float:
     """As many as there are if all are as long as the first one; none of a step whose length the solver chooses."""
-    procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Perturbation)]
+    procedures = [step.timed for step in model.steps if not step.small_motion]
     return sum(procedure.period / procedure.dt for procedure in procedures if procedure.dt)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from fem.deck.draft import machine_memory
 from fem.deck.refined import Refined, refined
 from fem.errors import CommandError, ModelError, NoConvergence
-from fem.model import Dynamic, Model, Static, Step
+from fem.model import Model, Step
 from fem.runner import drive, verdict_of
 from fem.runs.history import History
 from fem.runs.record import Requests
@@ -99,9 +99,9 @@ def stretched_step(step: Step, factor: float, dt: float) -> Step:
 
     Longer increments may lose more energy than the run: they are not watched.
     """
-    procedure = step.procedure
-    if not (isinstance(procedure, Dynamic) or (isinstance(procedure, Static) and procedure.creeps)):
+    if not (step.dynamic or (step.static and step.static.creeps)):
         return step
+    procedure = step.timed
     given = {"dt": procedure.dt or dt, "dt_min": procedure.dt_min, "dt_max": procedure.dt_max}
     other: dict[str, Any] = {name: value * factor for name, value in given.items() if value is not None}
     other["dt"] = min(other["dt"], procedure.period)
@@ -139,8 +139,8 @@ class Companions:
     @property
     def is_explicit(self) -> bool:
         """Increments cannot be longer, and those of half as long bars have to be half as long; nothing iterates."""
-        procedures = (step.procedure for step in self.model.steps)
-        return any(isinstance(each, Dynamic) and each.integrator == "CENTRAL DIFFERENCE" for each in procedures)
+        moves = (step.dynamic for step in self.model.steps)
+        return any(dynamic and dynamic.integrator == "CENTRAL DIFFERENCE" for dynamic in moves)
 
     @property
     def has_mesh(self) -> bool:
@@ -232,7 +232,7 @@ class Companions:
         do all of a short run, or of one whose increments are the solver's. What this gives waits for their answers.
         """
         count = processes or os.cpu_count() or 1
-        left_open = any(isinstance(step.procedure, Dynamic) and not step.procedure.dt for step in self.model.steps)
+        left_open = any(step.dynamic and not step.dynamic.dt for step in self.model.steps)
         if not left_open:
             self.check_size(likely_increments(self.model))
         jobs = self.jobs(None)

@@ -28,7 +28,7 @@ from fem.deck.refined import refined
 from fem.deck.writer import with_increments
 from fem.errors import CommandError, DeckError, NoConvergence, proposal
 from fem.files import write_new
-from fem.model import Dynamic, Model
+from fem.model import Model
 from fem.model.facts import natural_lengths
 from fem.model.named import WORDS, labels_of, number_named
 from fem.model.notices import damps_waves
@@ -269,7 +269,7 @@ def undamped(model: Model) -> dict[str, float]:
 
 def slack_lines(model: Model) -> dict[str, float]:
     """Materials of elastic lines that can go slack in a dynamic step, and the BETA of 0.3 L0/c for each."""
-    if not any(isinstance(step.procedure, Dynamic) for step in model.steps):
+    if not any(step.dynamic for step in model.steps):
         return {}
     length = natural_lengths(model.mesh, model.rest_lengths)
     found: dict[str, float] = {}
@@ -315,7 +315,7 @@ def variants(model: Model) -> dict[str, Model]:
             found[text] = with_bed(**{name: factor})
     if any(bed.axial or bed.lateral for bed in model.seabeds):
         found["friction of the seabed x 0"] = with_bed(axial=0.0, lateral=0.0)
-    dynamic = [step.procedure for step in model.steps if isinstance(step.procedure, Dynamic)]
+    dynamic = [step.dynamic for step in model.steps if step.dynamic]
     if dynamic and all(each.integrator != "CENTRAL DIFFERENCE" for each in dynamic):
         is_damping = all(map(damps_waves, dynamic))
         found["ENERGY MOMENTUM" if is_damping else "GENERALIZED ALPHA, RHO=0.4"] = with_scheme(
@@ -326,9 +326,7 @@ def variants(model: Model) -> dict[str, Model]:
 
 def with_scheme(model: Model, integrator: str, rho: float) -> Model:
     steps = (
-        replace(step, procedure=replace(step.procedure, integrator=integrator, rho=rho))
-        if isinstance(step.procedure, Dynamic)
-        else step
+        replace(step, procedure=replace(step.dynamic, integrator=integrator, rho=rho)) if step.dynamic else step
         for step in model.steps
     )
     return replace(model, steps=tuple(steps))

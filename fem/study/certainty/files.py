@@ -14,7 +14,7 @@ from fem.arrays import Columns, Floats, Ints
 from fem.deck import read_model
 from fem.errors import CommandError
 from fem.files import FolderLock, replace_file
-from fem.model import Model, SteadyState
+from fem.model import Model
 from fem.model.named import labels_of, names_of
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
@@ -183,7 +183,7 @@ def tell(bars: ErrorBars, limits: Columns) -> None:
         say(line)
     for name, why in bars.missing.items():
         say(as_note(f"no contribution of {name} to the error bars: {why}"))
-    if any(isinstance(step.procedure, SteadyState) for step in bars.companions.model.steps):
+    if any(step.harmonic for step in bars.companions.model.steps):
         say(as_note("harmonic motions (*STEADY STATE DYNAMICS) have no error bars"))
     if bars.is_chaotic:
         say(

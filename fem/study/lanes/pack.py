@@ -21,7 +21,7 @@ from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.lanes import Fixed, Lanes
 from fem.linear.choice import Plan, Tree
-from fem.model import Dynamic, InitialCondition, Model
+from fem.model import InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
@@ -71,10 +71,9 @@ class Sample(NamedTuple):
 def instants(model: Model) -> tuple[Floats, Floats]:
     """Times (k+1,) and increments (k,) of the only step."""
     step = model.steps[0]
-    assert isinstance(step.procedure, Dynamic)
-    count = expected_increments(step.procedure)
+    count = expected_increments(step.timed)
     assert count is not None
-    return increments(Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count))
+    return increments(Clock(step.timed, step.controls, 0.0, np.zeros(0)).plan(count))
 
 
 def is_alike(one: Any, other: Any, names: tuple[str, ...]) -> bool:

@@ -66,8 +66,8 @@ def can_run_in_lanes(model: Model) -> str:
     """
     if len(model.steps) != 1:
         return "it has more than one step"
-    step, procedure = model.steps[0], model.steps[0].procedure
-    if not isinstance(procedure, Dynamic) or not procedure.direct:
+    step, procedure = model.steps[0], model.steps[0].dynamic
+    if not procedure or not procedure.direct:
         return "its step is not *DYNAMIC, DIRECT"
     if not (scheme := SCHEMES[procedure.integrator](procedure)).is_recursion:
         return f"{'EXPLICIT' if scheme.is_explicit else procedure.integrator} has a march of its own"
@@ -206,8 +206,8 @@ def keeps_lengths(one: Sample) -> bool:
 def template(first: Sample) -> StepSystem | None:
     """A sample made ready to march, or None where it needs what lanes have not."""
     step = first.model.steps[0]
-    assert isinstance(step.procedure, Dynamic)
-    scheme = SCHEMES[step.procedure.integrator](step.procedure)
+    assert step.dynamic
+    scheme = SCHEMES[step.dynamic.integrator](step.dynamic)
     stage = prepare(first.system, first.environment, first.bars, scheme, step.controls, "AUTO")
     if stage.choice.solver not in CHAINS or len(first.system.pairs) or not first.system.is_passive:
         return None
@@ -224,10 +224,9 @@ def template(first: Sample) -> StepSystem | None:
 def has_same_march(model: Model, first: Model) -> bool:
     """Both march through as many increments by the same scheme and record the same."""
     step, its = model.steps[0], first.steps[0]
-    assert isinstance(step.procedure, Dynamic) and isinstance(its.procedure, Dynamic)
     same_step = step.procedure is its.procedure or (
         is_alike(step.procedure, its.procedure, OF_SCHEME)
-        and expected_increments(step.procedure) == expected_increments(its.procedure)
+        and expected_increments(step.timed) == expected_increments(its.timed)
     )
     same_step = same_step and step.extrapolation == its.extrapolation
     same_names = is_alike(model.mesh, first.mesh, OF_ITEMS)
@@ -263,12 +262,12 @@ def kinds_of(limits: Floats) -> Any:
 def arguments_of(whole: Packs, stage: StepSystem, every: int) -> tuple[Any, ...]:
     """What ``march_blocks`` is called with, behind the numbers of blocks."""
     step = stage.system.model.steps[0]
-    assert isinstance(step.procedure, Dynamic)
+    assert step.dynamic
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
     secant = stage.scheme.secant
     blocks: Any = whole.problem.bars.blocks
     is_symmetric = not (secant or np.any(blocks.array[:, 4]))
-    numbers = [secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric]
+    numbers = [secant, extrapolation, SETTLING, step.dynamic.initial_acceleration, is_symmetric]
     return every, Fixed(np.array(numbers, np.int64)), Fixed(np.array(stage.coefficients, float)), whole
 
 
@@ -441,8 +440,8 @@ def clear(*arrays: Any) -> None:
 def march_one(stage: StepSystem, one: Sample, motion: Motion, room: Record) -> bool:
     """As a run of its own opens its step and goes through all increments, rows 1, 2, ...; whether it came to the end.
     motion: room"""
-    procedure, held = one.model.steps[0].procedure, np.flatnonzero(one.supports.supported)
-    assert isinstance(procedure, Dynamic)
+    procedure, held = one.model.steps[0].dynamic, np.flatnonzero(one.supports.supported)
+    assert procedure is not None
     clear(*motion)
     motion.u[:], motion.v[:] = one.u, one.v
     chunk = loading(stage, motion, one.time, one.dt)
