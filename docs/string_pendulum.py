@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fem.validation import load_case
+from fem.study.validation import load_case
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = Path("results") / "string_pendulum_pictures"

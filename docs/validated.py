@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fem.validation import as_markdown, available, is_long, load_case, run_case
+from fem.study.validation import as_markdown, available, is_long, load_case, run_case
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "validation" / "cases"

@@ -166,11 +166,11 @@ def add_solver(commands: Any) -> None:
 
 
 def add_decks(commands: Any) -> None:
-    from fem.tools import pendulums, spans
+    from fem.lines import pendulums, spans
 
     pendulum = commands.add_parser("pendulum", help="write, and optionally run, the deck of a pendulum of N links")
     pendulums.add_options(pendulum)
-    pendulum.set_defaults(command=writes("fem.tools.pendulums:pendulum"))
+    pendulum.set_defaults(command=writes("fem.lines.pendulums:pendulum"))
     text = "write, and optionally run, the deck of a mooring line or of a conductor span"
     line = commands.add_parser("line", help=text)
     spans.add_options(line)
@@ -182,7 +182,7 @@ def add_decks(commands: Any) -> None:
     moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
-    moordyn.set_defaults(command=late("fem.tools.moordyn:convert", is_told=True))
+    moordyn.set_defaults(command=late("fem.codes.from_moordyn:convert", is_told=True))
     text = "write a deck for another program: an input file, or a unit for co-simulation (FMI)"
     export = commands.add_parser("export", help=text)
     option.add_deck(export)
@@ -195,7 +195,7 @@ def add_decks(commands: Any) -> None:
     export.add_argument("--output", metavar="T_e12,U3_n5", default="", help=where)
     export.add_argument("--fmi", type=int, choices=(3, 2), default=3, help="version of FMI (default: 3)")
     option.add_force(export)
-    unit, files = (late(place, is_told=True) for place in ("fem.fmu:export", "fem.codes.export:export"))
+    unit, files = (late(place, is_told=True) for place in ("fem.codes.fmu:export", "fem.codes.export:export"))
     export.set_defaults(command=lambda options: (unit if options.to == "fmu" else files)(options))
 
 
@@ -229,10 +229,10 @@ def add_others(commands: Any) -> None:
     validate = commands.add_parser("validate", help="run the validation cases; report target, computed value and ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names, or all (default: all but the long ones)")
     option.add_output(validate, "folder of the report")
-    validate.set_defaults(command=late("fem.validation:validate"))
+    validate.set_defaults(command=late("fem.study.validation:validate"))
 
     warm = commands.add_parser("warmup", help="compile the solver in advance, once after every installation or update")
-    warm.set_defaults(command=late("fem.warmup:warmup"))
+    warm.set_defaults(command=late("fem.study.warmup:warmup"))
 
 
 def add_pictures(commands: Any) -> None:
@@ -329,7 +329,7 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def check_command(options: argparse.Namespace) -> int:
-    from fem.checking import check
+    from fem.show.checking import check
 
     print(check(options.deck, parameters=dict(options.parameters)))
     return 0
@@ -360,14 +360,14 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
 def line_command(options: argparse.Namespace) -> int:
     """``fem line``: a deck of a span or of a row of sag and tension, the tables of these and a figure, or stresses."""
     if options.bending_amplitude is not None:
-        return late("fem.tools.vibration:tell_clamp_stress", is_told=True)(options)
+        return late("fem.lines.vibration:tell_clamp_stress", is_told=True)(options)
     if options.sag_tension is None:
-        return writes("fem.tools.spans:line_as_asked")(options)
+        return writes("fem.lines.spans:line_as_asked")(options)
     if options.row is not None:
-        return writes("fem.tools.line_sections:line_section_as_asked")(options)
+        return writes("fem.lines.line_sections:line_section_as_asked")(options)
+    from fem.lines.sagging import sag_tension_as_asked, told_lines, write_sag_tension
     from fem.runs.console import say
     from fem.show.page import save_page, save_sags
-    from fem.tools.sagging import sag_tension_as_asked, told_lines, write_sag_tension
 
     kept = ("sag_tension", "output", "force", "run", "stringing", "report")
     given = {name: value for name, value in values_of(options).items() if value is not None and name not in kept}

@@ -13,9 +13,9 @@ from typing import Any
 
 from fem.arrays import Floats
 from fem.commands import memory
+from fem.commands.files import free
 from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
-from fem.files import free
 from fem.model import Boundary, Frequency, Model, Static, Step
 from fem.model.mesh import sets_left_out
 from fem.model.notices import WARNING

@@ -8,7 +8,7 @@ from fem.compiled.interpreted import Job, rehearsal
 from fem.deck import parse_deck
 from fem.runs.record import SilentSink
 from fem.solve.loop import solve
-from fem.warmup import compile_all
+from fem.study.warmup import compile_all
 from tests.forces.families.examples import FLOWING
 
 PROCEDURES = ("*STATIC\n1., 1.", "*DYNAMIC, DIRECT\n0.01, 0.02", "*DYNAMIC, DIRECT, EXPLICIT\n1e-3, 2e-3")

@@ -17,27 +17,23 @@ from tests.trees import parsed
 ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
-    "lanes": set(),
-    "compiled": {"files", "lanes"},
-    "forces": {"compiled", "lanes"},
+    "commands": set(),
+    "compiled": {"commands"},
+    "forces": {"compiled"},
     "model": set(),
-    "lines": set(),
+    "lines": {"commands"},
     "deck": {"commands", "lines", "model"},
     "assembly": {"compiled", "forces", "model"},
-    "runs": {"commands", "compiled", "deck", "files", "model"},
-    "commands": {"files"},
-    "linear": {"assembly", "compiled", "forces", "lanes"},
-    "show": {"commands", "files", "model", "runs"},
-    "solve": {"assembly", "compiled", "forces", "lanes", "linear", "lines", "model", "runs"},
-    "tools": {"commands", "files", "lines"},
+    "runs": {"commands", "compiled", "deck", "model"},
+    "linear": {"assembly", "compiled", "forces"},
+    "show": {"assembly", "commands", "deck", "model", "runs"},
+    "solve": {"assembly", "compiled", "forces", "linear", "lines", "model", "runs"},
     "study": {
         "assembly",
         "commands",
         "compiled",
         "deck",
-        "files",
         "forces",
-        "lanes",
         "linear",
         "model",
         "runner",
@@ -45,8 +41,8 @@ ROOMS = {
         "show",
         "solve",
     },
-    "codes": {"assembly", "deck", "files", "forces", "model", "runner", "runs", "show", "study"},
-    "app": {"checking", "commands", "deck", "files", "model", "runs", "show", "tools"},
+    "codes": {"assembly", "commands", "deck", "driven", "forces", "model", "runs", "show", "study"},
+    "app": {"commands", "deck", "lines", "model", "runs", "show"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}

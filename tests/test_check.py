@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import fem
-from fem.checking import check, collect_bars
 from fem.errors import CommandError, DeckError
 from fem.model import (
     Amplitude,
@@ -27,6 +26,7 @@ from fem.model import (
     Step,
     Winch,
 )
+from fem.show.checking import check, collect_bars
 from tests.decks import chain
 
 INPUTS = Path(__file__).resolve().parents[1] / "inputs"

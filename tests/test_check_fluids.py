@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from fem.checking import check
 from fem.deck import parse_deck
+from fem.show.checking import check
 
 DECK = """*NODE
 1, 0, 0, 0

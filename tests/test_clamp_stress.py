@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.vibration import AT, ENDURANCE, bending_stress, clamp_stress, cycles_of, wires_of
+from fem.lines.vibration import AT, ENDURANCE, bending_stress, clamp_stress, cycles_of, wires_of
 
 STANDARD = {"drake": 0.1749, "gannet": 0.1601, "grosbeak": 0.1564, "dove": 0.1463}
 """Aluminium wires [in]: ASTM B232, 26/7."""

@@ -171,8 +171,8 @@ def test_warmup_says_when_there_is_nothing_to_do(
     tmp_path_factory: pytest.TempPathFactory,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from fem import warmup
     from fem.compiled import folder
+    from fem.study import warmup
 
     calls: list[str] = []
     shipped = tmp_path_factory.mktemp("shipped") / "inputs"  # one of the decks, whose beginnings take 10 s together

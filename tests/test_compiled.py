@@ -28,7 +28,7 @@ from fem.compiled.workers import build_all
 from fem.runs.record import Requests, SilentSink
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
-from fem.warmup import wanted_units
+from fem.study.warmup import wanted_units
 from tests.kernels import wet_units
 from tests.machine_code import come_back
 
@@ -186,7 +186,7 @@ def test_the_kind_of_an_argument_comes_back_from_its_type(units, tmp_path, monke
 
     Those of the decks that come with the program are seen in ``tests/compiled/test_background.py``.
     """
-    monkeypatch.setattr("fem.warmup.shipped", lambda: tmp_path)
+    monkeypatch.setattr("fem.study.warmup.shipped", lambda: tmp_path)
     families = [("group", "builtins", "tuple", members) for members in FAMILIES]
     found = units()
     assert len(found) > 5 and come_back(families) and all(come_back(kinds) for _, kinds in found)

@@ -21,11 +21,11 @@ import pytest
 from benchmarks.reliability import parts
 from benchmarks.reliability.trial import Trial
 from fem.cli import main
+from fem.commands.files import PART, ROOM, GrowingFile, Room, replace_file
 from fem.compiled import workers
 from fem.compiled.choice import is_plain
 from fem.compiled.workers import Compilation
 from fem.errors import MachineError, Stopped
-from fem.files import PART, ROOM, GrowingFile, Room, replace_file
 from fem.runs.fields import read_field, read_list
 from fem.runs.write import InterruptGuard
 from fem.solve.step_run import StepRun
@@ -221,7 +221,7 @@ def test_room_is_kept_grows_and_is_given_back(tmp_path: Path, monkeypatch: pytes
                 raise OSError(errno.ENOSPC, "No space left on device")
             replace_file(path, content)
 
-        monkeypatch.setattr("fem.files.replace_file", once_full)
+        monkeypatch.setattr("fem.commands.files.replace_file", once_full)
         room.replace(tmp_path / "run.json", b"how it ended")
         assert (tmp_path / "run.json").read_bytes() == b"how it ended"
         assert os.fstat(keeper.fileno()).st_size == 4

@@ -8,8 +8,8 @@ import pytest
 
 import fem
 from fem.cli import main
+from fem.codes.fmu import DECK, DESCRIPTION, export_fmu, identifier
 from fem.errors import CommandError
-from fem.fmu import DECK, DESCRIPTION, export_fmu, identifier
 
 pytest.importorskip("pythonfmu3")
 pytest.importorskip("pythonfmu")

@@ -13,7 +13,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.spans import TABLE, section_of
+from fem.lines.spans import TABLE, section_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAIN = "--last 796,0,-14 --depth 200 --section R4-studless-142 --length 850"

@@ -12,7 +12,7 @@ import pytest
 
 from docs.lines import DOCS, PICTURES, commands_of
 from fem.cli import main
-from fem.validation import choose, find_root
+from fem.study.validation import choose, find_root
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 PAGES = ["../README", *(path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md")))]

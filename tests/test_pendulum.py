@@ -8,7 +8,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.pendulums import BODIES, Pendulum, body_of, deck_text, per_link
+from fem.lines.pendulums import BODIES, Pendulum, body_of, deck_text, per_link
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}

@@ -59,7 +59,7 @@ def test_nothing_heavy_is_imported_before_it_is_used():
     """Rooms have other names than functions: importing one leaves the function where it was."""
     heavy = "{'numpy', 'scipy', 'numba', 'matplotlib', 'rich'} & set(sys.modules)"
     text = f"import sys, fem, fem.cli; assert not {heavy}, {heavy}\n"
-    text += "import fem.checking, fem.tools.pendulums, fem.show.plot, fem.study.sections\n"
+    text += "import fem.show.checking, fem.lines.pendulums, fem.show.plot, fem.study.sections\n"
     text += f"assert all(callable(getattr(fem, name)) for name in {FUNCTIONS})"
     subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True)
 

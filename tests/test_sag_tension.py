@@ -11,7 +11,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.tools.sagging import average, largest
+from fem.lines.sagging import average, largest
 
 FOOT, POUND = 0.3048, 4.4482216
 HEAVY = {"ice [in]": 0.5, "wind [psf]": 4, "K [lb/ft]": 0.3}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.tools.pendulums import Pendulum
+from fem.lines.pendulums import Pendulum
 from validation import tools
 from validation.references import links
 

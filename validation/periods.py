@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 
 

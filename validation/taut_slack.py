@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import fem
 from fem.study.sections import Section, Sections
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.references import rope
 

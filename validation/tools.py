@@ -14,13 +14,13 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
+from fem.lines.pendulums import Pendulum, deck_text
 from fem.runs.record import Requests, Rows, SilentSink
 from fem.solve.loop import solve
 from fem.study.exponents import Lyapunov
 from fem.study.points import make_grid
 from fem.study.sweep import Sweep, carry_out, computed, make_plan
 from fem.study.table import sweep_folder
-from fem.tools.pendulums import Pendulum, deck_text
 
 Array = NDArray[np.float64]
 INPUTS = Path(__file__).resolve().parent.parent / "inputs"

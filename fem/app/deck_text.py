@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from fem.checking import check
+from fem.commands.files import open_regular
 from fem.deck import parse_deck
 from fem.deck.cards import NUMBER
 from fem.errors import DeckError, FemError
-from fem.files import open_regular
+from fem.lines.pendulums import Pendulum
+from fem.lines.spans import rounded
 from fem.model import Model
-from fem.tools.pendulums import Pendulum
-from fem.tools.spans import rounded
+from fem.show.checking import check
 
 MOST_TEXT = 2_000_000
 """Bytes of a deck that is edited in a browser."""

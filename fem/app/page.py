@@ -19,11 +19,11 @@ from fem.app.scene import REST, along, bar_tensions, sketch_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.commands.example import shipped
 from fem.errors import CommandError
+from fem.lines import pendulums, spans
+from fem.lines.pendulums import INTEGRATOR, QUANTITIES, Pendulum
+from fem.lines.spans import MEASURES, Span, section_of
 from fem.model import Model
 from fem.runs.read import Missing, open_results
-from fem.tools import pendulums, spans
-from fem.tools.pendulums import INTEGRATOR, QUANTITIES, Pendulum
-from fem.tools.spans import MEASURES, Span, section_of
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.checking import collect_bars
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
@@ -25,6 +24,7 @@ from fem.runs.frames import unit_of
 from fem.runs.read import Missing, Results, extremes, open_results
 from fem.show import reading
 from fem.show.animate import even_times
+from fem.show.checking import collect_bars
 from fem.show.curves import energy_curves, read_reactions
 from fem.show.links import joint_forces, read_links, turns_of
 from fem.show.scenery import planes_of, upright

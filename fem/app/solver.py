@@ -24,8 +24,8 @@ from typing import Any
 
 import fem
 from fem.app.scene import FolderContent, read
+from fem.commands.files import open_regular
 from fem.commands.signals import watched
-from fem.files import open_regular
 from fem.runs.frames import energy_error_text
 from fem.runs.own import number_in, read_record
 from fem.runs.run_record import RUN_RECORD, RUNNING

@@ -27,9 +27,9 @@ from matplotlib.patches import Patch
 from fem.arrays import Floats, Say
 from fem.codes.export import CODES, files_for, module_of
 from fem.codes.twin import printed
+from fem.commands.files import lines_of, replace_file
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
-from fem.files import lines_of, replace_file
 from fem.model import Model, Step
 from fem.model.named import names_of
 from fem.runs.own import Names, OwnFolder

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fem.arrays import Say
+from fem.commands.files import write_new
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, Problem, proposal
-from fem.files import write_new
 from fem.model import Dynamic, Model, Static
 from fem.model.mesh import BEAMS, TRUSSES
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fem.arrays import Say
+from fem.commands.files import write_new
 from fem.errors import CommandError, proposal
-from fem.files import write_new
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

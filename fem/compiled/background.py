@@ -18,13 +18,13 @@ import threading
 import time
 from typing import Any
 
+from fem.commands.files import turn
 from fem.compiled.folder import cache_folder, delete_old, private
 from fem.compiled.interpreted import Job
 from fem.compiled.interpreted import work as ahead
 from fem.compiled.store import stored, symbol_of
 from fem.compiled.workers import MOST, Compilation, Worker, processors, start_worker
 from fem.errors import Stopped
-from fem.files import turn
 
 NICENESS = 5
 """A third of the weight of a run: it has its processor, what it leaves is for the compiler, also on a busy machine."""

@@ -19,11 +19,11 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from fem.commands.files import is_safe_folder
 from fem.compiled.folder import cache_folder, surroundings
 from fem.compiled.interpreted import Kind, has_lanes
 from fem.compiled.kernel import Kernel
 from fem.compiled.store import Unit, keep, read_unit, symbol_of
-from fem.files import is_safe_folder
 
 
 def adopted(kernel: Kernel, kinds: Kind) -> Unit | None:
@@ -53,7 +53,7 @@ def machine_key() -> str:
     """Of the machine, and of the sources that make machine code of kernels."""
     key = hashlib.sha256("\n".join(surroundings()).encode(errors="backslashreplace"))
     package = Path(__file__).parents[1]
-    for path in sorted(path for room in ("compiled", "lanes") for path in (package / room).glob("*.py")):
+    for path in sorted((package / "compiled").glob("*.py")):
         key.update(path.read_bytes())
     return key.hexdigest()
 

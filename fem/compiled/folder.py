@@ -24,11 +24,11 @@ import llvmlite
 import llvmlite.binding
 import numpy as np
 
+from fem.commands.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
 from fem.compiled.choice import is_plain, misfits, numba_version, take_plain
 from fem.errors import tell_once
-from fem.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
 
-ROOMS = ("assembly", "compiled", "forces", "lanes", "linear", "solve", "study/lanes", "study/variation")
+ROOMS = ("assembly", "compiled", "forces", "linear", "solve", "study/lanes", "study/variation")
 """Folders that hold kernels or make machine code of them."""
 FILES = ("runs/digits.py",)
 """Files of kernels elsewhere."""

@@ -27,8 +27,8 @@ from numba.np.numpy_support import as_dtype, from_dtype
 from fem.compiled.handover import ApartType, PlacedType, homeless, member_of, read, register
 from fem.compiled.interpreted import Kind
 from fem.compiled.kernel import DONE, FAILED, MOST, OTHER_ARRAYS
+from fem.compiled.packs import FixedType, LanesType
 from fem.compiled.store import FIND_LATE
-from fem.lanes.packs import FixedType, LanesType
 
 PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
 ANNOTATED = {**PLAIN, "None": types.none}

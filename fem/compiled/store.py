@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from fem.commands.files import read_file, write_file
 from fem.compiled.folder import cache_folder, make_cache
 from fem.errors import FemError, tell_once
-from fem.files import read_file, write_file
 
 UNKEPT = "compiled code cannot be stored in {folder}, so every start compiles it again: {reason}"
 LACKING = "the machine code calls {names}, which this system does not have; delete {folder}, and it is compiled again"

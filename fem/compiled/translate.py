@@ -26,7 +26,8 @@ from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import fold_arguments, signature
 from numba.extending import models, register_model, typeof_impl
 
-import fem.lanes.packs  # noqa: F401  what kernels may do with lanes
+import fem.compiled.packs  # noqa: F401  what kernels may do with lanes
+from fem.commands.files import turn
 from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
@@ -45,7 +46,6 @@ from fem.compiled.native import (
     type_of,
 )
 from fem.compiled.store import BODY, FIND_LATE, Unit, keep, stored, symbol_of
-from fem.files import turn
 
 
 class Part(JITCodeLibrary):

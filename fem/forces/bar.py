@@ -46,6 +46,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled.lanes import common, some, where
 from fem.forces.laws import (
     BEYOND,
     BILINEAR,
@@ -65,7 +66,6 @@ from fem.forces.laws import (
 )
 from fem.forces.protocol import Trial
 from fem.forces.running import LEAST_LEG
-from fem.lanes import common, some, where
 
 MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) fraction of the bar's mass."""

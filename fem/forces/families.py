@@ -24,6 +24,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel, shared_kernel
+from fem.compiled.lanes import where
 from fem.forces.added_mass import ADDED_MASS
 from fem.forces.bar import AREA, CONJUGATE, VISCOUS, Bars, bar_point
 from fem.forces.bending import BENDING, BENDING_DAMPING
@@ -35,7 +36,6 @@ from fem.forces.reeving import REEVING, trouble_of_legs
 from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
-from fem.lanes import where
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""

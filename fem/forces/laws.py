@@ -43,7 +43,7 @@ from typing import Any
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
-from fem.lanes import common, every, where
+from fem.compiled.lanes import common, every, where
 
 GREEN, ENGINEERING, LOG, LINEAR = 0, 1, 2, 3
 MEASURES = {"GREEN": GREEN, "ENGINEERING": ENGINEERING, "LOG": LOG}

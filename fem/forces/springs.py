@@ -12,9 +12,9 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel, shared_kernel
+from fem.compiled.lanes import common
 from fem.forces.laws import table_point, table_secant
 from fem.forces.protocol import Tangent, Trial
-from fem.lanes import common
 
 Curve: TypeAlias = tuple[tuple[float, float], ...]
 """Rows (force, elongation) of a nonlinear spring."""

@@ -40,9 +40,9 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
+from fem.compiled.lanes import common, some, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
-from fem.lanes import common, some, where
 from fem.linear.choice import FIRST, LEAF, Tree
 
 ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)

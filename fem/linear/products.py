@@ -19,9 +19,9 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
+from fem.compiled.lanes import common
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
-from fem.lanes import common
 from fem.linear.chain import LinearSystem, invert
 
 MOST_ITERATIONS = 250

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from fem.commands.files import replace_file
 from fem.errors import CommandError, tell_once
-from fem.files import replace_file
 from fem.model import PARTS, Model
 
 FORMAT = 8

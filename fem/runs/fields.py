@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.commands.files import Room, on_disk, replace_file
 from fem.errors import CommandError
-from fem.files import Room, on_disk, replace_file
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, outputs_in_force
 from fem.model.facts import given_lengths
 from fem.model.mesh import legs_of, shown_sets

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from fem.commands.files import LOCK, PART, REPORT, FolderLock, Room, clear_parts, is_marked, on_disk, open_regular
 from fem.errors import CommandError, listed
-from fem.files import LOCK, PART, REPORT, FolderLock, Room, clear_parts, is_marked, on_disk, open_regular
 from fem.model.quantities import NODAL
 
 FEW = 3

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Complexes, Floats, Ints
+from fem.commands.files import mark_of
 from fem.deck import read_model
 from fem.errors import CommandError, FemError
-from fem.files import mark_of
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED, Quantity, recorded_rows, says_si

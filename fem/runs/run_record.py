@@ -15,9 +15,9 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
+from fem.commands.files import as_bytes, on_disk
 from fem.compiled.choice import installed
 from fem.compiled.interpreted import work
-from fem.files import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import Exchange, energies_of

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fem.arrays import Columns, Floats, Ints
-from fem.files import GrowingFile
+from fem.commands.files import GrowingFile
 from fem.model import Model, OutputRequest, Seabed, outputs_in_force
 from fem.model.facts import natural_lengths
 from fem.model.mesh import Mesh

@@ -19,10 +19,10 @@ from types import FrameType
 from typing import Any
 
 from fem.arrays import Floats
+from fem.commands.files import process
 from fem.commands.signals import handled_by, stop
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
-from fem.files import process
 from fem.model import Model
 from fem.runs import run_record
 from fem.runs.checkpoint import ANEW, BEFORE, NAME, changes, deck_of, digests_of, read_last, write_checkpoint

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from fem.arrays import Floats, Ints, Say
+from fem.commands.files import PART, is_marked
 from fem.errors import CommandError
-from fem.files import PART, is_marked
 from fem.runs.console import Bar
 from fem.runs.own import FILM, check_file
 from fem.runs.read import Missing, Results, open_results

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from fem.files import is_marked, mark_of, replace_file
+from fem.commands.files import is_marked, mark_of, replace_file
 from fem.runs.frames import as_svg
 from fem.runs.own import check_file
 from fem.show import style

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from matplotlib.figure import Figure
 
 from fem.arrays import Say
+from fem.commands.files import is_marked
 from fem.errors import CommandError, listed
-from fem.files import is_marked
 from fem.runs.own import FEW, check_file, others, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response

@@ -21,8 +21,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from fem.arrays import Columns, Say
+from fem.commands.files import REPORT, is_marked, mark_of, replace_file
 from fem.errors import CommandError
-from fem.files import REPORT, is_marked, mark_of, replace_file
 from fem.model import FAILURES
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import si_unit

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Say
+from fem.commands.files import lines_of, replace_file
 from fem.errors import CommandError
-from fem.files import lines_of, replace_file
 from fem.model.named import WORDS, Named, item_named
 from fem.model.notices import FOLLOW
 from fem.runs.own import number_in

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fem.arrays import Floats
-from fem.files import replace_file
+from fem.commands.files import replace_file
 from fem.runs.read import Results, extremes
 
 MOST_POINTS = 5_000

@@ -15,8 +15,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from fem.arrays import Floats
+from fem.commands.files import replace_file
 from fem.errors import CommandError
-from fem.files import replace_file
 from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.record import Rows

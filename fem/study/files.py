@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats
+from fem.commands.files import lines_of, replace_file
 from fem.deck import read_model
 from fem.errors import CommandError
-from fem.files import lines_of, replace_file
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runs.console import as_note, in_lines

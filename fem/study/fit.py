@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Columns, Flags, Floats, Ints, Say
+from fem.commands.files import replace_file
 from fem.compiled.interpreted import work
 from fem.deck import read_model
 from fem.deck.parameters import assigned
 from fem.errors import CommandError, FemError, NoConvergence, proposal
-from fem.files import replace_file
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runner import Prepared, verdict_of

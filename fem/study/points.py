@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
+from fem.commands.files import table_lines
 from fem.deck import deck_reader
 from fem.errors import CommandError, proposal
-from fem.files import table_lines
 from fem.model import InitialCondition, Model
 from fem.model.named import item_named
 

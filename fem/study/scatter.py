@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Columns, Flags, Floats
+from fem.commands.files import lines_of, replace_file
 from fem.errors import CommandError
-from fem.files import lines_of, replace_file
 from fem.model.named import split
 from fem.runs.run_record import COMPLETED
 from fem.study.points import is_seed, read_numbers

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from fem.commands.files import GrowingFile, Room, lines_of, replace_file
 from fem.errors import CommandError, from_system
-from fem.files import GrowingFile, Room, lines_of, replace_file
 from fem.model import Model
 from fem.runs.own import Names, OwnFolder, read_record
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of, plain

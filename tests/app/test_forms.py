@@ -27,9 +27,9 @@ from fem.app.deck_text import (
 from fem.app.scene import along, bar_tensions
 from fem.deck import parse_deck
 from fem.errors import CommandError
-from fem.tools.pendulums import Pendulum, deck_text
-from fem.tools.spans import Span, section_of
-from fem.tools.spans import deck_text as line_text
+from fem.lines.pendulums import Pendulum, deck_text
+from fem.lines.spans import Span, section_of
+from fem.lines.spans import deck_text as line_text
 
 ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
 

@@ -16,9 +16,9 @@ import fem
 from fem.app.scene import GROUPS, MOST_POINTS, group_of, growth, parting_of, scene_of, sketch_of
 from fem.app.solver import Workplace, last_row, progress_of, verdict_of
 from fem.cli import main
+from fem.lines.pendulums import Pendulum, deck_text
 from fem.runs.read import open_results
 from fem.runs.run_record import COMPLETED, INTERRUPTED
-from fem.tools.pendulums import Pendulum, deck_text
 from tests.waiting import PATIENCE, wait_for
 
 

@@ -14,10 +14,10 @@ import pytest
 import fem
 from fem.cli import main
 from fem.codes.export import CODES, FEATURES, files_for, forms_of
+from fem.codes.from_moordyn import convert
 from fem.deck import parse_deck, read_deck
 from fem.model import PARTS
 from fem.model.mesh import BARS, KINDS, REEVED
-from fem.tools.moordyn import convert
 
 ROOT = Path(__file__).resolve().parents[2]
 DECKS = sorted((ROOT / "inputs").glob("*.inp"))

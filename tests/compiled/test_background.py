@@ -22,7 +22,7 @@ from fem.compiled.kernel import Kernel
 from fem.deck import parse_deck, read_model
 from fem.errors import Stopped
 from fem.runs.history import History
-from fem.warmup import shortened
+from fem.study.warmup import shortened
 from tests.machine_code import come_back
 
 ROOT = Path(__file__).resolve().parents[2]

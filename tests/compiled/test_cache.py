@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fem import errors as notices
-from fem import files
+from fem.commands import files
 from fem.compiled import folder, store
 from fem.compiled.store import Unit, find, keep, seal, sealed, unsealed
 from tests.trees import parsed

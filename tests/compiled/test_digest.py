@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import fem.lanes
+import fem.compiled.lanes
 from fem.compiled import digest, folder, store, translate
 from fem.compiled.choice import is_plain
 from fem.compiled.digest import adopted, digest_of
@@ -77,11 +77,11 @@ def test_fields_of_groups_and_values_in_modules_count(monkeypatch):
     monkeypatch.setattr("tests.compiled.test_digest.Group", Turned, raising=False)
     assert digest_of(kernel, kinds) != before
 
-    monkeypatch.setattr(fem.lanes, "LEVEL", 1.0, raising=False)
+    monkeypatch.setattr(fem.compiled.lanes, "LEVEL", 1.0, raising=False)
     text = "def inner(y: float) -> float:\n    return choose.LEVEL * y\n"
-    kernel = kernel_from(text, {"__name__": "fem.somewhere", "choose": fem.lanes})
+    kernel = kernel_from(text, {"__name__": "fem.somewhere", "choose": fem.compiled.lanes})
     before = digest_of(kernel, KINDS)
-    monkeypatch.setattr(fem.lanes, "LEVEL", 2.0)
+    monkeypatch.setattr(fem.compiled.lanes, "LEVEL", 2.0)
     assert digest_of(kernel, KINDS) != before
 
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from fem import errors as notices
+from fem.commands.files import TURNS, turn
 from fem.compiled.choice import is_plain
-from fem.files import TURNS, turn
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDS = """
 import sys
 from pathlib import Path
-from fem.files import turn
+from fem.commands.files import turn
 with turn(Path(sys.argv[1])):
     print("mine", flush=True)
     sys.stdin.read()

@@ -21,7 +21,7 @@ KERNELS = """
 import numpy as np
 from typing import NamedTuple
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, number_kernel
-from fem.lanes import Fixed, Lanes
+from fem.compiled.lanes import Fixed, Lanes
 
 class Pair(NamedTuple):
     first: np.ndarray

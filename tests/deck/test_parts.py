@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 import fem
 from fem.arrays import same
-from fem.checking import check
 from fem.deck import deck_reader, parse_deck, read_deck, write_deck
 from fem.errors import DeckError
+from fem.show.checking import check
 
 TWINS = sorted(path for path in (Path(__file__).parent / "parts").glob("*.inp") if not path.stem.endswith(".flat"))
 NAMED = pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)

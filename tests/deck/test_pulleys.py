@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.checking import check
 from fem.deck import deck_reader, parse_deck, write_deck
 from fem.model import BarSection, Model, Pulley, RestLength
+from fem.show.checking import check
 from tests.deck.decks import problems
 
 DECK = """\

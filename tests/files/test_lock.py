@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import fem
-from fem import files as lock
 from fem.cli import main
+from fem.commands import files as lock
+from fem.commands.files import LOCK, FolderLock
 from fem.errors import CommandError
-from fem.files import LOCK, FolderLock
 from tests.files.test_own import DECK
 
-HOLDER = "import sys, time\nfrom pathlib import Path\nfrom fem.files import FolderLock\n"
+HOLDER = "import sys, time\nfrom pathlib import Path\nfrom fem.commands.files import FolderLock\n"
 HOLDER += "held = FolderLock(Path(sys.argv[1]))\nheld.acquire()\nprint('held', flush=True)\ntime.sleep(600)\n"
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import fem
 from fem import runner
 from fem.cli import main
+from fem.commands.files import PART
 from fem.errors import CommandError
-from fem.files import PART
 from fem.runs.own import PICTURES, Names, Origin, OwnFolder
 from tests.results.synthetic import chain, play
 
@@ -176,7 +176,7 @@ def test_no_command_writes_into_a_folder_of_others(here: Path, name: str, monkey
     Path("out").mkdir()
     Path("out", name).write_text("of the user")
     monkeypatch.setattr("fem.runner.solve", never)
-    monkeypatch.setattr("fem.validation.run_case", never)
+    monkeypatch.setattr("fem.study.validation.run_case", never)
     for command in COMMANDS.values() if name == "notes.txt" else [COMMANDS[name]]:
         assert main([*command, "--output", "out"]) == 2
         assert "--force" in capsys.readouterr().err

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fem.cli import main
+from fem.commands.files import table_lines, table_rows
 from fem.errors import CommandError
-from fem.files import table_lines, table_rows
 from tests.sweeping.swings import write_swing
 
 LINE = "line --last 9,0,5 --section dove --output line.inp"

@@ -21,8 +21,8 @@ from fem.lines.conductors import (
     tension,
 )
 from fem.lines.hanging import LineError
-from fem.tools.sagging import conductor_of, which
-from fem.tools.spans import section_of
+from fem.lines.sagging import conductor_of, which
+from fem.lines.spans import section_of
 
 FOOT, POUND, POUND_FOOT = 0.3048, 4.4482216, 14.593903
 DRAKE = conductor_of(section_of("drake"))

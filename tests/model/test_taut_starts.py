@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fem
-from fem.checking import check
 from fem.model.taut_starts import told_of_starts
+from fem.show.checking import check
 
 ATWOOD = """
 *NODE

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fem
+from fem.codes.from_moordyn import convert, inertia_of
+from fem.codes.moordyn_files import read
 from fem.errors import DeckError
-from fem.tools.moordyn import convert, inertia_of
-from fem.tools.moordyn_files import read
 
 TEXT = """Made for these tests: a turned body with a rod and a weight, on two lines; a rod between two others
 ---------------------- LINE TYPES ----------------------

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fem
+from fem.codes.from_moordyn import chains_of, convert
+from fem.codes.moordyn_files import read
 from fem.errors import DeckError
-from fem.tools.moordyn import chains_of, convert
-from fem.tools.moordyn_files import read
 
 TEXT = """a chain on a connector; the second place of a connector is only a direction
 ---- LINE TYPES ----

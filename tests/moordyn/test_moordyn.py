@@ -10,8 +10,8 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.tools.moordyn import chains_of
-from fem.tools.moordyn_files import on_body, read
+from fem.codes.from_moordyn import chains_of
+from fem.codes.moordyn_files import on_body, read
 
 FILE = Path(__file__).with_name("buoy.txt")
 

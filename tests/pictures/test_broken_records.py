@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from fem.app.solver import progress_of
+from fem.commands.files import holder_of
 from fem.errors import CommandError
-from fem.files import holder_of
 from fem.runs.own import read_record
 from fem.runs.read import open_results
 from fem.show.report import summary

@@ -281,7 +281,7 @@ def test_exponents_and_sections(tmp_path, monkeypatch):
 
 
 def test_a_validation(tmp_path):
-    from fem.validation import validate
+    from fem.study.validation import validate
 
     assert validate(["axial_bar"], tmp_path) == 0
     page = read(fem.report(tmp_path))

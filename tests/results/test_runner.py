@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import fem.runner as runner
+from fem.commands.files import GrowingFile
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, ModelError, NoConvergence
-from fem.files import GrowingFile
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
 from fem.runs.record import Requests, Sink, StepStart
 from fem.runs.run_record import plain
@@ -199,7 +199,7 @@ def test_a_full_disk_is_one_line(solver: FakeSolver, monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "results/chain/nodes.csv")
 
-    monkeypatch.setattr("fem.files.GrowingFile.add", full)
+    monkeypatch.setattr("fem.commands.files.GrowingFile.add", full)
     with pytest.raises(MachineError, match=r"cannot write results/chain/nodes\.csv: No space left") as caught:
         runner.run_to_files("chain.inp", quiet=True)
     assert caught.value.exit_code == 4

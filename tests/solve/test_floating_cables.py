@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import fem
+from fem.codes.from_moordyn import floating
+from fem.codes.moordyn_files import read
 from fem.model.notices import floating_cables, floating_text
-from fem.tools.moordyn import floating
-from fem.tools.moordyn_files import read
 
 SPAR = """*NODE
 1, 0., 0., -2.

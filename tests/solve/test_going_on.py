@@ -25,10 +25,10 @@ from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
 from fem.assembly.environment import Environment
 from fem.assembly.system import assemble
 from fem.cli import main
+from fem.commands.files import FolderLock, GrowingFile
 from fem.deck import KEYWORDS
 from fem.deck.source import squeezed
 from fem.errors import CommandError
-from fem.files import FolderLock, GrowingFile
 from fem.forces.families import FAMILIES, acting
 from fem.linear.factors import is_installed
 from fem.model.steps import Procedure

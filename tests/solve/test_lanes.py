@@ -16,7 +16,7 @@ import pytest
 import fem
 from fem.compiled import kernel
 from fem.compiled.choice import is_plain
-from fem.lanes import Lanes, common, every, some, where
+from fem.compiled.lanes import Lanes, common, every, some, where
 from fem.linear.chain import invert
 from fem.model.quantities import NODAL
 from fem.study.lanes.run import can_run_in_lanes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fem import validation
+from fem.study import validation
 
 ROOT = validation.find_root()
 SLOW = {

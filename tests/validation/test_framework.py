@@ -1,4 +1,4 @@
-"""``fem.validation``: targets, finding cases, report, exit codes."""
+"""``fem.study.validation``: targets, finding cases, report, exit codes."""
 
 import csv
 import math
@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from fem import validation
 from fem.commands import example
 from fem.errors import CommandError
-from fem.validation import Row, Target, validate
+from fem.study import validation
+from fem.study.validation import Row, Target, validate
 
 CASE = """
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 NAME, TITLE, SOURCE = "{name}", "a title", "a source"
 LONG = {long}
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import fem
-from fem.tools.pendulums import Pendulum
+from fem.lines.pendulums import Pendulum
 from validation import links as compared
 from validation import tools
 from validation.references import calcpad, driven_links, links, pendulum, solfec

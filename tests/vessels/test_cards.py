@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from fem.checking import check
 from fem.deck import parse_deck, write_deck
 from fem.errors import DeckError
+from fem.show.checking import check
 
 HEAD = """*NODE
 1, 0, 0, 0

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import fem
-from fem.checking import check
 from fem.deck import parse_deck, write_deck
 from fem.errors import DeckError
 from fem.model.surroundings import water_at
+from fem.show.checking import check
 
 DECK = """*NODE, NSET=ALL
 1, 0, 0, -1

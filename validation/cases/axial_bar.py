@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import fem
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.references import axial_bar
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation.further.tank_chain import beside, force, largest
 from validation.references.bergdahl import FORCES, HALVED
 

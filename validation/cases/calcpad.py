@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.tools.pendulums import Pendulum
-from fem.validation import Outcome, Row, Target
+from fem.lines.pendulums import Pendulum
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.references import calcpad, pendulum
 

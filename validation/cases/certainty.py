@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.certainty import study
 from validation.certainty.study import Judged

@@ -21,7 +21,7 @@ from scipy.signal import savgol_filter
 
 import fem
 from fem.errors import NoConvergence
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation.tools import Array
 from validation.tubes import Shape, Tube, angle_from, carried, shape, transported, tube, unit
 

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 import fem
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 
 NAME = "driven_ends"

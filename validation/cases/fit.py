@@ -10,7 +10,7 @@ import numpy as np
 
 import fem
 from fem.runs.console import say
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.made_records import RECORDS, held
 from validation.references.bergdahl import FORCES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fem.validation import Outcome
+from fem.study.validation import Outcome
 from validation.further import basins, bouncing, branches, cradles, exponents, periodic, toy, two_cables
 
 NAME = "further_work"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fem
-from fem.tools.spans import Section
-from fem.validation import Outcome, Row, Target
+from fem.lines.spans import Section
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 
 NAME = "lazy_wave"

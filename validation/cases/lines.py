@@ -11,7 +11,7 @@ import numpy as np
 import fem
 from fem.lines.hanging import Line, Shape
 from fem.lines.resting import Bottom, lay
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 
 NAME = "lines"

@@ -9,7 +9,7 @@ import numpy as np
 
 import fem
 from fem.model import FrequencyRange, SteadyState
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.references import harmonic_cable, harmonic_drag
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.references import oscillators
 

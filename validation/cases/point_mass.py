@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.validation import Outcome
+from fem.study.validation import Outcome
 from validation import periods, tools
 from validation.references import pendulum
 

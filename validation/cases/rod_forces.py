@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.tools.pendulums import Pendulum
-from fem.validation import Outcome, Row, Target
+from fem.lines.pendulums import Pendulum
+from fem.study.validation import Outcome, Row, Target
 from validation import links, tools
 from validation.references.links import describe, solve
 

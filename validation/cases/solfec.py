@@ -10,8 +10,8 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import fem
-from fem.tools.pendulums import Pendulum
-from fem.validation import Outcome, Row, Target
+from fem.lines.pendulums import Pendulum
+from fem.study.validation import Outcome, Row, Target
 from validation import links, tools
 from validation.references import pendulum, solfec
 

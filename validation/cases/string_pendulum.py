@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import fem
 from fem.study.sections import Section, Sections
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import taut_slack, tools
 from validation.references.string_pendulum import Pendulum, motion, printed_shortening, recurrence
 

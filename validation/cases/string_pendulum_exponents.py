@@ -12,7 +12,7 @@ import numpy as np
 
 from fem.study.exponents import Lyapunov, lyapunov
 from fem.study.sweep import Sweep
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.references.string_pendulum import Pendulum, rigid_exponent
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.study.exponents import Exponents, Lyapunov, lyapunov
 from fem.study.sweep import Sweep
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import taut_slack, tools
 from validation.references import rope
 

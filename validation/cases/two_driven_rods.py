@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import fem
-from fem.validation import Outcome, Row, Target
+from fem.study.validation import Outcome, Row, Target
 from validation import tools
 from validation.references import driven_links
 

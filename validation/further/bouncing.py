@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
 import fem
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.references import bouncing_ball
 from validation.references.bouncing_ball import Ball

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import fem
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.further import bouncing
 from validation.references import bouncing_ball, forced_orbits

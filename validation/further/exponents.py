@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from fem.study.exponents import Lyapunov, lyapunov
 from fem.study.sweep import Sweep
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.further import bouncing
 from validation.references import rope, rope_tangent

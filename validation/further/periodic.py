@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import fem
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.references import forced_orbits
 from validation.references.string_pendulum import Pendulum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.references.bergdahl import FORCES
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import fem
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.references import rope
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import fem
-from fem.validation import Row, Target
+from fem.study.validation import Row, Target
 from validation import tools
 from validation.references import two_ropes
 

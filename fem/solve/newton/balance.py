@@ -41,6 +41,7 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled.lanes import every, some, where
 from fem.forces.bar import (
     AREA,
     INV_LENGTH,
@@ -58,7 +59,6 @@ from fem.forces.families import element_values, write_masses
 from fem.forces.laws import BILINEAR, fraction
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.springs import elongation
-from fem.lanes import every, some, where
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Motion, Nodes, Problem, Record, Scratch
 from fem.solve.newton.project import projected_work

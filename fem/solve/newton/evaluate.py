@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
+from fem.compiled.lanes import some
 from fem.forces.bar import energy_of_bars, evaluate_bars, multiply_mass
 from fem.forces.families import evaluate_others, write_masses
 from fem.forces.protocol import SPENT, Trial
-from fem.lanes import some
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.schemes import Coefficients
 

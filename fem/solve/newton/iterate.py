@@ -12,9 +12,9 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
+from fem.compiled.lanes import common, where
 from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P, other_leg
 from fem.forces.laws import LEG
-from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import (
     combine,

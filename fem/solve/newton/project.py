@@ -30,9 +30,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import common, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense, turning
 from fem.forces.laws import LEG, LINEAR
-from fem.lanes import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch

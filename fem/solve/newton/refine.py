@@ -18,9 +18,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.equations import Equations, condense
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import common, some, where
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.forces.laws import BEYOND, LEG
-from fem.lanes import common, some, where
 from fem.linear.border import solve_with_border
 from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
 from fem.linear.choice import BAND, BORDER

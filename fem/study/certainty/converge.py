@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Columns, Ints, Say
+from fem.commands.files import write_new
 from fem.deck import parse_deck, read_model, write_deck
 from fem.deck.refined import refined
 from fem.deck.writer import with_increments
 from fem.errors import CommandError, DeckError, NoConvergence, proposal
-from fem.files import write_new
 from fem.model import Model
 from fem.model.facts import natural_lengths
 from fem.model.named import WORDS, labels_of, number_named

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Columns, Floats, Ints
+from fem.commands.files import FolderLock, replace_file
 from fem.deck import read_model
 from fem.errors import CommandError
-from fem.files import FolderLock, replace_file
 from fem.model import Model
 from fem.model.named import labels_of, names_of
 from fem.runner import run_to_files

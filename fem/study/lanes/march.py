@@ -13,8 +13,8 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import common, some, where
 from fem.forces.protocol import Tangent
-from fem.lanes import common, some, where
 from fem.linear.chain import Diagonal, LinearSystem, solve_chain
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups

@@ -17,9 +17,9 @@ from fem.assembly.environment import Environment, LoadSet, first_environment, lo
 from fem.assembly.equations import Equations
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System, assemble, linearised
+from fem.compiled.lanes import Fixed, Lanes
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
-from fem.lanes import Fixed, Lanes
 from fem.linear.choice import Plan, Tree
 from fem.model import InitialCondition, Model
 from fem.model.curves import Constant, evaluate

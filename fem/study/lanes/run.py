@@ -20,12 +20,12 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import jumps
 from fem.compiled import inner_kernel, is_compiled, is_compiled_in_time, kernel
 from fem.compiled.interpreted import work
+from fem.compiled.lanes import Fixed, Lanes, local
 from fem.errors import FemError
 from fem.forces.bar import INV_LENGTH, VISCOUS, Bars
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.lanes import Fixed, Lanes, local
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
 from fem.runs.record import Rows

@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 
 import fem
 from fem.lines.conductors import Load, new, state_of, stress, stretched, tension
-from fem.tools.sagging import conductor_of
-from fem.tools.spans import section_of
+from fem.lines.sagging import conductor_of
+from fem.lines.spans import section_of
 
 DRAKE = conductor_of(section_of("drake"))
 CORE, WIRES = DRAKE.materials

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fem
-from fem.checking import check
 from fem.runner import run_to_files
+from fem.show.checking import check
 from tests.forces.families.lines import reeved, wound
 
 AMPLITUDES = """*AMPLITUDE, NAME=FIRST, TIME=TOTAL TIME

@@ -31,10 +31,10 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats, Say
+from fem.codes.moordyn_files import Body, Line, LineType, Moorings, Point, Rod, on_body, read
+from fem.codes.moordyn_water import Bottom, Water, bottom_of, water_of
+from fem.commands.files import write_new
 from fem.errors import proposal
-from fem.files import write_new
-from fem.tools.moordyn_files import Body, Line, LineType, Moorings, Point, Rod, on_body, read
-from fem.tools.moordyn_water import Bottom, Water, bottom_of, water_of
 
 REST = """\
 ** at rest, in equilibrium: loads at once

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fem.commands.arguments import number
+from fem.commands.files import lines_of, table_rows, write_new
 from fem.errors import CommandError, unknown
-from fem.files import lines_of, table_rows, write_new
 from fem.lines.conductors import (
     Conductor,
     Curves,
@@ -36,7 +36,7 @@ from fem.lines.conductors import (
     stretched,
 )
 from fem.lines.hanging import LineError, root
-from fem.tools.spans import Section, rows, section_of
+from fem.lines.spans import Section, rows, section_of
 
 ICE = 913.0
 """kg/m^3: 57 lb/ft^3 of NESC."""

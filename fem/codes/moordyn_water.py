@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats
+from fem.codes.moordyn_files import Moorings, Row, number_of
 from fem.errors import CommandError
-from fem.tools.moordyn_files import Moorings, Row, number_of
 
 
 def file_beside(path: Path, word: str) -> Path:

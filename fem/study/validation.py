@@ -22,8 +22,8 @@ from types import ModuleType
 from typing import Any
 
 from fem.commands.example import shipped
+from fem.commands.files import REPORT, lines_of, replace_file
 from fem.errors import CommandError, proposal
-from fem.files import REPORT, lines_of, replace_file
 from fem.runs.console import in_lines, say
 from fem.runs.own import Names, Origin, OwnFolder, listed_names, read_record
 

@@ -35,7 +35,7 @@ import sys
 
 from {library} import Fmi{fmi}Slave
 
-from fem.fmu import Unit
+from fem.codes.fmu import Unit
 
 # PythonFMU (FMI 2) releases this module once too often for each instance.
 references = [globals(), sys.modules.get(__name__)] * 1000

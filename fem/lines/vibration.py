@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from fem.arrays import Say
 from fem.errors import CommandError
-from fem.tools.sagging import numbers_of, which
-from fem.tools.spans import section_of
+from fem.lines.sagging import numbers_of, which
+from fem.lines.spans import section_of
 
 AT = 0.089
 """x [m]: IEEE, Standardization of conductor vibration measurements (1966)."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fem.commands.arguments import add_force, add_list, not_negative, number, positive_count
+from fem.commands.files import write_new
 from fem.errors import CommandError
-from fem.files import write_new
 
 
 def pendulum(

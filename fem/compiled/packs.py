@@ -5,7 +5,7 @@ around it. An array of packs is a C-contiguous float64 array whose last axis is 
 A number meets a pack as the same number in every lane.
 
 Below the types: arithmetic, comparisons and logic of packs and masks; items and shapes of arrays of packs and of
-arrays known at compilation; the words of ``fem.lanes``, for numbers and for packs; and how plain numba takes Python's
+arrays known at compilation; the words of ``lanes.py``, for numbers and for packs; and how plain numba takes Python's
 arrays of packs apart (our own machine code reads them by itself).
 """
 
@@ -24,7 +24,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import NativeValue, lower_builtin, lower_cast, models, register_model, typeof_impl, unbox
 from numba.np.numpy_support import from_dtype
 
-from fem.lanes import ALIGNMENT, Fixed, Lanes, common, every, local, some, where
+from fem.compiled.lanes import ALIGNMENT, Fixed, Lanes, common, every, local, some, where
 
 
 class WideType(types.Type):

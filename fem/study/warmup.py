@@ -13,12 +13,12 @@ from typing import TextIO
 import numpy as np
 
 from fem.commands.example import shipped
+from fem.commands.files import turn
 from fem.compiled.choice import is_plain
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.interpreted import Job, rehearsal
 from fem.compiled.workers import build_all
 from fem.deck import parse_deck, read_model
-from fem.files import turn
 from fem.model import Model
 from fem.runs.console import say
 from fem.runs.digits import NUMBER, lines

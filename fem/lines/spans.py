@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from fem.commands.arguments import add_force, add_list, not_negative, number, positive, positive_count
+from fem.commands.files import table_rows, write_new
 from fem.errors import CommandError
-from fem.files import table_rows, write_new
 
 MEASURES = ("length", "tension", "sag")
 STILL: Vector = (0.0, 0.0, 0.0)

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats
+from fem.commands.files import write_new
 from fem.errors import CommandError, unknown
-from fem.files import write_new
 from fem.lines.conductors import State, stress
 from fem.lines.hanging import Line, Shape, hang, natural_length
-from fem.tools.sagging import Row, SagTension, sag_tension_as_asked
-from fem.tools.spans import AIR, BOTTOM, CABLE, STREAM, rounded
+from fem.lines.sagging import Row, SagTension, sag_tension_as_asked
+from fem.lines.spans import AIR, BOTTOM, CABLE, STREAM, rounded
 
 STRING = 2.5, 60.0
 """Length [m] and mass [kg] of suspension strings."""
