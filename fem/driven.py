@@ -53,7 +53,7 @@ class Log(Relay):
         self._told: list[Message] = []
         self._loose = 0
         self.pending: list[Message] = []
-        self.kept = weakref.WeakSet[Kept]()
+        self.kept = weakref.WeakSet[SavedState]()
 
     def messages(self) -> list[Message]:
         """All that happened, without fields."""
@@ -90,7 +90,7 @@ class Log(Relay):
             self._loose = 0
 
 
-class Kept:
+class SavedState:
     """A state that ``Stepper.save`` has kept."""
 
     def __init__(self, log: Log, run: Driven) -> None:
@@ -317,14 +317,14 @@ class Stepper:
 
     # States
 
-    def save(self) -> Kept:
+    def save(self) -> SavedState:
         """Save the state; ``restore`` returns to it, any number of times. Later results are written to the files when
         the state is deleted (``del``) or the run is closed.
         """
         self._refuse()
-        return Kept(self._log, self._run)
+        return SavedState(self._log, self._run)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: SavedState) -> None:
         """Return to a state that this run has saved, also after an error.
 
         CommandError: the state belongs to another run, or the run is closed.

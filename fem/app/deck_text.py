@@ -100,7 +100,7 @@ ASSIGNMENT = re.compile(rf"(\s*([A-Za-z_]\w*)\s*=\s*)({NUMBER.pattern})(\s*)", r
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class DeckNumber:
     """A number of a line of the deck (from 0): its name, and the text of its value."""
 
     name: str
@@ -112,7 +112,7 @@ class Parameter:
         return float(self.text.upper().replace("D", "E"))
 
 
-def parameters_of(text: str) -> list[Parameter]:
+def parameters_of(text: str) -> list[DeckNumber]:
     """Those that are plain numbers; formulas follow from them."""
     found, is_inside = [], False
     for line, content in enumerate(text.splitlines()):
@@ -121,7 +121,7 @@ def parameters_of(text: str) -> list[Parameter]:
         if content.lstrip().startswith("*"):
             is_inside = content.strip().upper().split(",")[0].replace(" ", "") == "*PARAMETER"
         elif is_inside and (match := ASSIGNMENT.fullmatch(content)):
-            found.append(Parameter(match[2], line, match[3]))
+            found.append(DeckNumber(match[2], line, match[3]))
     return found
 
 

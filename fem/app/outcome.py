@@ -18,7 +18,7 @@ from nicegui import app, background_tasks, ui
 from starlette.responses import Response
 
 from fem.app.scene import DISTANCE, GROUPS, FolderContent, Group, Panel, is_small
-from fem.app.solver import Progress, Solver, Workplace, progress_of, verdict_of
+from fem.app.solver import ShownProgress, Solver, Workplace, progress_of, verdict_of
 from fem.deck.parameters import ArithmeticMistake, evaluate
 
 Check = Callable[[float], str]
@@ -200,7 +200,7 @@ LEAST_PAUSE = 1.5
 BEGINNING = "reading the deck"
 
 
-class Outcome:
+class OutcomePanel:
     """A part of the page; hidden until there is something to show, and in view when a run starts."""
 
     def __init__(self, workplace: Workplace, on_end: Callable[[], Any] = lambda: None) -> None:
@@ -210,7 +210,7 @@ class Outcome:
         self._stamp: tuple[object, ...] = ()
         self._due = 0.0
         self._reading: asyncio.Task[None] | None = None
-        self._told: list[Progress | None] = []
+        self._told: list[ShownProgress | None] = []
         self._is_small = False
         self._groups: dict[str, Group] = {}
         self._unit = ""
@@ -366,7 +366,7 @@ class Outcome:
 
 def _state_of(
     folders: Sequence[Path], runs: Sequence[Solver | None]
-) -> tuple[list[Progress | None], tuple[object, ...], bool]:
+) -> tuple[list[ShownProgress | None], tuple[object, ...], bool]:
     """How far runs are, what changes when their files do, and whether all charts are read at once. Reads files."""
     told = [each.progress() for each in runs if each is not None] or [progress_of(folders[0])]
     stamp: list[object] = []

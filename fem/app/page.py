@@ -14,14 +14,24 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from fem.app import deck_text
-from fem.app.outcome import COLOURS, NumberField, Outcome, Player, chart, not_negative, positive, read_number, whole
+from fem.app.outcome import (
+    COLOURS,
+    NumberField,
+    OutcomePanel,
+    Player,
+    chart,
+    not_negative,
+    positive,
+    read_number,
+    whole,
+)
 from fem.app.scene import REST, along, bar_tensions, sketch_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.commands.example import shipped
 from fem.errors import CommandError
 from fem.lines import pendulums, spans
 from fem.lines.pendulums import INTEGRATOR, QUANTITIES, Pendulum
-from fem.lines.spans import MEASURES, Span, section_of
+from fem.lines.spans import MEASURES, LineSpan, section_of
 from fem.model import Model
 from fem.runs.read import Missing, open_results
 
@@ -68,7 +78,7 @@ class PendulumPlace:
             with ui.column().classes("w-full gap-2 items-center"):
                 self._drawing = Drawing(self._turn)
                 ui.label(DRAG).classes("fem-quiet")
-        self._outcome = Outcome(workplace, self._follow)
+        self._outcome = OutcomePanel(workplace, self._follow)
         self._take("Five links")
 
     # ------------------------------------------------------------------------------------------ the form
@@ -385,7 +395,7 @@ class DeckPlace:
                 self._parameters = ui.element("div").classes("fem-parameters w-full")
                 with ui.expansion("What the deck describes").props("dense").classes("w-full"):
                     self._description = ui.label().classes("fem-said")
-        self._outcome = Outcome(workplace, self._follow)
+        self._outcome = OutcomePanel(workplace, self._follow)
         ui.timer(0.1, self._look)
         if deck:
             background_tasks.create(self._load(deck))
@@ -490,7 +500,7 @@ class DeckPlace:
         self._player.mark(str(self._sets.value or ""))
 
     # ------------------------------------------------------------------------------------------ parameters
-    def _fill_parameters(self, found: list[deck_text.Parameter]) -> None:
+    def _fill_parameters(self, found: list[deck_text.DeckNumber]) -> None:
         """A field and a slider for each; those that are there stay, with other numbers."""
         found = found[:MOST_SLIDERS]
         self._is_setting = True
@@ -505,7 +515,7 @@ class DeckPlace:
             slider.value = each.value
         self._is_setting = False
 
-    def _slider(self, parameter: deck_text.Parameter) -> tuple[Any, Any]:
+    def _slider(self, parameter: deck_text.DeckNumber) -> tuple[Any, Any]:
         name, twice = parameter.name, 2.0 * parameter.value
         low, high = (min(0.0, twice), max(0.0, twice)) if twice else (-1.0, 1.0)
         field = ui.input(name, value=parameter.text, validation=lambda text: read_number(text)[1] or None)
@@ -571,7 +581,7 @@ class LinePlace:
                 self._player = Player()
                 self._numbers = ui.label().classes("fem-said").props("data-testid=line-numbers")
                 self._chart = ui.column().classes("w-full")
-        self._outcome = Outcome(workplace, self._follow)
+        self._outcome = OutcomePanel(workplace, self._follow)
         ui.timer(0.1, self._look)
 
     def _field(self, label: str, text: str = "", check: Any = None, unit: str = "m", hint: str = "") -> NumberField:
@@ -609,7 +619,7 @@ class LinePlace:
     def _typed(self, *_: object) -> None:
         self._due = time.monotonic() + PAUSE
 
-    def _read(self) -> Span:
+    def _read(self) -> LineSpan:
         """CommandError: a field is wrong, or there is no such line."""
         fields = [*self._first, *self._last, self._value, self._depth, self._friction, self._bars]
         fields += [*self._stream, *self._motion, self._period, self._time, self._dt]
@@ -624,7 +634,7 @@ class LinePlace:
         def vector(fields: list[NumberField]) -> Any:
             return tuple(field.value or 0.0 for field in fields)
 
-        return Span(
+        return LineSpan(
             vector(self._first), vector(self._last), section_of(str(self._section.value)), str(self._measure.value),
             self._value.value, self._depth.value, self._friction.value or 0.0, vector(self._stream),
             vector(self._motion), self._period.value or 0.0, bars=int(self._bars.value or 50),
@@ -674,7 +684,7 @@ class LinePlace:
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 
 
-class Page:
+class Tab:
     """All of one tab of a browser; nothing of it is shared with another."""
 
     def __init__(self, workplace: Workplace, start: Path | None) -> None:
@@ -721,7 +731,7 @@ class ResultsPlace:
         with ui.expansion("Runs since the program was started").props("dense").classes("w-full") as self._list:
             self._runs = ui.column().classes("gap-1")
         self._list.on_value_change(self._fill)
-        self._outcome = Outcome(workplace)
+        self._outcome = OutcomePanel(workplace)
         if folder is not None:
             background_tasks.create(self._open())
 

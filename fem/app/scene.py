@@ -47,7 +47,7 @@ def packed(numbers: Any, kind: str = "<f4") -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class PlayerScene:
     """k instants of n nodes and m elements.
 
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
@@ -111,7 +111,7 @@ class Scene:
         return json.dumps(content, allow_nan=False).encode()
 
 
-def motion_of(results: Results) -> tuple[reading.Motion, reading.Pick]:
+def motion_of(results: Results) -> tuple[reading.RecordedMotion, reading.Pick]:
     """The whole motion, at so many instants as a browser can hold. Missing: there is none, or too large a model."""
     count = len(results.mesh.node_labels)
     frames = min(MOST_FRAMES, MOST_NUMBERS // (3 * max(count, 1)))
@@ -138,7 +138,7 @@ def scene_of(results: Results) -> bytes:
     names = [name for name in VALUES if name in results.elements.columns]
     found = {} if motion.keys is None else reading.extremes_of(results.elements, names, labels)
     ends = {name: (found[name, "least"][0], found[name, "greatest"][0]) for name in names if (name, "least") in found}
-    return Scene(
+    return PlayerScene(
         motion.time, mesh.coordinates + motion.values["U"], mesh.node_labels.tolist(),
         [*labels, *mesh.element_labels[others].tolist()], np.concatenate([bars, mesh.ends[others]]),
         reading.plane_of(results), results.symbol, up=up, values=values_of(results, motion, pick, labels),
@@ -160,7 +160,9 @@ def links_of(results: Results, labels: list[int]) -> list[int]:
     return [chain.index(label) for label in labels] if len(chain) <= MOST_LINKS else []
 
 
-def values_of(results: Results, motion: reading.Motion, pick: reading.Pick, labels: list[int]) -> dict[str, Floats]:
+def values_of(
+    results: Results, motion: reading.RecordedMotion, pick: reading.Pick, labels: list[int]
+) -> dict[str, Floats]:
     """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars); without N
     that is T, and without E that is rounding."""
     if motion.keys is None:
@@ -199,7 +201,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
     levels = [(model.water.level, "#56B4E9", False)] if model.water else []
     sets = mesh.element_sets.items()
     of_elements = {f"{name} (elements)": np.unique(ends[np.isin(elements, each)]) for name, each in sets}
-    return Scene(
+    return PlayerScene(
         np.zeros(1), mesh.coordinates[None], mesh.node_names.tolist(), mesh.element_names[elements[order]].tolist(),
         ends[order], axes, lambda formula: unit_of(formula, is_si) if is_si else "", up=mesh.up,
         values={} if tension is None else {"T": tension[None]}, dashed=len(others), supports=fixed,

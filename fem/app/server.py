@@ -47,7 +47,7 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from fem.app.door import Door, Key
-    from fem.app.page import Page
+    from fem.app.page import Tab
     from fem.app.solver import Workplace
 
     async def get_ready() -> None:
@@ -68,7 +68,7 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
         if is_opened:
             threading.Thread(target=open_browser, args=(host, port, workplace.folder, address), daemon=True).start()
         ui.run(
-            lambda: Page(workplace, start).build(), host=host, port=port, title="fem", show=False, reload=False,
+            lambda: Tab(workplace, start).build(), host=host, port=port, title="fem", show=False, reload=False,
             dark=None, show_welcome_message=False, favicon=FAVICON, reconnect_timeout=PATIENCE,
         )  # fmt: skip
     except KeyboardInterrupt:

@@ -128,7 +128,7 @@ class Solver:
         except OSError:
             return ""
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> ShownProgress | None:
         """Of ``fem run``. What it wrote last is read after its end."""
         was_running = self.is_running
         found = progress_of(self.folder) if self.folder else None
@@ -150,7 +150,7 @@ class Solver:
         return "\n".join(filter(None, (text, self.said)))
 
 
-def verdict_of(progress: Progress | None, run: Solver | None) -> str:
+def verdict_of(progress: ShownProgress | None, run: Solver | None) -> str:
     """How a run stands, in a word or two."""
     if run is not None and run.is_running:
         return "stopping" if run.is_asked_to_stop else "running"
@@ -175,7 +175,7 @@ def answer(asked: Connection) -> None:
         pass
 
 
-class Reader:
+class ReadingProcess:
     """A process that reads on request, one thing at a time."""
 
     def __init__(self) -> None:
@@ -200,15 +200,15 @@ class Readers:
     """Those of a program. What is cancelled while it waits for a reader ends that reader, too."""
 
     def __init__(self) -> None:
-        self._idle: list[Reader] = []
-        self._all: list[Reader] = []
+        self._idle: list[ReadingProcess] = []
+        self._all: list[ReadingProcess] = []
         self._turn = asyncio.Semaphore(MOST)
 
     async def read(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> FolderContent | None:
         """As ``read``; None also where the reader was lost."""
         async with self._turn:
             if not self._idle:
-                self._idle.append(Reader())
+                self._idle.append(ReadingProcess())
                 self._all.append(self._idle[-1])
             reader = self._idle.pop()
             try:
@@ -222,7 +222,7 @@ class Readers:
             self._idle.append(reader)
             return found
 
-    def _end(self, reader: Reader) -> None:
+    def _end(self, reader: ReadingProcess) -> None:
         if reader in self._all:
             self._all.remove(reader)
             reader.end()
@@ -241,7 +241,7 @@ TAIL = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ShownProgress:
     """The last increment of a run, with the energy error there or, where it has ended, the largest one.
 
     exchanged  energy, so far;  heading  of the deck;  fraction  of the time of all steps, None where it is not known
@@ -265,7 +265,7 @@ class Progress:
         return f"{where}, {self.iterations} iterations, residual {self.residual_norm:.1e}, energy error {error}"
 
 
-def progress_of(folder: Path) -> Progress | None:
+def progress_of(folder: Path) -> ShownProgress | None:
     """Of the run in a folder; None where nothing is written yet."""
     record = read_record(folder / RUN_RECORD)
     if not record:
@@ -279,7 +279,7 @@ def progress_of(folder: Path) -> Progress | None:
     except (AttributeError, TypeError):  # a record of another program
         return None
     exchanged = number_in(totals.get("energy_exchanged", 0.0))
-    found = Progress(0, len(steps), verdict=verdict, exchanged=exchanged, heading=heading)
+    found = ShownProgress(0, len(steps), verdict=verdict, exchanged=exchanged, heading=heading)
     whole = sum(map(number_in, periods))
     try:
         numbers: dict[str, Any] = {name: read(row[name]) for name, read in COLUMNS.items() if name in row}

@@ -13,7 +13,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.codes.export import Writing, one_line, source_of
-from fem.codes.twin import Series, Stage, Twin, hht_of, printed, twin_of
+from fem.codes.twin import PiecewiseSeries, Stage, Twin, hht_of, printed, twin_of
 from fem.deck.writer import card, rows_of
 from fem.model import Model
 from fem.model.named import names_of
@@ -52,7 +52,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         lines += [card("INITIAL CONDITIONS", TYPE=kind), *rows] if rows else []
     held = [f"{twin.label(node)}, {axis + 1}, {axis + 1}" for node, axis in np.argwhere(twin.fixed).tolist()]
     lines += ["*BOUNDARY", *held] if held else []
-    curves: dict[Series, str] = {}
+    curves: dict[PiecewiseSeries, str] = {}
     steps = [line for stage in twin.stages for line in step_lines(twin, stage, curves, writing)]
     for series, name in curves.items():
         lines += [card("AMPLITUDE", NAME=name, TIME="TOTAL TIME"), *table(zip(*series, strict=True))]
@@ -97,7 +97,7 @@ def element_lines(twin: Twin) -> list[str]:
     return lines
 
 
-def step_lines(twin: Twin, stage: Stage, curves: dict[Series, str], writing: Writing) -> list[str]:
+def step_lines(twin: Twin, stage: Stage, curves: dict[PiecewiseSeries, str], writing: Writing) -> list[str]:
     """One step: all its loads and supports anew, each along its curve in total time."""
     lines = [
         f"** {one_line(stage.name)}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fem.codes.export import Writing, comments, one_line
-from fem.codes.twin import Member, Series, Stage, Twin, hht_of, twin_of
+from fem.codes.twin import Member, PiecewiseSeries, Stage, Twin, hht_of, twin_of
 from fem.model import Dynamic, Model
 
 ON_A_LINE = 8
@@ -108,7 +108,7 @@ def stage_lines(twin: Twin, stage: Stage, number: int, laws: list[str], writing:
     lines.append(f"LI{number} = DEFI_LIST_REEL({times})")
     excitation = list[str]()
     for keyword, given, letter in (("DDL_IMPO", stage.held, "D"), ("FORCE_NODALE", stage.loads, "F")):
-        shapes: dict[Series, dict[int, list[str]]] = {}
+        shapes: dict[PiecewiseSeries, dict[int, list[str]]] = {}
         for dof, series in given.items():
             shape, scale = series.scaled
             value = scale if any(shape.values) else 0.0

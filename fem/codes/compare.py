@@ -58,7 +58,7 @@ NOTHING = 1e-9
 """Of the largest number of its kind: a direction in which nothing moves."""
 
 
-class Answer(NamedTuple):
+class CodeAnswer(NamedTuple):
     """What a code has given: names of columns, rows of time and these; or why not."""
 
     code: str
@@ -100,7 +100,7 @@ class Comparison:
     time: Floats
     ours: Floats
     bars: Floats
-    answers: tuple[Answer, ...]
+    answers: tuple[CodeAnswer, ...]
     values: dict[str, Floats]
     its_bars: dict[str, Floats]
     is_si: bool = False
@@ -123,7 +123,7 @@ class Comparison:
         limit = NOTHING * np.nanmax(np.abs(all_[:, :, alike]), initial=0.0)
         return bool(np.nanmax(np.abs(all_[:, :, column]), initial=0.0) > limit)
 
-    def _row(self, answer: Answer, column: int) -> tuple[Any, ...]:
+    def _row(self, answer: CodeAnswer, column: int) -> tuple[Any, ...]:
         apart = np.abs(self.values[answer.code][:, column] - self.ours[:, column])
         (there,) = np.isfinite(apart).nonzero()
         size = float(np.abs(self.ours[:, column]).max(initial=0.0))
@@ -223,20 +223,20 @@ def halved(model: Model) -> Model:
     return replace(model, steps=tuple(steps))
 
 
-def answer_of(code: str, model: Model, python: str, time_limit: float) -> Answer:
+def answer_of(code: str, model: Model, python: str, time_limit: float) -> CodeAnswer:
     """Export, run and read, in a temporary folder. What goes wrong is in the answer."""
     try:
         files, notes = files_for(code, model)
     except DeckError as error:
         reasons = dict.fromkeys(f"line {one.line}: {one.message}" for one in error.problems)
-        return Answer(code, "refused", "; ".join(reasons))
+        return CodeAnswer(code, "refused", "; ".join(reasons))
     except FemError as error:
-        return Answer(code, "refused", str(error))
+        return CodeAnswer(code, "refused", str(error))
     main = next(reversed(files))
     program = shutil.which("ccx") if code == "calculix" else shutil.which(python)
     if program is None:
         what = "ccx is not on PATH (Debian: calculix-ccx)" if code == "calculix" else f"there is no program {python}"
-        return Answer(code, "missing", what)
+        return CodeAnswer(code, "missing", what)
     with TemporaryDirectory(prefix="fem-compare-") as place:
         folder = Path(place)
         for name, text in files.items():
@@ -244,16 +244,16 @@ def answer_of(code: str, model: Model, python: str, time_limit: float) -> Answer
         status, words = carried_out([program, Path(main).stem if code == "calculix" else main], folder, time_limit)
         if status != "done" and f"No module named '{RUN[code]}'" in words:
             what = lacks(RUN[code], "compare").replace("is not installed", f"is not installed for {python}")
-            return Answer(code, "missing", what)
+            return CodeAnswer(code, "missing", what)
         try:
             names, rows = results_of(code, folder, Path(main), model)
         except (OSError, ValueError) as error:
-            return Answer(code, "failed", words or str(error))
+            return CodeAnswer(code, "failed", words or str(error))
         if status == "done":
-            return Answer(code, "done", "", tuple(names), rows, tuple(notes))
+            return CodeAnswer(code, "done", "", tuple(names), rows, tuple(notes))
         if len(rows) < 3:
-            return Answer(code, "failed", words)
-        return Answer(code, "done", "", tuple(names), rows, (*notes, f"only up to time {rows[-1, 0]:g}: {words}"))
+            return CodeAnswer(code, "failed", words)
+        return CodeAnswer(code, "done", "", tuple(names), rows, (*notes, f"only up to time {rows[-1, 0]:g}: {words}"))
 
 
 def carried_out(command: list[str], folder: Path, time_limit: float) -> tuple[str, str]:

@@ -31,8 +31,8 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats, Say
-from fem.codes.moordyn_files import Body, Line, LineType, Moorings, Point, Rod, on_body, read
-from fem.codes.moordyn_water import Bottom, Water, bottom_of, water_of
+from fem.codes.moordyn_files import LineType, MoorDynBody, MoorDynLine, MoorDynPoint, Moorings, Rod, on_body, read
+from fem.codes.moordyn_water import Bathymetry, MoorDynWater, bottom_of, water_of
 from fem.commands.files import write_new
 from fem.errors import proposal
 
@@ -76,7 +76,7 @@ OWN |= set("wavegrid cv_ramp verbosity numthreads".split())
 class Chain:
     """Lines end to end, from point to point; ``base``: label of the first node and of the first bar."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[MoorDynLine, ...]
     points: tuple[int, ...]
     base: int
 
@@ -91,7 +91,7 @@ class Chain:
 
 def chains_of(moorings: Moorings) -> list[Chain]:
     """All lines, each in one chain. Labels are those of the first line times a power of ten."""
-    beside: dict[int, list[Line]] = {}
+    beside: dict[int, list[MoorDynLine]] = {}
     for line in moorings.lines:
         beside.setdefault(line.first, []).append(line)
         beside.setdefault(line.last, []).append(line)
@@ -117,7 +117,9 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     return found
 
 
-def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Water, notices: list[str]) -> str:
+def deck_text(
+    moorings: Moorings, chains: list[Chain], bottom: Bathymetry, water: MoorDynWater, notices: list[str]
+) -> str:
     gravity = moorings.option("g", "gravity", default=9.81)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
@@ -178,7 +180,7 @@ def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
     return lines
 
 
-def mass_lines(end: Point, node: int) -> list[str]:
+def mass_lines(end: MoorDynPoint, node: int) -> list[str]:
     """Of a free point with a mass."""
     if end.kind != "free" or not end.mass:
         return []
@@ -198,7 +200,7 @@ def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list
     return lines
 
 
-def history_lines(water: Water) -> list[str]:
+def history_lines(water: MoorDynWater) -> list[str]:
     """What the current is multiplied by; MoorDyn's time begins with the motion."""
     if not water.history:
         return []
@@ -238,7 +240,9 @@ def law_lines(made: LineType, damping: float) -> list[str]:
     return ["*ELASTIC, MODULI=INSTANTANEOUS", repr(dynamic[0]), "*VISCOELASTIC, TIME=KELVIN", numbers(series)]
 
 
-def bed_lines(moorings: Moorings, name: str, bottom: Bottom, pressing: list[float], friction: list[float]) -> list[str]:
+def bed_lines(
+    moorings: Moorings, name: str, bottom: Bathymetry, pressing: list[float], friction: list[float]
+) -> list[str]:
     """The bottom below the lines of a type."""
     lines = [f"*SEABED, ELSET={set_of(moorings, name)}{bottom.parameters()}"]
     lines.append(numbers([*pressing, moorings.types[name].diameter]))
@@ -397,7 +401,7 @@ class BodyLines:
     water: list[str] = field(default_factory=list)
 
 
-def inertia_of(body: Body, points: list[Point]) -> tuple[float, Floats, Floats]:
+def inertia_of(body: MoorDynBody, points: list[MoorDynPoint]) -> tuple[float, Floats, Floats]:
     """Mass, centre (3,) and tensor of inertia about it (3, 3). DeckError: that of no body."""
     axes = np.array([on_body(axis, (0.0, 0.0, 0.0, *body.pose[3:])) for axis in np.eye(3).tolist()]).T
     parts = [(body.mass, np.array(on_body(body.centre, body.pose)), axes @ np.diag(body.inertia) @ axes.T)]
@@ -436,7 +440,7 @@ def bodies_of(moorings: Moorings, where: dict[int, list[int]], first: int, gravi
 
 
 def write_body(
-    body: Body, moorings: Moorings, where: dict[int, list[int]], first: int, gravity: float, density: float,
+    body: MoorDynBody, moorings: Moorings, where: dict[int, list[int]], first: int, gravity: float, density: float,
     found: BodyLines,
 ) -> int:  # fmt: skip
     """One body; returns the next free label."""

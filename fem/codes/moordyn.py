@@ -59,7 +59,7 @@ MEANINGS = {
 }
 
 
-class Kind(NamedTuple):
+class LineType(NamedTuple):
     """A line type; drag and added mass by its diameter."""
 
     diameter: float
@@ -72,10 +72,10 @@ class Kind(NamedTuple):
     axial_added: float
 
 
-class Chain(NamedTuple):
+class WrittenLine(NamedTuple):
     """A line: its type, nodes (indices) from end to end, members, and the unstretched length of a segment."""
 
-    kind: Kind
+    kind: LineType
     nodes: tuple[int, ...]
     members: tuple[Member, ...]
     segment: float
@@ -196,7 +196,7 @@ def gravity_of(twin: Twin, moving: list[Stage], writing: Writing) -> float:
     return max(found, default=0.0)
 
 
-def kinds_of(twin: Twin, writing: Writing) -> dict[int, Kind]:
+def kinds_of(twin: Twin, writing: Writing) -> dict[int, LineType]:
     """Line type of each member, by label."""
     fields = {kind: np.zeros((len(twin.system.family), 4)) for kind in ("PB", "FDD", "FDT", "FI")}
     for flow in twin.stages[-1].environment.flows:
@@ -219,7 +219,7 @@ def kinds_of(twin: Twin, writing: Writing) -> dict[int, Kind]:
         d = d or DRY
         numbers = d, 0.0 if m.off else m.mass / m.length0, m.stiffness * m.length0, m.damping * m.length0
         water = cd * dd / d, ca * (di / d) ** 2, ct * dt / d, cax * (di / d) ** 2
-        found[m.label] = Kind(*(float(f"{value:.12g}") for value in (*numbers, *water)))
+        found[m.label] = LineType(*(float(f"{value:.12g}") for value in (*numbers, *water)))
     return found
 
 
@@ -229,7 +229,7 @@ def segment_of(member: Member) -> float:
     return member.length0 / (1.0 + member.pretension / full) if full else member.length0
 
 
-def chains_of(twin: Twin, kinds: dict[int, Kind], heavy: set[int], joins: bool) -> list[Chain]:
+def chains_of(twin: Twin, kinds: dict[int, LineType], heavy: set[int], joins: bool) -> list[WrittenLine]:
     """Lines: equal members end to end where the deck starts at rest, else each member by itself."""
     beside: dict[int, list[Member]] = {}
     for member in twin.members:
@@ -253,7 +253,7 @@ def chains_of(twin: Twin, kinds: dict[int, Kind], heavy: set[int], joins: bool) 
             nodes.append(member.last if nodes[-1] == member.first else member.first)
             if nodes[-1] in joints:
                 member = next((each for each in beside[nodes[-1]] if each.label in left), member)
-        found.append(Chain(kinds[members[0].label], tuple(nodes), tuple(members), segment_of(members[0])))
+        found.append(WrittenLine(kinds[members[0].label], tuple(nodes), tuple(members), segment_of(members[0])))
     return found
 
 
@@ -281,7 +281,7 @@ def places_of(twin: Twin, moving: list[Stage], coupled: list[int], level: float)
     return rows or [(0.0,)]
 
 
-def options_of(twin: Twin, kinds: dict[int, Kind]) -> list[str]:
+def options_of(twin: Twin, kinds: dict[int, LineType]) -> list[str]:
     """Water, bottom, and a step below the highest frequency of lines and bottom."""
     water, bed = twin.model.water, next(iter(twin.model.seabeds), None)
     mass, stiff, damped = twin.mass.copy(), np.zeros(len(twin.mass)), np.zeros(len(twin.mass))

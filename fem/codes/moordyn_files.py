@@ -45,7 +45,7 @@ def number_of(word: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FileRow:
     """One line of the file: its number from 1, its words without the comment."""
 
     file: str
@@ -80,7 +80,7 @@ class Row:
 class LineType:
     """``damping`` is B A [N s], negative: a fraction of critical damping of each segment."""
 
-    row: Row
+    row: FileRow
     name: str
     diameter: float
     mass: float
@@ -104,12 +104,12 @@ class LineType:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MoorDynPoint:
     """``kind`` is fixed, coupled, free or tied: to the ``body`` of this name. Steady forces as old files have them.
     name  of the end of a rod;  its label is then above those of the points
     is_connector  a rod without length: it takes the direction in which no moment of the lines with EI turns it"""
 
-    row: Row
+    row: FileRow
     label: int
     kind: str
     place: tuple[float, ...]
@@ -132,7 +132,7 @@ class Point:
 class Rod:
     """A rigid cylinder between two ends (3,); ``end_drag`` and ``end_added`` are those of each end face."""
 
-    row: Row
+    row: FileRow
     label: int
     ends: tuple[tuple[float, ...], tuple[float, ...]]
     diameter: float
@@ -148,11 +148,11 @@ class Rod:
 
 
 @dataclass(slots=True)
-class Body:
-    """A rigid body, or a rod that is one by itself: the kind of ``Point``, pinned where its place alone is held.
+class MoorDynBody:
+    """A rigid body, or a rod that is one by itself: the kind of ``MoorDynPoint``, pinned where its place alone is held.
     pose  x, y, z, roll, pitch, yaw in degrees;  centre, inertia, drag_area, added: x, y, z in axes of the body"""
 
-    row: Row
+    row: FileRow
     name: str
     kind: str
     pose: tuple[float, ...]
@@ -170,10 +170,10 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MoorDynLine:
     """From point ``first`` to point ``last``."""
 
-    row: Row
+    row: FileRow
     label: int
     type: str
     first: int
@@ -188,14 +188,14 @@ class Moorings:
 
     file: Path
     types: dict[str, LineType]
-    points: dict[int, Point]
-    lines: list[Line]
-    options: dict[str, Row]
+    points: dict[int, MoorDynPoint]
+    lines: list[MoorDynLine]
+    options: dict[str, FileRow]
     others: list[str] = field(default_factory=list)
-    failures: list[Row] = field(default_factory=list)
-    bodies: dict[str, Body] = field(default_factory=dict)
+    failures: list[FileRow] = field(default_factory=list)
+    bodies: dict[str, MoorDynBody] = field(default_factory=dict)
 
-    def row(self, *names: str) -> Row | None:
+    def row(self, *names: str) -> FileRow | None:
         """Where an option stands, by any of its names."""
         return next((self.options[name.lower()] for name in names if name.lower() in self.options), None)
 
@@ -215,7 +215,7 @@ def read(path: Path) -> Moorings:
     for made in (line_type(row) for row in sections.get("LINE TYPES", [])):
         if types.setdefault(made.name, made) is not made:
             raise made.row.error(f"the line type {made.name} is defined twice")
-    points: dict[int, Point] = {}
+    points: dict[int, MoorDynPoint] = {}
     for end in (point(row, bodies) for row in sections.get("POINTS", [])):
         if points.setdefault(end.label, end) is not end:
             raise end.row.error(f"the point {end.label} is defined twice")
@@ -235,9 +235,9 @@ def read(path: Path) -> Moorings:
     return Moorings(path, types, points, lines, options, others, sections.get("FAILURE", []), bodies)
 
 
-def sections_of(path: Path) -> dict[str, list[Row]]:
+def sections_of(path: Path) -> dict[str, list[FileRow]]:
     """Name -> its rows without heads; of sections that have any."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[FileRow]] = {}
     name, skipped = "", 0
     for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if "---" in text:
@@ -247,11 +247,11 @@ def sections_of(path: Path) -> dict[str, list[Row]]:
         elif name and skipped:
             skipped -= 1
         elif name and (words := text.partition("#")[0].split()):
-            found.setdefault(name, []).append(Row(str(path), number, text, tuple(words)))
+            found.setdefault(name, []).append(FileRow(str(path), number, text, tuple(words)))
     return found
 
 
-def line_type(row: Row) -> LineType:
+def line_type(row: FileRow) -> LineType:
     if len(row.words) < 10:
         hint = "MoorDyn v2 has TypeName Diam Mass/m EA BA/-zeta EI Cd Ca CdAx CaAx; v1 has no EI"
         raise row.error(f"a line type of MoorDyn v2 has 10 columns, this one {len(row.words)}", len(row.words), hint)
@@ -264,7 +264,7 @@ def line_type(row: Row) -> LineType:
     return LineType(row, row.words[0], *values)
 
 
-def first_number(row: Row, place: int, what: str) -> float:
+def first_number(row: FileRow, place: int, what: str) -> float:
     """Of several between bars, the static one."""
     value = number_of(row.words[place].partition("|")[0])
     if not math.isfinite(value):
@@ -273,7 +273,7 @@ def first_number(row: Row, place: int, what: str) -> float:
     return value
 
 
-def check_parts(row: Row) -> None:
+def check_parts(row: FileRow) -> None:
     """EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, with BA_s and BA_d."""
     stiffness, damping = (word.split("|") for word in row.words[3:5])
     for place, parts in ((3, stiffness), (4, damping)):
@@ -289,7 +289,7 @@ BODY_KINDS = {"free": ("FREE",), "fixed": ("FIXED", "FIX", "ANCHOR"), "coupled":
 PINNED = ("PINNED", "PIN")
 
 
-def several(row: Row, place: int, what: str, count: int) -> list[float]:
+def several(row: FileRow, place: int, what: str, count: int) -> list[float]:
     """Numbers between bars; one alone stands for all. DeckError: they are others than 1 or ``count``."""
     words = row.words[place].split("|") if place < len(row.words) else [""]
     found = [number_of(word) for word in words]
@@ -299,14 +299,16 @@ def several(row: Row, place: int, what: str, count: int) -> list[float]:
     return found * (count // len(found))
 
 
-def body(row: Row) -> Body:
+def body(row: FileRow) -> MoorDynBody:
     """A line of BODIES."""
     label, word = row.count(0, "the number of the body"), (row.words[1] if len(row.words) > 1 else "").upper()
     kind = next((kind for kind, words in BODY_KINDS.items() if word in words), "")
     kind = kind or ("pinned" if word in ("COUPLEDPINNED", "VESSELPINNED", "CPLDPIN") else "")
     if not kind:
         raise row.error(f"unknown attachment {word!r} of a body", 1, "known are Free, Fixed, Coupled and CoupledPinned")
-    found = Body(row, f"BODY{label}", kind, tuple(row.number(place, "the place of the body") for place in range(2, 8)))
+    found = MoorDynBody(
+        row, f"BODY{label}", kind, tuple(row.number(place, "the place of the body") for place in range(2, 8))
+    )
     if found.is_loose:
         found.mass, found.volume = row.number(8, "the mass"), row.number(11, "the volume")
         centre = several(row, 9, "the centre of gravity", 3)
@@ -322,7 +324,9 @@ def body(row: Row) -> Body:
     return found
 
 
-def rod_ends(row: Row, types: dict[str, Row], bodies: dict[str, Body], points: dict[int, Point]) -> dict[str, int]:
+def rod_ends(
+    row: FileRow, types: dict[str, FileRow], bodies: dict[str, MoorDynBody], points: dict[int, MoorDynPoint]
+) -> dict[str, int]:
     """A line of RODS: its ends become points (R1A -> label), and a rod that moves by itself a body. A rod without
     segments has no length, wherever its end B is said to be: both ends are end A (MoorDyn, Rod.cpp)."""
     if len(row.words) < 9 or row.words[1] not in types:
@@ -340,20 +344,20 @@ def rod_ends(row: Row, types: dict[str, Row], bodies: dict[str, Body], points: d
         ends = tuple(on_body(end, bodies[name].pose) for end in ends)
     if is_connector:
         at, kind = max(points, default=0) + 1, kind.replace("pinned", "fixed")
-        points[at] = Point(row, at, kind, ends[0], 0.0, 0.0, 0.0, 0.0, (0.0,) * 3, name, f"rod {label}", True)
+        points[at] = MoorDynPoint(row, at, kind, ends[0], 0.0, 0.0, 0.0, 0.0, (0.0,) * 3, name, f"rod {label}", True)
         return {f"R{label}{end}": at for end in "AB"}
     name = name or f"ROD{label}"
-    own = bodies.setdefault(name, Body(row, name, kind, (*ends[0], 0.0, 0.0, 0.0)))
+    own = bodies.setdefault(name, MoorDynBody(row, name, kind, (*ends[0], 0.0, 0.0, 0.0)))
     own.rods.append(Rod(row, label, (ends[0], ends[1]), *sizes))
     found = {}
     for end, place in zip("AB", ends, strict=True):
         found[f"R{label}{end}"] = at = max(points, default=0) + 1
         kind = "tied" if own.is_loose else own.kind
-        points[at] = Point(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=f"end {end} of rod {label}")
+        points[at] = MoorDynPoint(row, at, kind, place, 0.0, 0.0, 0.0, 0.0, body=name, name=f"end {end} of rod {label}")
     return found
 
 
-def held_by(row: Row, bodies: dict[str, Body], is_connector: bool) -> tuple[str, str]:
+def held_by(row: FileRow, bodies: dict[str, MoorDynBody], is_connector: bool) -> tuple[str, str]:
     """The body that holds a rod, or "" and the kind of its own; connectors turn as they like, pinned or not."""
     word = row.words[2].upper()
     if is_connector:
@@ -368,7 +372,7 @@ def held_by(row: Row, bodies: dict[str, Body], is_connector: bool) -> tuple[str,
     return "", kind
 
 
-def check_connectors(points: dict[int, Point], lines: list[Line], types: dict[str, LineType]) -> None:
+def check_connectors(points: dict[int, MoorDynPoint], lines: list[MoorDynLine], types: dict[str, LineType]) -> None:
     """DeckError: lines with EI meet at a connector, otherwise than one at each end of one that is free."""
     for end in (each for each in points.values() if each.is_connector):
         bending = [each for each in lines if types[each.type].bends and end.label in (each.first, each.last)]
@@ -379,7 +383,7 @@ def check_connectors(points: dict[int, Point], lines: list[Line], types: dict[st
             raise bending[-1].row.error(f"lines with EI that meet at {end.name}, which has no segments", 2, hint)
 
 
-def point(row: Row, bodies: dict[str, Body]) -> Point:
+def point(row: FileRow, bodies: dict[str, MoorDynBody]) -> MoorDynPoint:
     if len(row.words) < 9:
         raise row.error(f"a point has 9 columns, this one {len(row.words)}", len(row.words))
     label, word = row.count(0, "the number of the point"), row.words[1].upper()
@@ -398,7 +402,7 @@ def point(row: Row, bodies: dict[str, Body]) -> Point:
     values = [row.number(column, what) for column, what in zip(columns, names, strict=True)]
     force = tuple(row.number(column, "a force") for column in (7, 8, 9)) if len(row.words) >= 12 else (0.0, 0.0, 0.0)
     mass, volume, drag_area, added = values
-    return Point(row, label, kind, place, mass, volume, drag_area, added, force, word if owner else "")
+    return MoorDynPoint(row, label, kind, place, mass, volume, drag_area, added, force, word if owner else "")
 
 
 def on_body(place: Sequence[float], pose: Sequence[float]) -> tuple[float, ...]:
@@ -411,7 +415,9 @@ def on_body(place: Sequence[float], pose: Sequence[float]) -> tuple[float, ...]:
     return pose[0] + x, pose[1] + y, pose[2] + z
 
 
-def line(row: Row, types: dict[str, LineType], points: dict[int, Point], rods: dict[str, int]) -> Line:
+def line(
+    row: FileRow, types: dict[str, LineType], points: dict[int, MoorDynPoint], rods: dict[str, int]
+) -> MoorDynLine:
     if len(row.words) < 6:
         raise row.error(f"a line has 7 columns, this one {len(row.words)}", len(row.words))
     if row.words[1] not in types:
@@ -434,4 +440,4 @@ def line(row: Row, types: dict[str, LineType], points: dict[int, Point], rods: d
     if not length > 0.0:
         raise row.error(f"the natural length must be positive, got {row.words[4]}", 4)
     label, segments = row.count(0, "the number of the line"), row.count(5, "the number of segments")
-    return Line(row, label, row.words[1], ends[0], ends[1], length, segments)
+    return MoorDynLine(row, label, row.words[1], ends[0], ends[1], length, segments)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Floats
-from fem.codes.moordyn_files import Moorings, Row, number_of
+from fem.codes.moordyn_files import FileRow, Moorings, number_of
 from fem.errors import CommandError
 
 
@@ -29,19 +29,21 @@ def file_beside(path: Path, word: str) -> Path:
     return named if named.exists() else path.parent / named.name
 
 
-def rows_of(path: Path, what: str, heads: int = 0) -> list[Row]:
+def rows_of(path: Path, what: str, heads: int = 0) -> list[FileRow]:
     """The lines that hold something, without the first ``heads`` of the file. CommandError: it is not there.
     what  that takes the file, for the message"""
     if not path.is_file():
         raise CommandError(f"{what} from {path}, which does not exist")
     lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
-    rows = [Row(str(path), number, text, tuple(text.partition("#")[0].split())) for number, text in lines]
+    rows = [FileRow(str(path), number, text, tuple(text.partition("#")[0].split())) for number, text in lines]
     return [row for row in rows[heads:] if row.words]
 
 
-def numbers_in(row: Row, what: str) -> list[float]:
+def numbers_in(row: FileRow, what: str) -> list[float]:
     """All words of a line; commas may stand between them. DeckError: one is no number."""
-    plain = Row(row.file, row.line, row.text.replace(",", " "), tuple(" ".join(row.words).replace(",", " ").split()))
+    plain = FileRow(
+        row.file, row.line, row.text.replace(",", " "), tuple(" ".join(row.words).replace(",", " ").split())
+    )
     return [plain.number(place, what) for place in range(len(plain.words))]
 
 
@@ -72,7 +74,7 @@ class Wave:
 
 
 @dataclass(frozen=True, slots=True)
-class Water:
+class MoorDynWater:
     """currents: rows of z, vx, vy, vz, by rising z; history: (time, factor) of them; what is left out, named."""
 
     currents: tuple[tuple[float, ...], ...] = ()
@@ -90,7 +92,7 @@ class Water:
         return found
 
 
-def water_of(moorings: Moorings) -> Water:
+def water_of(moorings: Moorings) -> MoorDynWater:
     """CommandError: a file is not there. DeckError: what cannot be understood, or has no place in a deck."""
     file = moorings.row("WaterKin")
     named = file.words[0].strip("\"'").lower() if file else ""
@@ -100,7 +102,7 @@ def water_of(moorings: Moorings) -> Water:
         return of_file(moorings, file)
     currents, history, notices = of_currents(moorings)
     waves, more = of_waves(moorings)
-    return Water(currents, history, waves, (*notices, *more))
+    return MoorDynWater(currents, history, waves, (*notices, *more))
 
 
 def of_currents(moorings: Moorings) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, float], ...], list[str]]:
@@ -158,7 +160,7 @@ def of_waves(moorings: Moorings) -> tuple[tuple[Wave, ...], list[str]]:
     return (), [f"option WaveKin = {kind:g} left out, there are no waves in the deck: {why}"]
 
 
-def component(row: Row) -> Wave:
+def component(row: FileRow) -> Wave:
     """omega, real and imaginary part, direction: |A| sin(w t - k x + arg A) = |A| cos(k x - w t + pi/2 - arg A)."""
     omega, real, imaginary = (row.number(at, what) for at, what in enumerate(("the frequency", "a part", "a part")))
     direction = row.number(3, "the direction") if len(row.words) > 3 else 0.0
@@ -191,7 +193,7 @@ def recorded(path: Path, what: str, dt: float, direction: float) -> tuple[tuple[
     return tuple(Wave(*wave, direction) for wave in each), notices
 
 
-def pair(row: Row) -> list[float]:
+def pair(row: FileRow) -> list[float]:
     """A line with a time and an elevation."""
     values = numbers_in(row, "time, elevation")
     if len(values) < 2:
@@ -199,7 +201,7 @@ def pair(row: Row) -> list[float]:
     return values[:2]
 
 
-def of_file(moorings: Moorings, asked: Row) -> Water:
+def of_file(moorings: Moorings, asked: FileRow) -> MoorDynWater:
     """MoorDyn-F's file of waves and currents: sections of values, each before its name."""
     path = file_beside(moorings.file, asked.words[0])
     rows = rows_of(path, "WaterKin takes waves and currents")
@@ -227,10 +229,10 @@ def of_file(moorings: Moorings, asked: Row) -> Water:
         angle = math.radians(heading.number(0, "the direction"))
         record = file_beside(path, file.words[0])
         waves, notices = recorded(record, "WaveKinFile takes the waves", dt.number(0, "dtWave"), angle)
-    return Water(profile(rows[starts["CURRENT"] :]) if kinds[1] == 1 else (), (), waves, tuple(notices))
+    return MoorDynWater(profile(rows[starts["CURRENT"] :]) if kinds[1] == 1 else (), (), waves, tuple(notices))
 
 
-def profile(rows: list[Row]) -> tuple[tuple[float, ...], ...]:
+def profile(rows: list[FileRow]) -> tuple[tuple[float, ...], ...]:
     """The table of depths below its line of units: z, vx, vy, vz."""
     heads = [k for k, row in enumerate(rows) if "(m/s)" in row.text.lower()]
     if not heads:
@@ -248,7 +250,7 @@ FLAT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Bottom:
+class Bathymetry:
     """A plane z = -depth + x ``rise`` + y ``across``; ``mean``: depth of the water, for waves."""
 
     depth: float
@@ -265,13 +267,13 @@ class Bottom:
         return f", ELEVATION={-self.depth!r}, SLOPE={slope!r}, UPHILL={uphill!r}"
 
 
-def bottom_of(moorings: Moorings) -> Bottom:
+def bottom_of(moorings: Moorings) -> Bathymetry:
     """By WtrDpth (depth), or a file of depths. DeckError: the bottom is no plane, or ends below a point."""
     row = moorings.row("SeafloorFile") or moorings.row("WtrDpth", "depth")
     if row is None or is_number(row.words[0]):
         depth = moorings.option("WtrDpth", "depth", default=0.0)
         deepest = max(depth, *(-end.place[2] for end in moorings.points.values()))
-        return Bottom(deepest, deepest)
+        return Bathymetry(deepest, deepest)
     found = rows_of(file_beside(moorings.file, row.words[0]), f"{row.words[1]} takes the seabed")
     points = grid(found, row)
     z0, rise, across = np.linalg.lstsq(np.column_stack([np.ones(len(points)), points[:, :2]]), points[:, 2])[0].tolist()
@@ -287,10 +289,10 @@ def bottom_of(moorings: Moorings) -> Bottom:
             raise end.row.error(what, 2 + beyond[0])
     is_level = math.hypot(rise, across) * float(np.ptp(points[:, :2], axis=0).max()) <= FLAT * size
     mean = -float(points[:, 2].mean())
-    return Bottom(mean, mean) if is_level else Bottom(-z0, mean, rise, across)
+    return Bathymetry(mean, mean) if is_level else Bathymetry(-z0, mean, rise, across)
 
 
-def grid(rows: list[Row], asked: Row) -> Floats:
+def grid(rows: list[FileRow], asked: FileRow) -> Floats:
     """(n, 3) places of all points."""
     if len(rows) < 4:
         raise asked.error(f"{rows[0].file if rows else asked.words[0]} holds no grid of depths", 0)

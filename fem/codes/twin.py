@@ -69,7 +69,7 @@ class Member(NamedTuple):
         return ((low, zero - reach), *between, (high, zero + reach))
 
 
-class Series(NamedTuple):
+class PiecewiseSeries(NamedTuple):
     """Values over total time, straight lines between the points."""
 
     times: tuple[float, ...]
@@ -80,10 +80,10 @@ class Series(NamedTuple):
         return len(set(self.values)) == 1
 
     @property
-    def scaled(self) -> tuple[Series, float]:
+    def scaled(self) -> tuple[PiecewiseSeries, float]:
         """The series with a largest value of 1, and what it is multiplied by."""
         scale = max(self.values, key=abs) or 1.0
-        return Series(self.times, tuple(round(value / scale, 14) for value in self.values)), scale
+        return PiecewiseSeries(self.times, tuple(round(value / scale, 14) for value in self.values)), scale
 
 
 class Stage(NamedTuple):
@@ -94,8 +94,8 @@ class Stage(NamedTuple):
     start: float
     period: float
     dt: float
-    loads: dict[int, Series]
-    held: dict[int, Series]
+    loads: dict[int, PiecewiseSeries]
+    held: dict[int, PiecewiseSeries]
     environment: Environment
     every: int
     tolerance: float
@@ -155,7 +155,7 @@ class Twin:
         """Labels of its nodes."""
         return self.label(member.first), self.label(member.last)
 
-    def moved(self, stage: Stage) -> dict[int, Series]:
+    def moved(self, stage: Stage) -> dict[int, PiecewiseSeries]:
         """Held dofs of a step that are not fixed."""
         return {dof: series for dof, series in stage.held.items() if not self.fixed[divmod(dof, 3)]}
 
@@ -257,11 +257,13 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
     return tuple(found)
 
 
-def series_of(dofs: Ints, times: Floats, values: Floats) -> dict[int, Series]:
+def series_of(dofs: Ints, times: Floats, values: Floats) -> dict[int, PiecewiseSeries]:
     """Of values (k, c) of dofs (c,); two points where nothing changes."""
     short, whole = (float(times[0]), float(times[-1])), tuple(times.tolist())
     return {
-        dof: Series(short, (column[0], column[0])) if len(set(column)) == 1 else Series(whole, tuple(column))
+        dof: PiecewiseSeries(short, (column[0], column[0]))
+        if len(set(column)) == 1
+        else PiecewiseSeries(whole, tuple(column))
         for dof, column in zip(dofs.tolist(), values.T.tolist(), strict=True)
     }
 
@@ -278,13 +280,13 @@ def points_of(curve: Curve, grid: Floats) -> Floats:
     return np.concatenate([grid[[0, -1]], own[(own > grid[0]) & (own < grid[-1])]])
 
 
-def load_series(loads: LoadSet, grid: Floats) -> dict[int, Series]:
+def load_series(loads: LoadSet, grid: Floats) -> dict[int, PiecewiseSeries]:
     """Forces by dof, one curve each: CalculiX allows one load at a dof."""
     dofs = np.flatnonzero(np.any(loads.vectors, axis=0))
     groups: dict[tuple[int, ...], list[int]] = {}
     for dof in dofs.tolist():
         groups.setdefault(tuple(np.flatnonzero(loads.vectors[:, dof]).tolist()), []).append(dof)
-    found: dict[int, Series] = {}
+    found: dict[int, PiecewiseSeries] = {}
     for acting, own in groups.items():
         times = np.unique(np.concatenate([points_of(loads.cases[p].curve, grid) for p in acting]))
         factors = np.stack([evaluate(loads.cases[p].curve, times) for p in acting], axis=1)

@@ -102,7 +102,7 @@ def fits() -> bool:
 FAST = frozenset({"contract", "reassoc"})
 
 
-class Group(NamedTuple):
+class ArgumentGroup(NamedTuple):
     """Arrays that travel together, one of them missing."""
 
     first: Floats
@@ -125,13 +125,13 @@ def larger(x: float, y: float) -> tuple[float, bool]:
 
 
 @partial(Kernel, fast=FAST, inner=False, inline=True)
-def sample(x: Floats, group: Group, factor: float, number: int) -> tuple[float, bool]:
+def sample(x: Floats, group: ArgumentGroup, factor: float, number: int) -> tuple[float, bool]:
     """The larger one of factor x.first and a number."""
     found: tuple[float, bool] = larger(factor * product(x, group.first), number * 1.0)
     return found
 
 
 ARRAY = ("array", "d", 1)
-GROUP = ("group", Group.__module__, Group.__qualname__, (ARRAY, "none"))
+GROUP = ("group", ArgumentGroup.__module__, ArgumentGroup.__qualname__, (ARRAY, "none"))
 SAMPLES = ((larger, ("float", "float")), (sample, (ARRAY, GROUP, "float", "int")))
 """Kernels, and kinds of their arguments."""

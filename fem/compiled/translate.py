@@ -48,7 +48,7 @@ from fem.compiled.native import (
 from fem.compiled.store import BODY, FIND_LATE, Unit, keep, stored, symbol_of
 
 
-class Part(JITCodeLibrary):
+class CodePart(JITCodeLibrary):
     """Code of one function, to be linked into others."""
 
     def _optimize_final_module(self) -> None:
@@ -59,7 +59,7 @@ class Part(JITCodeLibrary):
 
 
 class Codegen(JITCPUCodegen):
-    _library_class = Part
+    _library_class = CodePart
 
 
 def fast_flags() -> frozenset[str]:
@@ -68,7 +68,7 @@ def fast_flags() -> frozenset[str]:
     return frozenset(flags.fastmath.flags if flags else ())
 
 
-class Known(types.Function):
+class RememberedFunction(types.Function):
     """A function of numba's that remembers what its calls give: numba tries dozens of templates for every sum.
 
     Its code is that for the flags of the caller; numba takes the one it found last.
@@ -81,7 +81,7 @@ class Known(types.Function):
 
     def augment(self, other: Any) -> Any:
         """With the templates of another one."""
-        return Known(self.templates + other.templates) if other.typing_key == self.typing_key else None
+        return RememberedFunction(self.templates + other.templates) if other.typing_key == self.typing_key else None
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Signature for these types of arguments."""
@@ -98,7 +98,7 @@ class Known(types.Function):
         return self.codes.get((sig.args, fast_flags())) or super().get_impl_key(sig)
 
 
-register_model(Known)(models.OpaqueModel)
+register_model(RememberedFunction)(models.OpaqueModel)
 
 
 class Typing(BaseContext):
@@ -114,7 +114,7 @@ class Typing(BaseContext):
 
     def insert_global(self, gv: Any, gty: Any) -> None:
         """The type of a global value."""
-        super().insert_global(gv, Known(gty.templates) if type(gty) is types.Function else gty)
+        super().insert_global(gv, RememberedFunction(gty.templates) if type(gty) is types.Function else gty)
 
 
 class FastSelects(Visitor):
@@ -344,7 +344,7 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> tuple[tuple[str, ...]
     """The units that a unit calls, and its LLVM module: visible are its entry and, where others call it, its body."""
     _, target = contexts()
     symbol = symbol_of(kernel.name, kinds)
-    library: Any = Part(target.codegen(), symbol)
+    library: Any = CodePart(target.codegen(), symbol)
     own = result.fndesc
     if not kernel.inline:
         own = declared(kernel, argument_types(kernel, kinds), kinds)

@@ -18,7 +18,7 @@ from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, word_of
 from fem.deck.materials import ROPE_LAWS
 from fem.deck.source import Mistake, Place, listing
-from fem.deck.table import Line, Parameters, Value, keyword, keyword_line
+from fem.deck.table import DataLine, Parameters, Value, keyword, keyword_line
 from fem.model import MASS_RULES, STRAINS, BarSection, Boundary, Equation, Mesh, Model
 from fem.model.beams import BEHIND, beams_at, find_angles
 from fem.model.free_bodies import weights
@@ -43,7 +43,7 @@ ALIKE = 1e-6
 """Over I11: by so much I22 may differ."""
 ONE_WAY = {"NO COMPRESSION", "NO TENSION"}
 WITHOUT_EFFECT = ("POISSON", "ROTARY INERTIA", "LUMPED", "ZERO", "BEAM SECTION OFFSET")
-NUMBERS = Line(
+NUMBERS = DataLine(
     "A, I11, I12, I22, J",
     Value("area", POSITIVE_NUMBER, "the area A"),
     Value("inertia", POSITIVE_NUMBER, "the second moment of area I11"),

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.draft import Catenary, Draft, Piece
+from fem.deck.draft import Catenary, Draft, LaidLine
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
 from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
@@ -28,7 +28,7 @@ from fem.model.mesh import BARS
 ONE_WAY = 1e-12
 
 
-class Bars(NamedTuple):
+class LaidBars(NamedTuple):
     """The m bars of a line, one or several between each node and the next, from its first node to its last.
 
     labels (m,);  gap (m,) between which two of the n + 1 nodes;  area, density (m,);  strain (m,) measures
@@ -54,13 +54,13 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
     return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
 
 
-def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
+def members(draft: Draft, bars: LaidBars, target: str | int | None) -> Flags:
     if target is None:
         return np.ones(len(bars.labels), np.bool_)
     return np.asarray(np.isin(bars.labels, draft.element_sets.named(target)))
 
 
-def gravity_on(draft: Draft, bars: Bars) -> Floats:
+def gravity_on(draft: Draft, bars: LaidBars) -> Floats:
     """(m, 3) acceleration of gravity that acts on each bar."""
     gravity = np.zeros((len(bars.labels), 3))
     for load in dead_loads(draft)[0]:
@@ -69,7 +69,7 @@ def gravity_on(draft: Draft, bars: Bars) -> Floats:
     return gravity
 
 
-def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
+def upwards(draft: Draft, catenary: Catenary, bars: LaidBars) -> Floats:
     """(3,) against gravity; what is up in the model where there is none."""
     gravity = gravity_on(draft, bars)
     size = np.linalg.norm(gravity, axis=1)
@@ -81,7 +81,7 @@ def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
     return up
 
 
-def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Floats:
+def weights(draft: Draft, catenary: Catenary, bars: LaidBars, places: Floats) -> Floats:
     """(n,) weight per natural length from node to node, these at ``places`` (n+1, 3); in water what it has there."""
     given = catenary.weight
     weight = bars.together(weights_in_water(draft, bars, places)) if given is None else np.full(len(places) - 1, given)
@@ -91,7 +91,7 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Flo
     return np.asarray(weight)
 
 
-def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
+def weights_in_water(draft: Draft, bars: LaidBars, places: Floats) -> Floats:
     """(m,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
     size = np.linalg.norm(gravity_on(draft, bars), axis=1)
     first, second = places[bars.gap, bars.up], places[bars.gap + 1, bars.up]
@@ -181,7 +181,7 @@ class Ground(NamedTuple):
         return ways
 
 
-def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, axes: Floats) -> Ground | None:
+def ground_below(draft: Draft, catenary: Catenary, bars: LaidBars, start: Floats, axes: Floats) -> Ground | None:
     """What lies below a line; None where it hangs clear by itself, or by SEABED=NO.
     start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity"""
     card, up = catenary.card, bars.up
@@ -243,7 +243,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     found = []
     for row, labels in pieces:
         length = row.amount(3, "the natural length", positive=True) if row.field(3).text else None
-        found.append(Piece(labels, length, row))
+        found.append(LaidLine(labels, length, row))
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
             message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
@@ -345,7 +345,7 @@ class Laid(NamedTuple):
         return np.asarray(self.start + shape.places @ self.axes)
 
 
-def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> None:
+def give_lengths(draft: Draft, catenary: Catenary, bars: LaidBars, line: Line) -> None:
     """Each bar has the natural length of its piece; of bars side by side one with a ``*REST LENGTH`` keeps that."""
     rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
     given = [draft.element_sets.named(own.target) for own, _ in draft.rest_lengths]
@@ -362,7 +362,7 @@ def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> No
 
 
 def line_of(
-    catenary: Catenary, bars: Bars, weight: Floats, joints: Floats, rest: Callable[[Line], Shape], span: float,
+    catenary: Catenary, bars: LaidBars, weight: Floats, joints: Floats, rest: Callable[[Line], Shape], span: float,
     rise: float,
 ) -> Line:  # fmt: skip
     """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
@@ -404,7 +404,7 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
     return None if any(found is None for found in places) else np.array(places)
 
 
-def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
+def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> LaidBars | None:
     """The bars between consecutive nodes, some of them side by side; None where one has no section or no material,
     which is said elsewhere."""
     found, gap, flat = between(draft, labels)
@@ -439,7 +439,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
             message = f"bars between nodes {labels[gap[at]]} and {labels[gap[at] + 1]} have different STRAIN"
             raise Mistake(catenary.card.place, message, "parallel bars are laid as one line: give them the same STRAIN")
     density = np.array([given.get("density", 0.0) for given in numbers], float)
-    return Bars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
+    return LaidBars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
 
 
 def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:

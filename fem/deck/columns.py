@@ -25,7 +25,7 @@ NOT_NAME = re.compile(r"^RAO|[\[(].*|[\s_.\-]")
 """What is left out of a name before it is looked up: units, and how its words are joined."""
 
 
-class Columns(NamedTuple):
+class NumberLines(NamedTuple):
     """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any.
     unread  a line above the numbers that does not have one name for each column"""
 
@@ -124,7 +124,7 @@ class Columns(NamedTuple):
         return Row(source, line, tuple(pieces), self.card.values, None)
 
 
-def columns_of(card: Card) -> Columns:
+def columns_of(card: Card) -> NumberLines:
     """The data lines of a card as a table; Mistake where there are no numbers."""
     pieces = card.pieces
     lines = list(islice(lines_in(pieces), 2))
@@ -141,7 +141,7 @@ def columns_of(card: Card) -> Columns:
     names, unread = (names, "") if above and len(names) == width else ((), above if is_named else "")
     source, first = lines[0]
     at = next(at for at, piece in enumerate(pieces) if piece.source is source and piece.start <= first < piece.stop)
-    return Columns(card, (pieces[at]._replace(start=first), *pieces[at + 1 :]), separator, width, names, unread)
+    return NumberLines(card, (pieces[at]._replace(start=first), *pieces[at + 1 :]), separator, width, names, unread)
 
 
 def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:

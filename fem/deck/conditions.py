@@ -20,7 +20,7 @@ from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, StepDraft
 from fem.deck.kinds import ANY, REFERENCE, Kind, name_of, target_of, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
-from fem.deck.table import Line, Parameters, Value, keyword
+from fem.deck.table import DataLine, Parameters, Value, keyword
 from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RestLength, RigidBody, Step
 from fem.model.mesh import BARS, REEVED
 
@@ -60,8 +60,8 @@ def translation(field: Field) -> int:
 DOF = Kind(lambda field, what, draft: dof_of(field), str)
 """Of a node in a data line, maybe a rotation."""
 NODES = Value("target", target_of("node"))
-NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", DOF), Value("value", ANY, "the value"))
-NODAL_TEMPERATURE = Line("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
+NODAL_VALUE = DataLine("nodes, dof, value", NODES, Value("dof", DOF), Value("value", ANY, "the value"))
+NODAL_TEMPERATURE = DataLine("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
 @keyword("model", unsupported=("REMOVE",))

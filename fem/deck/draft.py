@@ -163,7 +163,7 @@ class SetTable:
         return self.ordered(target) if isinstance(target, str) else np.array([target], np.int64)
 
 
-class Piece(NamedTuple):
+class LaidLine(NamedTuple):
     """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""
 
     labels: Ints
@@ -179,7 +179,7 @@ class Catenary(NamedTuple):
     """
 
     card: Card
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LaidLine, ...]
     measure: str | None
     value: float
     weight: float | None
@@ -285,7 +285,7 @@ class Draft:
         self.ignored: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self.generated = 0
-        self.parts = Parts()
+        self.parts = CardOwners()
         self.instances: dict[str, Draft] = {}
 
         self.turned = []
@@ -546,7 +546,7 @@ class Position(NamedTuple):
 
 
 @dataclass(slots=True)
-class Instance:
+class PlacedPart:
     """An ``*INSTANCE``; ``cards``: those of its part and its own."""
 
     name: str
@@ -564,7 +564,7 @@ class Opened(NamedTuple):
     cards: list[Card]
 
 
-class Parts:
+class CardOwners:
     """Whose the cards of a deck are.
 
     cards_of   name of a part -> what stands in it; ``used``: parts that have instances
@@ -576,7 +576,7 @@ class Parts:
         self.cards_of: dict[str, list[Card]] = {}
         self.used: set[str] = set()
         self.assembly: Place | None = None
-        self.instances: list[Instance] = []
+        self.instances: list[PlacedPart] = []
         self.open: list[Opened] = []
         self.rest: list[Card] = []
 

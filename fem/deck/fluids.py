@@ -15,11 +15,11 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.deck.cards import AT_LEAST_1, Card, Row, read_row
-from fem.deck.columns import Columns, columns_of, lines_in
+from fem.deck.columns import NumberLines, columns_of, lines_in
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, number, whole, word_of
 from fem.deck.source import Mistake, listing
-from fem.deck.table import NEEDED, Line, Parameters, Value, keyword, keyword_line
+from fem.deck.table import NEEDED, DataLine, Parameters, Value, keyword, keyword_line
 from fem.deck.waves import LARGEST_SEED, check_waves, direction, interval, is_unit
 from fem.model import DragLaw, FluidLoad, MarineGrowth, Mesh, Water, Wind
 from fem.model.gusts import SPECTRA, Gusts, Velocities
@@ -44,7 +44,7 @@ def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) ->
     return tuple(numbers for _, numbers in found)
 
 
-AQUA = Line(
+AQUA = DataLine(
     "seabed elevation, still level, g, density",
     Value("seabed", what="the elevation of the seabed"),
     Value("level", what="the still level"),
@@ -263,7 +263,7 @@ def spoken(
     return found
 
 
-WIND = Line(
+WIND = DataLine(
     "air density, reference height, cx, cy, ix, iy, alpha",
     Value("density", AMOUNT, "the density of air"),
     Value("reference", POSITIVE_NUMBER, "the reference height"),
@@ -281,7 +281,7 @@ OF_GUSTS = Parameters(
 VELOCITY = "VELOCITY"
 STRAIGHT = 1e-6
 """Of the way from the first place to the last: by so much others may be off it."""
-GUSTS = Line(
+GUSTS = DataLine(
     "I_u, I_v, I_w, L_u, L_v, L_w, C_y, C_z",
     Value("intensity", AMOUNT, "the turbulence intensity I_u"),
     *(Value("intensity", AMOUNT, f"the turbulence intensity {name}", 0.0) for name in ("I_v", "I_w")),
@@ -329,7 +329,7 @@ def measured_wind(card: Card, draft: Draft) -> tuple[Row, Velocities]:
     return row, found
 
 
-def parted(card: Card) -> tuple[Row, list[Row], Columns]:
+def parted(card: Card) -> tuple[Row, list[Row], NumberLines]:
     """The line of the wind; those of places, three numbers each, none: everywhere; the table."""
     own = tuple(piece for piece in card.pieces if not card.file or piece.source is card.place.source)
     rows = (read_row(source, line, card.values, card.instances) for source, line in lines_in(own))
@@ -345,7 +345,7 @@ def parted(card: Card) -> tuple[Row, list[Row], Columns]:
     return first, lines, columns_of(replace(card, pieces=tables))
 
 
-def velocities_of(table: Columns, count: int) -> tuple[Floats, float]:
+def velocities_of(table: NumberLines, count: int) -> tuple[Floats, float]:
     """(count, k, 3) velocities of a table, and its interval; columns v and w may be missing, which are 0."""
     names = [f"{what}{place if count > 1 else ''}" for place in range(1, count + 1) for what in "uvw"]
     columns = table.assigned({"time": ("TIME", "T"), **{name: (name.upper(),) for name in names}})

@@ -18,7 +18,7 @@ from fem.deck.harmonic import PHASES, is_imaginary
 from fem.deck.kinds import ANY, POSITIVE_NUMBER, target_of, whole
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
-from fem.deck.table import Line, Value, keyword
+from fem.deck.table import DataLine, Value, keyword
 from fem.model.curves import Follow, evaluate
 from fem.model.facts import natural_lengths
 from fem.model.mesh import BARS, BEAMS, REEVED
@@ -117,7 +117,7 @@ def supports(
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
-NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", DOF), Value("value", ANY, "the force"))
+NODAL_FORCE = DataLine("nodes, dof, force", NODES, Value("dof", DOF), Value("value", ANY, "the force"))
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
@@ -220,7 +220,7 @@ def model_change(card: Card, draft: Draft) -> None:
 
 ELEMENTS_OF = Value("target", target_of("element"))
 FAILING = {
-    kind: Line("elements, value", ELEMENTS_OF, Value("value", POSITIVE_NUMBER, f"the {kind.lower()}"))
+    kind: DataLine("elements, value", ELEMENTS_OF, Value("value", POSITIVE_NUMBER, f"the {kind.lower()}"))
     for kind in model.FAILURES
 }
 
@@ -241,8 +241,10 @@ SAMPLES = 400
 
 
 END = Value("end", whole(1, 2), "the end", 1)
-HAULING = Line("elements, change of length, end", ELEMENTS_OF, Value("value", ANY, "the change of natural length"), END)
-KEEPING = Line(
+HAULING = DataLine(
+    "elements, change of length, end", ELEMENTS_OF, Value("value", ANY, "the change of natural length"), END
+)
+KEEPING = DataLine(
     "elements, tension, speed, end",
     ELEMENTS_OF,
     Value("value", POSITIVE_NUMBER, "the tension"),

@@ -14,7 +14,7 @@ from fem.deck.cards import NEGATIVE, Bound, Card
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, only, within, word_for
 from fem.deck.source import Mistake, listing, squeezed
-from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword
+from fem.deck.table import DataLine, Form, Handler, Parameters, Value, keyword
 from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
 from fem.model.materials import slopes_of
 
@@ -63,7 +63,7 @@ ROWS: dict[str, Form] = {
             TYPE=Value("", ISOTROPIC, default=""),
             MODULI=Value("is_instant", word_for({"LONG TERM": False, "INSTANTANEOUS": True}), default=False),
         ),
-        line=Line(
+        line=DataLine(
             "E, nu",
             Value("young", POSITIVE_NUMBER, "the modulus E"),
             Value("poisson", within(POISSON), "Poisson's ratio", 0.0),
@@ -74,7 +74,7 @@ ROWS: dict[str, Form] = {
     ),
     "DYNAMIC STIFFNESS": Form(
         DynamicStiffness,
-        line=Line(
+        line=DataLine(
             "constant, slope, viscosity",
             Value("constant", POSITIVE_NUMBER, "the modulus without tension"),
             Value("slope", AMOUNT, "the slope", 0.0),
@@ -84,7 +84,7 @@ ROWS: dict[str, Form] = {
         statement={"extension": "*DYNAMIC STIFFNESS"},
     ),
     "DENSITY": Form(
-        line=Line("the density", Value("density", within(NEGATIVE), "the density"), TEMPERATURE),
+        line=DataLine("the density", Value("density", within(NEGATIVE), "the density"), TEMPERATURE),
         statement={"refuses": NO_FIELDS},
     ),
     "DAMPING": Form(

@@ -29,7 +29,7 @@ MOST = 100_000_000
 """Labels are below."""
 
 
-class Card(NamedTuple):
+class BulkCard(NamedTuple):
     """``fields`` begin behind the name."""
 
     line: int
@@ -62,7 +62,7 @@ class Card(NamedTuple):
         return np.array([self.number(at + axis) for axis in range(3)])
 
 
-class Block(NamedTuple):
+class Cells(NamedTuple):
     """Cells as meshio has them."""
 
     type: str
@@ -80,7 +80,7 @@ class Bulk:
 
     points: Floats
     points_id: Ints
-    cells: list[Block]
+    cells: list[Cells]
     cells_id: Ints
     cell_sets: dict[str, list[Ints]]
     said: list[str]
@@ -89,11 +89,11 @@ class Bulk:
     field_data: dict[str, Ints] = field(default_factory=dict)
 
 
-def cards_of(text: str) -> Iterator[Card]:
+def cards_of(text: str) -> Iterator[BulkCard]:
     """All cards of the bulk data, in their order. ValueError: a line has more fields than it can."""
     lines = [line.partition("$")[0].rstrip().upper() for line in text.splitlines()]
     begins = [at for at, line in enumerate(lines) if re.match(r"\s*BEGIN\s+BULK", line)]
-    card: Card | None = None
+    card: BulkCard | None = None
     for number, line in enumerate(lines[begins[0] + 1 :] if begins else lines, begins[0] + 2 if begins else 1):
         if line.lstrip().startswith("ENDDATA"):
             break
@@ -115,7 +115,7 @@ def cards_of(text: str) -> Iterator[Card]:
             continue
         if card is not None:
             yield card
-        card = Card(number, head.rstrip("*").strip(), fields)
+        card = BulkCard(number, head.rstrip("*").strip(), fields)
     if card is not None:
         yield card
 
@@ -123,10 +123,10 @@ def cards_of(text: str) -> Iterator[Card]:
 class Places:
     """Where grids and coordinate systems are."""
 
-    def __init__(self, cards: list[Card]) -> None:
-        self.default = next((card for card in cards if card.name == "GRDSET"), Card(0, "GRDSET", []))
-        self.grids: dict[int, Card] = {}
-        self.given: dict[int, tuple[Card, int]] = {}
+    def __init__(self, cards: list[BulkCard]) -> None:
+        self.default = next((card for card in cards if card.name == "GRDSET"), BulkCard(0, "GRDSET", []))
+        self.grids: dict[int, BulkCard] = {}
+        self.given: dict[int, tuple[BulkCard, int]] = {}
         self.found: dict[int, tuple[str, Floats, Floats]] = {0: ("R", np.zeros(3), np.eye(3))}
         self.open: list[int] = []
         for card in cards:
@@ -139,14 +139,14 @@ class Places:
                     if self.given.setdefault(number, (card, at)) != (card, at):
                         raise card.error(f"coordinate system {number} is defined twice")
 
-    def of_grid(self, number: int, card: Card) -> Floats:
+    def of_grid(self, number: int, card: BulkCard) -> Floats:
         """(3,) of a grid that a card names."""
         if number not in self.grids:
             raise card.error(f"there is no grid {number}")
         own = self.grids[number]
         return self.globally(own.integer(1, "CP", self.default.integer(1, "CP", 0, 0), 0), own.place(2), own)
 
-    def globally(self, number: int, x: Floats, card: Card) -> Floats:
+    def globally(self, number: int, x: Floats, card: BulkCard) -> Floats:
         """(3,) of coordinates in a system that a card names; angles are in degrees."""
         kind, origin, axes = self.system(number, card)
         if kind == "C":
@@ -157,7 +157,7 @@ class Places:
             x = x[0] * np.array([math.sin(down) * math.cos(turn), math.sin(down) * math.sin(turn), math.cos(down)])
         return np.asarray(origin + x @ axes)
 
-    def system(self, number: int, card: Card) -> tuple[str, Floats, Floats]:
+    def system(self, number: int, card: BulkCard) -> tuple[str, Floats, Floats]:
         """Kind, origin, axes (rows): A is the origin, z points to B, and C lies in the half plane of x and z."""
         if number in self.found:
             return self.found[number]
@@ -206,12 +206,12 @@ def read(path: Path) -> Bulk:
             sets.setdefault(f"PID{property_of}", []).append(len(ends))
         labels.append(card.integer(0, "the element"))
         ends.append([rows[grid] for grid in pair])
-    cells = [Block("line", np.array(ends, np.int64))] if ends else []
+    cells = [Cells("line", np.array(ends, np.int64))] if ends else []
     own = {name: [np.array(members)] for name, members in sets.items()}
     return Bulk(points, np.array([*rows], np.int64), cells, np.array(labels, np.int64), own, left_out(cards, places))
 
 
-def left_out(cards: list[Card], places: Places) -> list[str]:
+def left_out(cards: list[BulkCard], places: Places) -> list[str]:
     """What is not read."""
     names = {card.name for card in cards}
     said = [f"{name} become T3D2, bars without bending" for name in BEAMS if name in names]

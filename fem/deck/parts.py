@@ -15,7 +15,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.deck.cards import INSTANCE, MAX_LABEL, NUMBER, Card, Labels, Row
-from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, Instance, NodeTable, Position
+from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, NodeTable, PlacedPart, Position
 from fem.deck.lookup import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.deck.source import Mistake, did_you_mean, words
 from fem.deck.table import Handler, keyword
@@ -66,7 +66,7 @@ def instance(card: Card, draft: Draft) -> None:
     name = draft.declare(card, "instance")
     if NUMBER.fullmatch(name):
         raise Mistake(card.field("NAME").place, f"the name of an instance is a number: {name}", "so is 1.2")
-    draft.parts.instances.append(found := Instance(name, model, card.place, Position(np.zeros(3)), cards))
+    draft.parts.instances.append(found := PlacedPart(name, model, card.place, Position(np.zeros(3)), cards))
     draft.parts.used.add(model)
     if model not in draft.parts.cards_of:
         raise Mistake(card.field("PART").place, f"there is no part {model}", did_you_mean(model, draft.parts.cards_of))
@@ -190,7 +190,7 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
     return labels
 
 
-def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
+def join(draft: Draft, own: Draft, instance: PlacedPart, added: int) -> None:
     def qualified(target: str | int) -> str | int:
         return f"{instance.name}.{target}" if isinstance(target, str) else target + added
 

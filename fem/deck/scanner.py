@@ -19,7 +19,7 @@ from typing import Any
 
 from fem.deck.cards import MAX_NAME, POINT, REFERENCE, Card, Field, Parameter, Piece, split_line, substitute, trimmed
 from fem.deck.parameters import RESERVED, ArithmeticMistake, Course, Known
-from fem.deck.source import Lines, Mistake, Place, Source, did_you_mean, shown, squeezed
+from fem.deck.source import Mistake, Place, Source, TextLines, did_you_mean, shown, squeezed
 from fem.errors import CommandError
 
 MAX_DEPTH = 20
@@ -54,7 +54,7 @@ class DeckFiles:
         self.paths: dict[Path, None] = {}
 
     def open_deck(self, path: Path) -> Source:
-        source = Source(str(path), Lines(""), None)
+        source = Source(str(path), TextLines(""), None)
         resolved = resolve(path, Place(source, 1, 1), str(path))
         self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
         self.chain = [resolved]
@@ -163,7 +163,7 @@ def unreadable(place: Place, name: str, error: Exception) -> Mistake:
     return Mistake(place, f"cannot read {shown(name)}: {getattr(error, 'strerror', None) or error}")
 
 
-def decode(content: bytes, place: Place) -> Lines:
+def decode(content: bytes, place: Place) -> TextLines:
     """Lines of a file: UTF-8, else Latin-1 (which never fails)."""
     if content.startswith(UTF16):
         raise Mistake(place, "the file is UTF-16 text", "save it as UTF-8")
@@ -175,11 +175,11 @@ def decode(content: bytes, place: Place) -> Lines:
         return split_lines(content.decode("latin-1"))
 
 
-def split_lines(text: str) -> Lines:
+def split_lines(text: str) -> TextLines:
     """Lines without their ends, which may be LF, CRLF or CR."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Lines(text)
+    return TextLines(text)
 
 
 XDMF = (".xdmf", ".xmf")

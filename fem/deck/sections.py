@@ -22,7 +22,7 @@ from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, target_of, within, word_for, word_of
 from fem.deck.source import Mistake, listing
-from fem.deck.table import Form, Handler, Line, Parameters, Value, keyword, listed
+from fem.deck.table import DataLine, Form, Handler, Parameters, Value, keyword, listed
 from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
@@ -33,7 +33,7 @@ ELSET = Value("element_set", ELEMENT_SET)
 SOLID_SECTION = Form(
     model.BarSection,
     OF_SECTIONS,
-    Line("the area", Value("area", POSITIVE_NUMBER, "the area")),
+    DataLine("the area", Value("area", POSITIVE_NUMBER, "the area")),
     statement={"ignores": ("CONTROLS", "ORIENTATION"), "refuses": NO_LAYERS},
 )
 MASS = Form(
@@ -41,13 +41,13 @@ MASS = Form(
     Parameters(
         ELSET=ELSET, ALPHA=Value("alpha", AMOUNT, default=0.0), TYPE=Value("", word_of("ISOTROPIC"), default="")
     ),
-    Line("the mass", Value("mass", within(NEGATIVE), "the mass")),
+    DataLine("the mass", Value("mass", within(NEGATIVE), "the mass")),
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE",)},
 )
 ROTARY_INERTIA = Form(
     model.RotaryInertia,
     Parameters(ELSET=ELSET),
-    Line(
+    DataLine(
         "I11, I22, I33, I12, I13, I23",
         *3 * (Value("moments", AMOUNT, "a moment of inertia"),),
         *3 * (Value("moments", ANY, "a product of inertia", 0.0),),
@@ -62,13 +62,13 @@ LISTED: dict[str, Form] = {
             UNITS=Value("is_total", word_for({"MASS PER LENGTH": False, "TOTAL MASS": True}, in_quotes=True)),
             NAME=Value("name", name_of(), default=None, is_ours=True),
         ),
-        Line("the mass", Value("value", within(NEGATIVE), "the mass")),
+        DataLine("the mass", Value("value", within(NEGATIVE), "the mass")),
         into="nonstructural",
         statement={"ignores": ("DISTRIBUTION",), "refuses": NOT_YET},
     ),
     "REST LENGTH": Form(
         model.RestLength,
-        line=Line(
+        line=DataLine(
             "elements, rest length, that beyond the pulley",
             Value("target", target_of("element")),
             Value("length", POSITIVE_NUMBER, "the rest length"),
@@ -81,7 +81,7 @@ LISTED: dict[str, Form] = {
     "PULLEY": Form(
         model.Pulley,
         Parameters(ELSET=ELSET),
-        Line("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
+        DataLine("the coefficient of friction", Value("friction", AMOUNT, "the coefficient of friction")),
         into="pulleys",
         statement={"extension": "*PULLEY"},
     ),

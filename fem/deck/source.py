@@ -18,7 +18,7 @@ MAX_COMPARED = 1000
 LONGEST_LINE_SHOWN = 1000
 
 
-class Lines(Sequence[str]):
+class TextLines(Sequence[str]):
     """The lines of a text, each cut out when it is asked for: strings would take 80 bytes a line beside it."""
 
     def __init__(self, text: str) -> None:
@@ -67,7 +67,7 @@ class Source:
     """
 
     name: str
-    lines: Lines
+    lines: TextLines
     folder: Path | None = None
     chain: tuple[tuple[str, int], ...] = ()
     position: tuple[int, ...] = ()

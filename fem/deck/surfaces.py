@@ -19,7 +19,7 @@ from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ELEMENT_SET, PART, POSITIVE_NUMBER, REFERENCE, name_of, within, word_for
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake
-from fem.deck.table import Line, Parameters, Value, keyword
+from fem.deck.table import DataLine, Parameters, Value, keyword
 from fem.model import Mesh, RigidCylinder, Seabed, StopPlane
 from fem.model.loads import TOUCHES
 from fem.model.mesh import BARS
@@ -36,7 +36,7 @@ STOP_PLANE = Parameters(
         "FRICTION": Value("friction", AMOUNT, default=0.0, shown=True),
     }
 )
-NORMAL = Line("the normal: nx, ny, nz", *3 * (Value("normal", what="a component of the normal", default=0.0),))
+NORMAL = DataLine("the normal: nx, ny, nz", *3 * (Value("normal", what="a component of the normal", default=0.0),))
 
 
 @keyword("model", STOP_PLANE, extension="*STOP PLANE")
@@ -121,18 +121,18 @@ SEABED = Parameters(
     FRICTION=FRICTION,
 )
 RIGID_CYLINDER = Parameters(ELSET=BARS_OF, RADIUS=Value("radius", POSITIVE_NUMBER), FRICTION=FRICTION)
-AXIS = Line(
+AXIS = DataLine(
     "two points of the axis: x, y, z of both",
     *(Value(name, what="a coordinate of a point of the axis") for name in ("point", "other") for _ in range(3)),
 )
-PRESSING = Line(
+PRESSING = DataLine(
     "stiffness K, damping C, contact width D, ramp of the damping",
     Value("stiffness", POSITIVE_NUMBER, "the stiffness K"),
     Value("damping", AMOUNT, "the damping C", 0.0),
     Value("width", POSITIVE_NUMBER, "the contact width D"),
     Value("ramp", POSITIVE_NUMBER, "the ramp of the damping", None),
 )
-RUBBING = Line(
+RUBBING = DataLine(
     "friction along the line, friction across it, slip",
     Value("axial", AMOUNT, "the coefficient of friction"),
     Value("lateral", AMOUNT, "the coefficient of friction across the line", None),

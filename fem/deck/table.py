@@ -65,7 +65,7 @@ class Parameters(dict[str, Value]):
 NONE = Parameters()
 
 
-class Line:
+class DataLine:
     """The entries of a data line; ``text`` names them in messages."""
 
     def __init__(self, text: str, *values: Value) -> None:
@@ -110,7 +110,7 @@ class Form(NamedTuple):
 
     make: Callable[..., Any] = dict
     parameters: Parameters = NONE
-    line: Line | None = None
+    line: DataLine | None = None
     into: str = ""
     is_list: bool = False
     fixed: Mapping[str, Any] = {}

@@ -27,11 +27,11 @@ import numpy as np
 from fem.arrays import Floats, distinct
 from fem.deck.amplitudes import points_of_file
 from fem.deck.cards import Card, Row
-from fem.deck.columns import Columns, columns_of
+from fem.deck.columns import NumberLines, columns_of
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, whole, word_of
 from fem.deck.source import Mistake, Place, listing, squeezed
-from fem.deck.table import Line, Parameters, Value, keyword
+from fem.deck.table import DataLine, Parameters, Value, keyword
 from fem.model import Airy, Jonswap, Rao, RigidBody, Water
 from fem.model.surroundings import STRETCHINGS, VERTICAL, components_of
 from fem.model.vessels import ERROR, HOLD, MOTIONS, NOISE, OUTSIDE
@@ -71,7 +71,7 @@ OWN = {
 """Parameters of each type, beside those of all."""
 ALONG = tuple(Value("direction", ANY, what, 0.0) for what in ("cos x", "cos y"))
 REGULAR = {
-    size: Line(
+    size: DataLine(
         f"amplitude, {size}, phase, cos x, cos y",
         Value("amplitude", AMOUNT, "the amplitude"),
         Value("size", POSITIVE_NUMBER, f"the {size}"),
@@ -80,7 +80,7 @@ REGULAR = {
     )
     for size in ("wavelength", "period")
 }
-SEA = Line(
+SEA = DataLine(
     "Hs, Tp, gamma, cos x, cos y, lowest, highest omega/omega_p",
     Value("height", POSITIVE_NUMBER, "the significant height Hs"),
     Value("period", POSITIVE_NUMBER, "the peak period Tp"),
@@ -185,7 +185,7 @@ def tabulated(card: Card, draft: Draft) -> Any:
     return tuple(map(tuple, np.column_stack([amplitude, period, lag, np.cos(b), np.sin(b)]).tolist()))
 
 
-def amounts(table: Columns, columns: Mapping[str, int], what: str, hint: str = "") -> Floats:
+def amounts(table: NumberLines, columns: Mapping[str, int], what: str, hint: str = "") -> Floats:
     """The numbers of a column that must be there, none of them negative."""
     if what not in columns:
         raise table.mistake(f"the table has no column with the {what}{table.named()}")
@@ -195,7 +195,7 @@ def amounts(table: Columns, columns: Mapping[str, int], what: str, hint: str = "
     return found
 
 
-def frequencies(card: Card, table: Columns, columns: Mapping[str, int]) -> Floats:
+def frequencies(card: Card, table: NumberLines, columns: Mapping[str, int]) -> Floats:
     """Circular frequencies from the column of periods or frequencies: of its name, or ``size``, as BY= has it."""
     named = [by for by in BY if by in columns]
     by = card.word("BY", BY, named[0] if named else "PERIOD")
@@ -349,7 +349,7 @@ def rao(card: Card, draft: Draft) -> None:
     draft.raos[name] = Rao(name, tuple(sorted(row for row, _ in lines)), given["outside"])
 
 
-def of_columns(card: Card, table: Columns) -> Iterator[Placed]:
+def of_columns(card: Card, table: NumberLines) -> Iterator[Placed]:
     columns = table.assigned(SPELLINGS)
     if not columns:
         if table.width != len(ENTRIES):
@@ -375,7 +375,7 @@ def of_columns(card: Card, table: Columns) -> Iterator[Placed]:
         yield tuple(row), table.row(*line).place
 
 
-def of_wamit(table: Columns, length: float, body: int, draft: Draft) -> Iterator[Placed]:
+def of_wamit(table: NumberLines, length: float, body: int, draft: Draft) -> Iterator[Placed]:
     """Rows of the six motions of a body; what lines leave out is 0."""
     if table.width != len(WAMIT):
         raise Mistake(table.place(0, 0), f"expected {listing(WAMIT, 'and')}, got {table.width} entries")

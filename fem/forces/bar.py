@@ -129,7 +129,7 @@ class Bars(NamedTuple):
     rods: Ints
 
 
-class Kind(NamedTuple):
+class BlockKind(NamedTuple):
     """What a run of bars has in common, and what is wanted of it; where these are literals the rest falls away.
 
     tangent  False: only the force on node j, rows P of the first columns of ``bar_tangent``
@@ -156,7 +156,7 @@ def senses(bars: Bars, index: Ints) -> Floats:
 
 @inner_kernel
 def evaluate_block(
-    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+    which: BlockKind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
     """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
     Differences between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest
@@ -365,7 +365,7 @@ def evaluate_legs(
 
 @inner_kernel
 def add_run(
-    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+    which: BlockKind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
     """``evaluate_block`` for a run of bars of one kind, strip by strip."""
     energy = 0.0
@@ -376,7 +376,7 @@ def add_run(
 
 @inner_kernel
 def add_common(
-    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+    which: BlockKind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
     """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
     Of few bars each is a loop of one, which it drops too: everything stays in registers."""
@@ -390,7 +390,7 @@ def add_common(
 
 @called_kernel
 def add_other(
-    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+    which: BlockKind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
     """``add_run`` for all other kinds, which are told apart while it runs."""
     energy: float = add_run(which, first, last, trial, bars, bar_tangent, force, flow)
@@ -413,15 +413,15 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
         viscous = common(rate) != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
-            which = Kind(GREEN, BILINEAR, False, False, tangent)
+            which = BlockKind(GREEN, BILINEAR, False, False, tangent)
             energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
         elif is_plain and kind == ENGINEERING:
-            which = Kind(ENGINEERING, BILINEAR, False, False, tangent)
+            which = BlockKind(ENGINEERING, BILINEAR, False, False, tangent)
             energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
         elif kind >= LEG:
             energy += evaluate_legs(law, first, last, trial, bars, tangent, force, bar_tangent)
         else:
-            which = Kind(kind, law, secant, viscous, tangent)
+            which = BlockKind(kind, law, secant, viscous, tangent)
             energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)
     return energy
 

@@ -50,7 +50,19 @@ from fem.forces import waves
 from fem.forces.curves import Curves, distinct, gathered, largest, value_at, with_zero
 from fem.forces.galloping import Iced, by_direction, by_speed, iced
 from fem.forces.protocol import SPENT, Family, Tangent, Trial, blend, dot
-from fem.forces.waves import Gusts, Moment, Sea, Streams, flows, foresee, moment, sea_of, velocity, wetted, with_gusts
+from fem.forces.waves import (
+    GustTable,
+    Moment,
+    Sea,
+    Streams,
+    flows,
+    foresee,
+    moment,
+    sea_of,
+    velocity,
+    wetted,
+    with_gusts,
+)
 
 # Entries of rows: the bar, its medium, curves of the magnitude and of both amplitudes of the stream, rows of the drag
 # law and their number, 1 where forces are per current length
@@ -83,7 +95,7 @@ class Fluid(NamedTuple):
     streams: Streams
     sea: Sea
     sea_nodes: Ints
-    gusts: Gusts
+    gusts: GustTable
 
 
 class Bar(NamedTuple):
@@ -218,7 +230,7 @@ def add_entry(c: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, grou
 GAUSS = math.sqrt(3.0) / 6.0
 
 
-class Point(NamedTuple):
+class DragPoint(NamedTuple):
     """Drag at a Gauss point: n, q, and R, B, T, h T, v_t of the formulas above."""
 
     n: Vector
@@ -275,7 +287,7 @@ def resistance(r: int, s: float, group: Fluid) -> tuple[float, float]:
 
 
 @inner_kernel
-def drag_at(r: int, xi: float, bar: Bar, group: Fluid) -> Point:
+def drag_at(r: int, xi: float, bar: Bar, group: Fluid) -> DragPoint:
     """Drag at xi of the bar."""
     t, vi, vj, exponent = bar.t, bar.vi, bar.vj, group.numbers[r, EXPONENT]
     x, y, z = vi[0] + xi * (vj[0] - vi[0]), vi[1] + xi * (vj[1] - vi[1]), vi[2] + xi * (vj[2] - vi[2])
@@ -286,7 +298,7 @@ def drag_at(r: int, xi: float, bar: Bar, group: Fluid) -> Point:
     along *= abs(slip) if exponent == 2.0 else abs(slip) ** (exponent - 1.0)
     pull = along * slip
     q = (across * x + pull * t[0], across * y + pull * t[1], across * z + pull * t[2])
-    return Point((x, y, z), q, across, bend, along, exponent * along, slip)
+    return DragPoint((x, y, z), q, across, bend, along, exponent * along, slip)
 
 
 @inner_kernel
@@ -358,7 +370,7 @@ def add_iced_row(
 
 
 @inner_kernel
-def turning(a: int, b: int, xi: float, rate: float, bar: Bar, point: Point) -> tuple[float, float, float, float]:
+def turning(a: int, b: int, xi: float, rate: float, bar: Bar, point: DragPoint) -> tuple[float, float, float, float]:
     """Entry a, b of the four blocks through the direction of the bar, its length and the velocities of its nodes."""
     t, n, q = bar.t, point.n, point.q
     across = (1.0 if a == b else 0.0) - t[a] * t[b]
@@ -370,7 +382,7 @@ def turning(a: int, b: int, xi: float, rate: float, bar: Bar, point: Point) -> t
 
 
 @inner_kernel
-def gained(bar: Bar, point: Point, x: Vector) -> Vector:
+def gained(bar: Bar, point: DragPoint, x: Vector) -> Vector:
     """G x."""
     t, n = bar.t, point.n
     along, bent = t[0] * x[0] + t[1] * x[1] + t[2] * x[2], point.bend * (n[0] * x[0] + n[1] * x[1] + n[2] * x[2])
@@ -381,7 +393,9 @@ def gained(bar: Bar, point: Point, x: Vector) -> Vector:
 
 
 @inner_kernel
-def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, group: Fluid, tangent: Tangent) -> None:
+def add_rising(
+    xi: float, side: float, weight: float, bar: Bar, point: DragPoint, group: Fluid, tangent: Tangent
+) -> None:
     """The tangent through the heights of the nodes: the velocity of the stream there, and the surface."""
     up, vi, vj = group.streams.up, bar.vi, bar.vj
     is_sheared = False
@@ -483,12 +497,12 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
     return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, sea_nodes, gusts)
 
 
-def table_of(model: Any, blown: Ints, nodes: Ints) -> Gusts:
+def table_of(model: Any, blown: Ints, nodes: Ints) -> GustTable:
     """Gusts at nodes (p,) that wind acts on; nodes (q, 2): their places among these."""
     if model.wind is None or model.wind.gusts is None:
-        return Gusts(np.zeros((0, 1, 3)), nodes[:0], 0.0, 0.0)
+        return GustTable(np.zeros((0, 1, 3)), nodes[:0], 0.0, 0.0)
     own = model.wind.gusts
-    return Gusts(model.gusts_at(blown), nodes, own.duration, own.ramp)
+    return GustTable(model.gusts_at(blown), nodes, own.duration, own.ramp)
 
 
 def streams_of(model: Any) -> Streams:
@@ -501,7 +515,7 @@ def streams_of(model: Any) -> Streams:
     return Streams(up, level, profile, along, across, reference, power)
 
 
-class Rows:
+class OpenRows:
     """Rows in the making that have all but their bars in common; what is None is open.
 
     numbers (q, NUMBERS) of each bar
@@ -524,7 +538,7 @@ def in_step(group: Fluid, system: Any, environment: Any) -> Fluid:
     """The group with the drag that acts in a step."""
     if not len(group.elements):
         return group
-    model, found = system.model, list[Rows]()
+    model, found = system.model, list[OpenRows]()
     length, there = system.lengths_of(group.elements), ~system.gone[group.elements]
     labels = labels_of(model)
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
@@ -558,12 +572,12 @@ def sides(system: Any, group: Fluid, model: Any) -> Floats:
     return np.where(level @ (group.streams.along + group.streams.across) < 0.0, -1.0, 1.0)
 
 
-def rows_for(key: list[Any], length: Floats, found: list[Rows]) -> Rows:
+def rows_for(key: list[Any], length: Floats, found: list[OpenRows]) -> OpenRows:
     """Those of this kind, made where there are none."""
     for rows in found:
         if rows.takes(key):
             return rows
-    found.append(Rows(key, length))
+    found.append(OpenRows(key, length))
     return found[-1]
 
 
@@ -591,7 +605,7 @@ def add_numbers(load: Any, magnitude: Floats, width: Floats, fluid: Any, numbers
         numbers[:, NORMAL] += magnitude * 0.5 * fluid.density * width * load.coefficient
 
 
-def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
+def arrays_of(found: Iterable[OpenRows], model: Any) -> dict[str, Any]:
     """The rows of a step, and their curves."""
     curves = distinct(curve for rows in found for curve in (rows.key[1], *(rows.key[3] or ())))
     first, places = 0, {"": (0, 0), None: (0, 0)}

@@ -53,11 +53,11 @@ from fem.forces.running import (
     STARTING,
     STRESS0,
     YOUNG,
-    Answer,
-    Control,
     Leg,
+    LegForces,
     Lines,
     Side,
+    WinchControl,
     answer_of,
     both,
     brought_at,
@@ -161,7 +161,7 @@ def gravity_at(k: int, time: float, group: Lines) -> Vector:
 
 @called_kernel
 def weigh(
-    k: int, state: int, way: Way, beyond: Way, answer: Answer, trial: Trial, group: Lines, force: Floats,
+    k: int, state: int, way: Way, beyond: Way, answer: LegForces, trial: Trial, group: Lines, force: Floats,
     tangent: Tangent,
 ) -> None:  # fmt: skip
     """Weight at the nodes of a line, its derivatives, and its potential energy."""
@@ -263,13 +263,13 @@ def given_by(k: int, leg: int, time: float, group: Lines) -> float:
 
 
 @inner_kernel
-def control_at(k: int, trial: Trial, group: Lines) -> Control:
+def control_at(k: int, trial: Trial, group: Lines) -> WinchControl:
     """What a winch that keeps a tension wants in this increment."""
     if group.control[k, 0] < 0:
-        return Control(-1, 0.0, 0.0)
+        return WinchControl(-1, 0.0, 0.0)
     pull = group.wanted[k, 0] * value_at(group.curves, group.control[k, 1], trial.time1)
     most = group.wanted[k, 1]
-    return Control(group.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
+    return WinchControl(group.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
 
 
 @inner_kernel
@@ -308,7 +308,7 @@ def evaluate_line(k: int, trial: Trial, group: Lines, force: Floats, tangent: Ta
         trial.power[TAKEN] -= 0.5 * (b01 + b1 - b02 - b2) * answer.passed
         if trial.secant:
             first, second = mean_of(old[state + PULL], answer.first), mean_of(old[state + PULL + 1], answer.second)
-            answer = Answer(first, second, answer.hauled, answer.passed)
+            answer = LegForces(first, second, answer.hauled, answer.passed)
     way = way_of(k, 0, one, turn1, trial, group)
     beyond = way_of(k, 1, other, turn2, trial, group) if two else way
     pull_at(k, way, beyond, answer, trial, group, force, tangent)
@@ -341,7 +341,7 @@ def stored(k: int, rubs: bool, line: Leg, one: Leg, other: Leg, new: Floats, sta
 
 @inner_kernel
 def remember(
-    state: int, rubs: bool, leg: int, wound1: float, wound2: float, trial: Trial, answer: Answer, group: Lines
+    state: int, rubs: bool, leg: int, wound1: float, wound2: float, trial: Trial, answer: LegForces, group: Lines
 ) -> None:
     """States at the end of the increment, but for what line brings with it."""
     old, new, lasts = trial.state0, trial.state1, trial.time1 - trial.time0
@@ -358,7 +358,9 @@ def remember(
 
 
 @inner_kernel
-def secant_answer(k: int, before: float, whole: float, line: Leg, trial: Trial, answer: Answer, group: Lines) -> Answer:
+def secant_answer(
+    k: int, before: float, whole: float, line: Leg, trial: Trial, answer: LegForces, group: Lines
+) -> LegForces:
     """The pull of the increment at its mean natural length; what that leaves of the change of W the winch gives."""
     start = leg_of(k, 0, trial.u0, group)
     if group.nodes[k, 2] >= 0:
@@ -372,7 +374,7 @@ def secant_answer(k: int, before: float, whole: float, line: Leg, trial: Trial, 
         came += mean * law_at(k, h0, group)[0] - before * law_at(k, stretch(start, before), group)[0]
         trial.power[GIVEN] += came
     first, second, d_pull = answer.first, answer.second, (slope, slope, 0.0)
-    return Answer(
+    return LegForces(
         Side(pull, first.length, d_pull, half(first.d_length)),
         Side(pull, second.length, d_pull, half(second.d_length)),
         answer.hauled,
@@ -394,7 +396,7 @@ def half(vector: Vector) -> Vector:
 
 @called_kernel
 def pull_at(
-    k: int, way: Way, beyond: Way, answer: Answer, trial: Trial, group: Lines, force: Floats, tangent: Tangent
+    k: int, way: Way, beyond: Way, answer: LegForces, trial: Trial, group: Lines, force: Floats, tangent: Tangent
 ) -> None:
     """Pulls on all nodes of a line, and their derivatives."""
     two = group.nodes[k, 2] >= 0

@@ -86,7 +86,7 @@ class RopeBars(NamedTuple):
     creeps: int
 
 
-class Prepared(NamedTuple):
+class PreparedLaw(NamedTuple):
     """One material: its base and law, its modulus, ratio and shape, curves, branches, and dynamic stiffness."""
 
     base: int
@@ -121,7 +121,7 @@ def going_on(curve: Curve) -> Curve:
     return (*curve, (s1 + (s1 - s0) / (e1 - e0) * (FAR - e1), FAR))
 
 
-def prepared(material: Any) -> Prepared:
+def prepared(material: Any) -> PreparedLaw:
     """Numbers of a material with a rope law."""
     none, branches = list[tuple[float, float, float]](), np.zeros((0, 2))
     given, lag, law = material.uniaxial, (0.0, 0.0, 0.0), TABLE
@@ -131,12 +131,12 @@ def prepared(material: Any) -> Prepared:
         young = material.static_modulus
         if material.viscoelastic is not None:
             law, (young, branches) = PRONY, series_of(material)
-        return Prepared(STRAIGHT, law, (young, 0.0, 0.0), none, none, branches, lag)
+        return PreparedLaw(STRAIGHT, law, (young, 0.0, 0.0), none, none, branches, lag)
     loading = going_on(given.loading) if given.is_extended or material.dynamic else given.loading
     if given.loading[0][1] >= 0.0 and not given.definition and material.compression_ratio == 1.0:
         loading = (*((-stress, -strain) for stress, strain in loading[:0:-1]), *loading)
     base, ratio, shape, unloading = of_unloading(given)
-    return Prepared(base, law, (0.0, ratio, shape), table_rows(loading), unloading, branches, lag)
+    return PreparedLaw(base, law, (0.0, ratio, shape), table_rows(loading), unloading, branches, lag)
 
 
 def of_unloading(given: Any) -> tuple[int, float, float, list[tuple[float, float, float]]]:

@@ -193,7 +193,7 @@ def secant_pull(k: int, h0: float, h1: float, group: Lines) -> tuple[float, floa
     return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
 
 
-class Control(NamedTuple):
+class WinchControl(NamedTuple):
     """What a winch wants: the pull in leg ``leg`` (-1: nothing), by ``most`` more or less of length."""
 
     leg: int
@@ -210,7 +210,7 @@ class Side(NamedTuple):
     d_length: Vector
 
 
-class Answer(NamedTuple):
+class LegForces(NamedTuple):
     """Of both legs.
 
     hauled  what a winch that keeps a tension has added to its leg;  passed: what leg 1 has got from leg 2
@@ -222,7 +222,7 @@ class Answer(NamedTuple):
     passed: float
 
 
-class Run(NamedTuple):
+class LegPull(NamedTuple):
     """Of one leg: pull, dT/dl, -dT/dL."""
 
     pull: float
@@ -231,15 +231,15 @@ class Run(NamedTuple):
 
 
 @inner_kernel
-def pull_of(k: int, leg: Leg, natural: float, group: Lines) -> Run:
+def pull_of(k: int, leg: Leg, natural: float, group: Lines) -> LegPull:
     """A leg of a natural length."""
     h = stretch(leg, natural)
     _, pull, slope = law_at(k, h, group)
-    return Run(pull, slope / natural, (1.0 + h) * slope / natural)
+    return LegPull(pull, slope / natural, (1.0 + h) * slope / natural)
 
 
 @inner_kernel
-def hauled_by(k: int, leg: Leg, natural: float, control: Control, group: Lines) -> tuple[float, float]:
+def hauled_by(k: int, leg: Leg, natural: float, control: WinchControl, group: Lines) -> tuple[float, float]:
     """What a winch adds to the natural length, and the derivative of that by l: 0 where its speed is the limit."""
     if control.leg < 0 or group.numbers[k, AREA] == 0.0:
         return 0.0, 0.0
@@ -251,7 +251,7 @@ def hauled_by(k: int, leg: Leg, natural: float, control: Control, group: Lines) 
 
 
 @inner_kernel
-def one_leg(k: int, leg: Leg, natural: float, control: Control, group: Lines) -> Answer:
+def one_leg(k: int, leg: Leg, natural: float, control: WinchControl, group: Lines) -> LegForces:
     """A bar that a winch names."""
     hauled, more = hauled_by(k, leg, natural, control, group)
     length = natural + hauled
@@ -260,11 +260,11 @@ def one_leg(k: int, leg: Leg, natural: float, control: Control, group: Lines) ->
     if more > 0.0:
         pull, stiff = control.pull, 0.0
     side = Side(pull, length, d_pull=(stiff, 0.0, 0.0), d_length=(more, 0.0, 0.0))
-    return Answer(side, Side(0.0, 0.0, NONE, NONE), hauled, passed=0.0)
+    return LegForces(side, Side(0.0, 0.0, NONE, NONE), hauled, passed=0.0)
 
 
 @inner_kernel
-def free_rope(k: int, one: Leg, other: Leg, natural: float, control: Control, group: Lines) -> Answer:
+def free_rope(k: int, one: Leg, other: Leg, natural: float, control: WinchControl, group: Lines) -> LegForces:
     """Without friction: each leg has the part of the length that it is long."""
     whole = both(one, other)
     answer = one_leg(k, whole, natural, control, group)
@@ -273,15 +273,15 @@ def free_rope(k: int, one: Leg, other: Leg, natural: float, control: Control, gr
     d_first = each * second + more * first, (more - each) * first, 0.0
     d_second = (more - each) * second, each * first + more * second, 0.0
     d_pull = stiff, stiff, 0.0
-    return Answer(
+    return LegForces(
         Side(pull, length * first, d_pull, d_first), Side(pull, length * second, d_pull, d_second), answer.hauled, 0.0
     )
 
 
 @inner_kernel
-def exchanged(answer: Answer) -> Answer:
+def exchanged(answer: LegForces) -> LegForces:
     """The same with the legs in the other order."""
-    return Answer(seen_from_other(answer.second), seen_from_other(answer.first), answer.hauled, -answer.passed)
+    return LegForces(seen_from_other(answer.second), seen_from_other(answer.first), answer.hauled, -answer.passed)
 
 
 @inner_kernel
@@ -328,7 +328,7 @@ def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, 
 @inner_kernel
 def towards_first(
     k: int, one: Leg, other: Leg, have: float, whole: float, hauled: float, phi: float, group: Lines
-) -> Answer:
+) -> LegForces:
     """Leg 1 pulls too hard, or has no length: natural length passes to it."""
     steep = group.numbers[k, FRICTION]
     grip = math.exp(steep * phi)
@@ -342,7 +342,7 @@ def towards_first(
     d1, d2, df = first.stiff * each, -factor * second.stiff * each, -turn * each
     d_first = first.stiff - first.give * d1, -first.give * d2, -first.give * df
     d_second = second.give * d1, second.stiff + second.give * d2, second.give * df
-    return Answer(
+    return LegForces(
         Side(first.pull, length, d_first, d_length=(d1, d2, df)),
         Side(second.pull, whole - length, d_second, d_length=(-d1, -d2, -df)),
         hauled,
@@ -352,8 +352,8 @@ def towards_first(
 
 @inner_kernel
 def with_friction(
-    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, group: Lines
-) -> Answer:
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: WinchControl, group: Lines
+) -> LegForces:
     """A rope that rubs, and a winch at leg 1 that may keep its pull as far as its speed allows.
     have  natural lengths before that, and before anything passes"""
     steep, hauled = group.numbers[k, FRICTION], 0.0
@@ -372,7 +372,7 @@ def with_friction(
         passed = have2 - length2
         hauled = length - have1 - passed
         if abs(hauled) <= control.most:
-            return Answer(
+            return LegForces(
                 Side(pull, length, NONE, d_length=(each, 0.0, 0.0)),
                 Side(t2, length2, d_pull=(0.0, t22, t2f), d_length=(0.0, l22, l2f)),
                 hauled,
@@ -385,7 +385,7 @@ def with_friction(
         first, second = pull_of(k, one, have1, group), pull_of(k, other, have2, group)
         over1 = first.pull > limit_over(second.pull, grip)
         if not (over1 or second.pull > limit_over(first.pull, grip)):
-            return Answer(
+            return LegForces(
                 Side(first.pull, have1, (first.stiff, 0.0, 0.0), NONE),
                 Side(second.pull, have2, (0.0, second.stiff, 0.0), NONE),
                 hauled,
@@ -399,8 +399,8 @@ def with_friction(
 
 @inner_kernel
 def answer_of(
-    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: Control, group: Lines
-) -> Answer:
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, control: WinchControl, group: Lines
+) -> LegForces:
     """Line k with the natural lengths that winches by curves have left in its legs."""
     if group.nodes[k, 2] < 0:
         return one_leg(k, one, have1, control, group)
@@ -414,7 +414,9 @@ def answer_of(
 
 
 @inner_kernel
-def is_settled(k: int, one: Leg, other: Leg, phi: float, control: Control, answer: Answer, group: Lines) -> bool:
+def is_settled(
+    k: int, one: Leg, other: Leg, phi: float, control: WinchControl, answer: LegForces, group: Lines
+) -> bool:
     """Pulls are those of the lengths, and none is beyond its limit over the other: iterations have ended well."""
     rubs, first, second = group.nodes[k, 2] >= 0 and group.numbers[k, FRICTION] > 0.0, answer.first, answer.second
     if not rubs and control.leg < 0:

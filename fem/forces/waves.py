@@ -96,7 +96,7 @@ def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, floa
     return (0.0, part, 1.0) if starts else (part, 1.0, -1.0)
 
 
-class Gusts(NamedTuple):
+class GustTable(NamedTuple):
     """Turbulence of the wind: table (p, k, 3) of what it adds at p nodes over a duration, after which it repeats
     itself, p = 0: there is none; nodes (q, 2): places in it of the nodes of the bars; since: total time at which the
     ramp begins."""
@@ -121,7 +121,7 @@ class Moment(NamedTuple):
 
 
 @inner_kernel
-def moment(time: float, gusts: Gusts) -> Moment:
+def moment(time: float, gusts: GustTable) -> Moment:
     """Cubic polynomials through the samples, with the slopes of their neighbours (Catmull & Rom); time < 0: none."""
     count = gusts.table.shape[1]
     if gusts.table.shape[0] == 0 or time < 0.0:
@@ -136,7 +136,7 @@ def moment(time: float, gusts: Gusts) -> Moment:
 
 
 @inner_kernel
-def gust(node: int, axis: int, now: Moment, gusts: Gusts) -> float:
+def gust(node: int, axis: int, now: Moment, gusts: GustTable) -> float:
     """What the wind gains at a node along an axis."""
     table, count, k = gusts.table, gusts.table.shape[1], now.sample
     before, after, last = (k + count - 1) % count, (k + 1) % count, (k + 2) % count
@@ -147,7 +147,7 @@ def gust(node: int, axis: int, now: Moment, gusts: Gusts) -> float:
 
 @inner_kernel
 def with_gusts(
-    wind: tuple[float, float, float], factor: float, node: int, now: Moment, gusts: Gusts
+    wind: tuple[float, float, float], factor: float, node: int, now: Moment, gusts: GustTable
 ) -> tuple[float, float, float]:
     """Wind at a node with its gusts."""
     x, y, z = gust(node, 0, now, gusts), gust(node, 1, now, gusts), gust(node, 2, now, gusts)

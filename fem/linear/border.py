@@ -22,14 +22,16 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.chain import LinearSystem, invert, times
-from fem.linear.choice import Plan
+from fem.linear.choice import EliminationPlan
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this fraction of the largest entry of the matrix is taken as singular."""
 
 
 @called_kernel
-def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
+def solve_with_border(
+    plan: EliminationPlan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats
+) -> bool:
     """du and tau of ``linear``, whose block is kept; False where a pivot is not safe.
     numbers (blocks, 9), band and x (its rows: the equations of the border)  scratch"""
     count, du, target = plan.own.shape[0], linear.du, 0
@@ -73,7 +75,7 @@ def solve_with_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Flo
 
 
 @inner_kernel
-def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> bool:
+def fill(plan: EliminationPlan, tangent: Tangent, block: Floats, numbers: Floats) -> bool:
     """The matrix, without rods; ``block`` (n, 9) holds everything within nodes but the bars.
 
     Returns whether anything couples nodes beyond the border: lumped masses, of which velocities are projected, do not.
@@ -115,7 +117,9 @@ def fill(plan: Plan, tangent: Tangent, block: Floats, numbers: Floats) -> bool:
 
 
 @called_kernel
-def solve_border(plan: Plan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats) -> bool:
+def solve_border(
+    plan: EliminationPlan, bars: Bars, linear: LinearSystem, numbers: Floats, band: Floats, x: Floats
+) -> bool:
     """du of the nodes of the border, and tau; False where what is left of the matrix is singular.
     Multipliers are scaled to the size of the other entries."""
     start, column, factor, du, size = plan.start, plan.column, plan.factor, linear.du, 0.0

@@ -225,7 +225,7 @@ def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     return equation, width
 
 
-class Plan(NamedTuple):
+class EliminationPlan(NamedTuple):
     """Order of the nodes inside, and the numbers of blocks.
 
     sequence (q,)   nodes inside, in the order of elimination
@@ -259,7 +259,7 @@ class Plan(NamedTuple):
 
 
 NOTHING = np.zeros(0, np.int64)
-NO_PLAN = Plan(
+NO_PLAN = EliminationPlan(
     NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NO_PAIRS, NOTHING, NOTHING, NO_PAIRS, NOTHING, NOTHING, np.zeros(0),
     NOTHING,
 )  # fmt: skip
@@ -276,7 +276,7 @@ def plan_of(
     most: float,
     equation: Ints | None = None,
     row: Ints | None = None,
-) -> Plan | None:
+) -> EliminationPlan | None:
     """Plan for the nodes of bars, then of pairs (m + p, 2), and those of rods; None beyond ``most`` multiplications.
     row (r,)    constraint of each rod (None: each has its own)
     free (3n,)  1 independent, 0 fixed, 2 dependent
@@ -338,7 +338,7 @@ def plan_of(
         those = range(equations.start[k], equations.start[k + 1])
         sums[slave] = [(sums[m][0][0], equations.factor[t]) for t in those if (m := equations.master[t]) in sums]
     terms = [sums.get(dof, []) for dof in (3 * border[:, None] + np.arange(3)).ravel().tolist()]
-    return Plan(
+    return EliminationPlan(
         np.array(sequence, np.int64),
         np.array(first, np.int64),
         np.array(near, np.int64),
@@ -391,7 +391,7 @@ class Choice:
     reason: str
     library: str
     remark: str
-    plan: Plan = NO_PLAN
+    plan: EliminationPlan = NO_PLAN
 
     @property
     def text(self) -> str:

@@ -27,7 +27,7 @@ CLOSE = 1e-9
 """Relative difference of both sides of the equilibrium that a state may have."""
 
 
-class Curves(NamedTuple):
+class StressCurves(NamedTuple):
     """One material; stresses over the area of the whole conductor.
 
     initial, creep  coefficients A0, A1, ... of the stress over the strain in percent: when new, after ten years
@@ -43,7 +43,7 @@ class Curves(NamedTuple):
     end: float
 
 
-class Point(NamedTuple):
+class Stretch(NamedTuple):
     """The largest stretch of a material: strain, stress."""
 
     strain: float
@@ -54,15 +54,15 @@ class Conductor(NamedTuple):
     """materials: core and wires, or one;  reference: the temperature of their curves."""
 
     area: float
-    materials: tuple[Curves, ...]
+    materials: tuple[StressCurves, ...]
     reference: float
 
 
-Memory = tuple[Point | None, ...]
+Memory = tuple[Stretch | None, ...]
 """Of each material; None: it is new."""
 
 
-def polynomial(curves: Curves, coefficients: Sequence[float], strain: float) -> float:
+def polynomial(curves: StressCurves, coefficients: Sequence[float], strain: float) -> float:
     """Stress of a curve at a strain, not below zero; beyond its end it continues with the modulus, so that roots are
     found, which are refused then."""
     if strain <= 0.0:
@@ -73,7 +73,7 @@ def polynomial(curves: Curves, coefficients: Sequence[float], strain: float) -> 
     return max(0.0, value + curves.modulus * max(0.0, strain - 0.01 * curves.end))
 
 
-def stress(curves: Curves, strain: float, memory: Point | None) -> float:
+def stress(curves: StressCurves, strain: float, memory: Stretch | None) -> float:
     """Of one material at its own strain (without expansion)."""
     new = polynomial(curves, curves.initial, strain)
     if memory is None:
@@ -97,7 +97,7 @@ def stretched(conductor: Conductor, strain: float, warmth: float, by_creep: bool
     for each in conductor.materials:
         own = strain - each.expansion * warmth
         curve = each.creep if by_creep else each.initial
-        points.append(Point(own, polynomial(each, curve, own)) if own > 0.0 else None)
+        points.append(Stretch(own, polynomial(each, curve, own)) if own > 0.0 else None)
     return tuple(points)
 
 
@@ -124,7 +124,7 @@ class Load(NamedTuple):
         return math.atan2(self.wind, self.weight)
 
 
-class Shape(NamedTuple):
+class CatenaryShape(NamedTuple):
     """A catenary in the plane of its load.
 
     length, mean, sag   along it; tension in the mean over it; from the chord at half span
@@ -140,7 +140,7 @@ class Shape(NamedTuple):
     lowest: float
 
 
-def shape_of(h: float, span: float, rise: float, load: Load) -> Shape:
+def shape_of(h: float, span: float, rise: float, load: Load) -> CatenaryShape:
     """Between ends that are ``span`` apart and differ in height by ``rise``, under a horizontal tension."""
     up = rise * math.cos(load.swing)
     across = math.sqrt(span * span + rise * rise - up * up)
@@ -153,17 +153,17 @@ def shape_of(h: float, span: float, rise: float, load: Load) -> Shape:
     sag = c * math.cosh(m) * 2.0 * math.sinh(0.5 * half) ** 2
     first, last = (h * math.cosh(m + side * half) for side in (-1.0, 1.0))
     lowest = c * (math.cosh(m - half) - 1.0) if abs(m) < half else max(0.0, -up)
-    return Shape(length, mean, sag, first, last, lowest)
+    return CatenaryShape(length, mean, sag, first, last, lowest)
 
 
-class State(NamedTuple):
+class SpanState(NamedTuple):
     """A span at rest under a load: horizontal tension, strain of the conductor, residual: relative difference of both
     sides of the equilibrium."""
 
     load: Load
     h: float
     strain: float
-    shape: Shape
+    shape: CatenaryShape
     residual: float
 
 
@@ -171,7 +171,7 @@ STEEPEST = 100.0
 """Largest span over 2c that is looked at."""
 
 
-def state_of(conductor: Conductor, length0: float, span: float, rise: float, load: Load, memory: Memory) -> State:
+def state_of(conductor: Conductor, length0: float, span: float, rise: float, load: Load, memory: Memory) -> SpanState:
     """The state of a span of so much conductor, measured without stress at the reference temperature.
     LineError: there is none, its strain is beyond the published curves, or both sides of its equilibrium differ."""
 
@@ -189,7 +189,7 @@ def state_of(conductor: Conductor, length0: float, span: float, rise: float, loa
     residual = tension(conductor, strain, load.warmth, memory) / shape.mean - 1.0
     if not abs(residual) < CLOSE:
         raise LineError(f"no equilibrium was found: its sides differ by {residual:.2g}")
-    return State(load, h, strain, shape, residual)
+    return SpanState(load, h, strain, shape, residual)
 
 
 def refuse_beyond(conductor: Conductor, strain: float, warmth: float) -> None:

@@ -25,9 +25,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.commands.files import write_new
 from fem.errors import CommandError, unknown
-from fem.lines.conductors import State, stress
+from fem.lines.conductors import SpanState, stress
 from fem.lines.hanging import Line, Shape, hang, natural_length
-from fem.lines.sagging import Row, SagTension, sag_tension_as_asked
+from fem.lines.sagging import SagRow, SagTension, sag_tension_as_asked
 from fem.lines.spans import AIR, BOTTOM, CABLE, STREAM, rounded
 
 STRING = 2.5, 60.0
@@ -66,7 +66,7 @@ MOVING = """\
 <dt>, <time>, , <dt>"""
 
 
-class Section(NamedTuple):
+class SectionAtRest(NamedTuple):
     """A section of a line at rest.
 
     arms, clamps (s+1, 3)  where strings hang, and where the conductor is; the same at dead ends
@@ -145,8 +145,8 @@ def line_section_as_asked(sag_tension: Path, **given: Any) -> Path:
 
 
 def at_rest(
-    line: SagTension, row: Row, is_final: bool, bars: int, string: tuple[float, float], height: float
-) -> Section:
+    line: SagTension, row: SagRow, is_final: bool, bars: int, string: tuple[float, float], height: float
+) -> SectionAtRest:
     """Where clamps are and how long the spans are. CommandError: the strings find no place."""
     state, memory = (row.final, line.final) if is_final else (row.initial, (None,) * len(line.conductor.materials))
     conductor, load, count = line.conductor, state.load, len(line.spans)
@@ -176,7 +176,7 @@ def at_rest(
         if way < CLOSE:
             lengths = np.array([span_length(chord, q, pull, stiffness, bars) for chord in np.diff(clamps, axis=0)])
             arms[1:-1, 2] += string[0]
-            return Section(arms, clamps, lengths, stiffness, stretch, q)
+            return SectionAtRest(arms, clamps, lengths, stiffness, stretch, q)
     raise CommandError(f"the suspension strings find no place at rest: their clamps still move by {way:.2g} m")
 
 
@@ -197,7 +197,7 @@ def span_length(chord: Floats, q: Floats, pull: float, stiffness: float, bars: i
 
 
 def deck_text(
-    line: SagTension, row: Row, state: str, made: Section, bars: int, string: tuple[float, float], event: str
+    line: SagTension, row: SagRow, state: str, made: SectionAtRest, bars: int, string: tuple[float, float], event: str
 ) -> str:
     found = row.final if state == "final" else row.initial
     parts = [
@@ -209,7 +209,7 @@ def deck_text(
     return "\n".join(parts) + "\n"
 
 
-def heading_lines(line: SagTension, row: Row, state: str, found: State, event: str) -> list[str]:
+def heading_lines(line: SagTension, row: SagRow, state: str, found: SpanState, event: str) -> list[str]:
     names = ", ".join(f"{span:.6g}" for span in line.spans)
     lines = ["*HEADING", f"{line.section.name}, spans of {names} m at rest in {state} state '{row.condition.name}'. SI"]
     ruling = "ruling span" if len(line.spans) > 1 else "span"
@@ -221,7 +221,7 @@ def heading_lines(line: SagTension, row: Row, state: str, found: State, event: s
     return lines
 
 
-def mesh_lines(line: SagTension, made: Section, bars: int, string: tuple[float, float]) -> list[str]:
+def mesh_lines(line: SagTension, made: SectionAtRest, bars: int, string: tuple[float, float]) -> list[str]:
     """Dead ends, arms and clamps below them; the spans between them; their sets."""
     count = len(made.lengths)
     clamps = [1 + span * bars for span in range(count + 1)]
@@ -247,7 +247,7 @@ def at(label: int, place: Floats) -> str:
     return f"{label}, {', '.join(map(rounded, place))}"
 
 
-def mass_lines(line: SagTension, row: Row, made: Section, string: tuple[float, float]) -> list[str]:
+def mass_lines(line: SagTension, row: SagRow, made: SectionAtRest, string: tuple[float, float]) -> list[str]:
     """What conductor, ice and strings are made of; supports."""
     name, ice = line.section.name.upper(), row.initial.load.weight / line.gravity - line.section.mass
     lines = [f"*MATERIAL, NAME={name}", "** of the materials that carry load, unloading and loading again", "*ELASTIC"]
@@ -266,7 +266,7 @@ def mass_lines(line: SagTension, row: Row, made: Section, string: tuple[float, f
     return lines
 
 
-def step_lines(line: SagTension, row: Row, found: State, made: Section, event: str) -> list[str]:
+def step_lines(line: SagTension, row: SagRow, found: SpanState, made: SectionAtRest, event: str) -> list[str]:
     """At rest; under the wind of the row; the event."""
     lines = ["** air at rest", "*WIND", f"{AIR}, 10., 0., 0., 1., 0."] if event else []
     if event == "gust":

@@ -21,12 +21,12 @@ from fem.commands.arguments import number
 from fem.commands.files import lines_of, table_rows, write_new
 from fem.errors import CommandError, unknown
 from fem.lines.conductors import (
+    CatenaryShape,
     Conductor,
-    Curves,
     Load,
     Memory,
-    Shape,
-    State,
+    SpanState,
+    StressCurves,
     length0_of,
     new,
     ruling_span,
@@ -36,7 +36,7 @@ from fem.lines.conductors import (
     stretched,
 )
 from fem.lines.hanging import LineError, root
-from fem.lines.spans import Section, rows, section_of
+from fem.lines.spans import LineSection, rows, section_of
 
 ICE = 913.0
 """kg/m^3: 57 lb/ft^3 of NESC."""
@@ -228,7 +228,7 @@ CHARTED = 0.5
 """Strain in percent at which charts of stress over strain end, unless the polynomial stops to rise before."""
 
 
-def conductor_of(section: Section) -> Conductor:
+def conductor_of(section: LineSection) -> Conductor:
     """Core and wires of a section of the catalogue: its own curves, or those of its stranding (26/7).
     CommandError: the catalogue has no curves for it."""
     own = numbers_of(section.name)
@@ -254,21 +254,21 @@ def which() -> str:
     return ", ".join(sorted(row["section"] for row in rows() if row["quantity"] == "core_wires"))
 
 
-def charted(curves: Mapping[str, tuple[float, ...]], part: str) -> Curves:
+def charted(curves: Mapping[str, tuple[float, ...]], part: str) -> StressCurves:
     """Curves of core or wires, that end where a chart does, or where the initial one stops to rise."""
     initial, creep, final, expansion = (curves[f"{part}_{what}"] for what in ("initial", "creep", "final", "expansion"))
     slopes = [k * coefficient for k, coefficient in enumerate(initial)][1:]
     steps = [CHARTED * step / 1000 for step in range(1001)]
     falls = (x for x in steps if sum(slope * x**k for k, slope in enumerate(slopes)) <= 0.0)
-    return Curves(initial, creep, final[0], expansion[0], next(falls, CHARTED))
+    return StressCurves(initial, creep, final[0], expansion[0], next(falls, CHARTED))
 
 
-class Row(NamedTuple):
+class SagRow(NamedTuple):
     """A condition with its two states."""
 
     condition: Condition
-    initial: State
-    final: State
+    initial: SpanState
+    final: SpanState
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ class SagTension:
     governing     the limit that says how it is strung;  is_creep_larger: final is after creep, else after the load
     """
 
-    section: Section
+    section: LineSection
     conductor: Conductor
     span: float
     rise: float
@@ -294,9 +294,9 @@ class SagTension:
     final: Memory
     is_creep_larger: bool
     load: str
-    rows: tuple[Row, ...]
+    rows: tuple[SagRow, ...]
 
-    def state(self, temperature: float, is_final: bool = False) -> State:
+    def state(self, temperature: float, is_final: bool = False) -> SpanState:
         """Bare and without wind, at a temperature [C]."""
         memory = self.final if is_final else new(self.conductor)
         load = load_of(Condition("bare", temperature), self.section, self.conductor, self.gravity)
@@ -333,7 +333,7 @@ class SagTension:
         heads += ["tension [% RTS]"] * (self.section.strength > 0.0) + ["residual"]
         return [heads, *(self._cells(row) for row in self.rows)]
 
-    def _cells(self, row: Row) -> list[Any]:
+    def _cells(self, row: SagRow) -> list[Any]:
         condition, load, told = row.condition, row.initial.load, self.told
         cells: list[Any] = [condition.name, told(condition.temperature, "temperature")]
         cells += [told(condition.ice, "thickness"), told(condition.wind, "pressure")]
@@ -360,17 +360,17 @@ class SagTension:
         return lines
 
 
-def largest(shape: Shape) -> float:
+def largest(shape: CatenaryShape) -> float:
     """Tension at the end that pulls more."""
     return max(shape.first, shape.last)
 
 
-def average(h: float, shape: Shape) -> float:
+def average(h: float, shape: CatenaryShape) -> float:
     """Of that and the horizontal tension: what tables of Alcoa's program print."""
     return 0.5 * (h + largest(shape))
 
 
-def load_of(condition: Condition, section: Section, conductor: Conductor, gravity: float) -> Load:
+def load_of(condition: Condition, section: LineSection, conductor: Conductor, gravity: float) -> Load:
     """Weights of conductor and ice, wind on both."""
     ring = math.pi * condition.ice * (section.diameter + condition.ice)
     weight = (section.mass + condition.ice_density * ring) * gravity
@@ -381,14 +381,14 @@ def load_of(condition: Condition, section: Section, conductor: Conductor, gravit
 class Stringing:
     """A span whose length is looked for."""
 
-    def __init__(self, section: Section, conductor: Conductor, ends: tuple[float, float], gravity: float) -> None:
+    def __init__(self, section: LineSection, conductor: Conductor, ends: tuple[float, float], gravity: float) -> None:
         self.section, self.conductor, self.gravity = section, conductor, gravity
         self.span, self.rise = ends
 
     def load(self, condition: Condition) -> Load:
         return load_of(condition, self.section, self.conductor, self.gravity)
 
-    def state(self, length0: float, condition: Condition, memory: Memory | None = None) -> State:
+    def state(self, length0: float, condition: Condition, memory: Memory | None = None) -> SpanState:
         """LineError names the condition."""
         try:
             memory = memory or new(self.conductor)
@@ -422,7 +422,7 @@ class Stringing:
                 raise CommandError(f"{condition.name}: a clearance needs the heights of the ends (--first, --last)")
             if load.wind:
                 raise CommandError(f"{condition.name}: a clearance is for a conductor without wind")
-        measure: dict[str, Callable[[float, Shape], float]] = {
+        measure: dict[str, Callable[[float, CatenaryShape], float]] = {
             "tension limit": lambda h, shape: largest(shape),
             "average tension limit": average,
             "sag limit": lambda h, shape: shape.sag,
@@ -471,7 +471,7 @@ TENSIONS = ("horizontal tension limit", "tension limit", "average tension limit"
 def sag_tension(
     cases: str | Path | Sequence[Mapping[str, Any]],
     *,
-    section: str | Section,
+    section: str | LineSection,
     spans: Sequence[float] = (),
     first: Sequence[float] | None = None,
     last: Sequence[float] | None = None,
@@ -484,7 +484,7 @@ def sag_tension(
              limits: horizontal tension limit, tension limit [N|kN|lb|% RTS], sag limit, clearance limit [m|ft]; state
              in which they hold (initial, final); creep (yes: the ten years pass at this condition). Results are in US
              units if a temperature is in F.
-    section  name of a conductor of the catalogue, or a ``Section`` with that name
+    section  name of a conductor of the catalogue, or a ``LineSection`` with that name
     spans    level spans of a section [m], computed as their ruling span; or, for one span,
     first, last  (x, y, z) of its ends [m], z above the ground
 
@@ -498,7 +498,7 @@ def sag_tension(
     7.13 m
     """
     conditions, units = read_conditions(cases)
-    made = section if isinstance(section, Section) else section_of(section)
+    made = section if isinstance(section, LineSection) else section_of(section)
     conductor = conductor_of(made)
     span, rise, height = ends_of(spans, first, last)
     stringing = Stringing(made, conductor, (span, rise), gravity)
@@ -509,7 +509,7 @@ def sag_tension(
         raise CommandError(f"no sag and tension: {error}") from None
     return SagTension(
         made, conductor, span, rise, height, tuple(spans) or (span,), units, gravity, length0, governing, memory,
-        is_creep_larger, load, tuple(map(Row, conditions, new_states, final)),
+        is_creep_larger, load, tuple(map(SagRow, conditions, new_states, final)),
     )  # fmt: skip
 
 
@@ -531,7 +531,7 @@ def ends_of(
 
 def strung_as(
     stringing: Stringing, conditions: Sequence[Condition], height: float | None
-) -> tuple[float, str, list[State], tuple[Memory, bool], str]:
+) -> tuple[float, str, list[SpanState], tuple[Memory, bool], str]:
     """Length without stress, the limit that governs it, states of the new conductor, what it remembers at last (and
     whether of creep), the heaviest condition. CommandError: limits contradict each other."""
     limited = [(condition, limit) for condition in conditions for limit in condition.limits]

@@ -1,6 +1,6 @@
 """``fem.line``: the deck of a line between two ends: at rest, then the stream, then the motion of its last end.
 
-Its ends, what is given of its shape, what it is made of and what acts on it are a ``Span``. What chains, ropes and
+Its ends, what is given of its shape, what it is made of and what acts on it are a ``LineSpan``. What chains, ropes and
 conductors weigh and how stiff they are stands in ``catalogue.csv``, each number with its source. A quantity is the sum
 of its lines, factor * d^power, with the nominal diameter d in metres; all in SI units. Names are ``studless-142`` and
 ``R4-studless-142`` (grade: breaking strength; nominal diameter in mm), ``wire-90``, ``polyester-200``, or the code word
@@ -31,7 +31,7 @@ Modules: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LineSpan:
     """What ``line`` is given: a line from its first end to its last.
 
     measure, value  one of ``MEASURES`` and its value
@@ -43,7 +43,7 @@ class Span:
 
     first: Vector
     last: Vector
-    section: Section
+    section: LineSection
     measure: str
     value: float
     depth: float | None = None
@@ -51,7 +51,7 @@ class Span:
     stream: tuple[float, float] = (0.0, 0.0)
     motion: Vector = STILL
     period: float = 0.0
-    record: Record | None = None
+    record: RecordedEnd | None = None
     damping: float = 0.3
     bars: int = 50
     gravity: float = 9.81
@@ -93,10 +93,10 @@ class Span:
     def is_wet(self) -> bool:
         return self.depth is not None
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[BarRun]:
         """From the first end to the last. Those without modules are ``BARE``; a line without any is one piece."""
         if not self.modules:
-            return [Piece("LINE", self.section, self.value, 1, self.bars)]
+            return [BarRun("LINE", self.section, self.value, 1, self.bars)]
         parts, at = [], 0.0
         for count, (begin, end, mass, diameter) in enumerate(self.modules, 1):
             own = replace(self.section, mass=mass, diameter=diameter, volume_diameter=diameter)
@@ -108,14 +108,14 @@ class Span:
         for _ in range(self.bars - len(parts)):  # one more where bars are longest
             counts[max(range(len(parts)), key=lambda at: parts[at][2] / counts[at])] += 1
         lasts = list(accumulate(counts))
-        return [Piece(*part, last - count + 1, last) for part, count, last in zip(parts, counts, lasts, strict=True)]
+        return [BarRun(*part, last - count + 1, last) for part, count, last in zip(parts, counts, lasts, strict=True)]
 
 
-class Piece(NamedTuple):
+class BarRun(NamedTuple):
     """Bars first to last of one natural length together, of one section, in an element set."""
 
     name: str
-    section: Section
+    section: LineSection
     length: float
     first: int
     last: int
@@ -125,7 +125,7 @@ TABLE = Path(__file__).with_name("catalogue.csv")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class LineSection:
     """What a line is made of, per length.
 
     diameter         nominal; that of drag
@@ -176,7 +176,7 @@ def known() -> str:
     return f"{', '.join(ropes)} (MM: nominal diameter in mm; {chains}), {', '.join(words)}"
 
 
-def section_of(name: str) -> Section:
+def section_of(name: str) -> LineSection:
     """Of a name in the catalogue. CommandError: there is none of that name; it says which there are.
     Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some."""
     *parts, size = name.split("-")
@@ -198,14 +198,14 @@ def section_of(name: str) -> Section:
         found.append(bool(own))
     if not all(found[: len(parts)]) or not {"mass", "diameter"} <= set(numbers):
         raise CommandError(f"there is no section {name!r} in the catalogue; there are {known()}")
-    return Section(name, **numbers, sources=sources)
+    return LineSection(name, **numbers, sources=sources)
 
 
 AXES = ("surge", "sway", "heave")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordedEnd:
     """file: as the deck has to name it;  first: column -> (axis from 1, its first value);  duration: its last time."""
 
     file: str
@@ -213,7 +213,7 @@ class Record:
     duration: float
 
 
-def read_record(path: Path, deck: Path) -> Record:
+def read_record(path: Path, deck: Path) -> RecordedEnd:
     """CommandError: the table has no head with these names, does not begin at time 0, or is none."""
     rows = [cells for _, cells in table_rows(path)]
     heads = [head.strip() for head in rows[0]] if rows else []
@@ -229,10 +229,10 @@ def read_record(path: Path, deck: Path) -> Record:
     if times[0] != 0.0:
         raise CommandError(f"{path} begins at time {times[0]:g}; the motion of a line must begin at time 0")
     first = {head: (AXES.index(head.lower()) + 1, value) for head, value in values.items()}
-    return Record(Path(os.path.relpath(path, deck.parent)).as_posix(), first, times[1])
+    return RecordedEnd(Path(os.path.relpath(path, deck.parent)).as_posix(), first, times[1])
 
 
-NUMBERS = tuple(entry.name for entry in fields(Section) if entry.type == "float")
+NUMBERS = tuple(entry.name for entry in fields(LineSection) if entry.type == "float")
 """Of a section."""
 
 
@@ -240,7 +240,7 @@ def line(
     last: Sequence[float],
     *,
     first: Sequence[float] | None = None,
-    section: str | Section,
+    section: str | LineSection,
     length: float | None = None,
     tension: float | None = None,
     sag: float | None = None,
@@ -262,7 +262,7 @@ def line(
     """Write the deck of a mooring line or a span of conductor, for ``fem.run``, ``fem.sweep`` and others.
 
     last, first  (x, y, z) of the ends, z upwards, water surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
-    section      a name of the catalogue (R4-studless-142, wire-90, polyester-200, drake), or a ``Section``
+    section      a name of the catalogue (R4-studless-142, wire-90, polyester-200, drake), or a ``LineSection``
     length       natural length; alternatively ``tension`` at the last end, or ``sag`` at mid span
     depth        depth of the water; None: no water
     friction     coefficient of friction between the line and the seabed
@@ -296,8 +296,8 @@ def line(
     parts = tuple(vector("modules", each, 4) for each in modules)
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
-    made = section if isinstance(section, Section) else section_of(section)
-    found = Span(
+    made = section if isinstance(section, LineSection) else section_of(section)
+    found = LineSpan(
         begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt,
         parts,
     )  # fmt: skip
@@ -325,7 +325,7 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
         needed = ", ".join(sorted(lost))
         raise CommandError(f"the properties of the line are missing: give --section NAME, or its numbers ({needed})")
-    return line(section=section or Section("given numbers", **numbers), **given)
+    return line(section=section or LineSection("given numbers", **numbers), **given)
 
 
 WATER, AIR = 1025.0, 1.225
@@ -377,12 +377,12 @@ MOVING = """\
 *CONTROLS, TIME ERROR=5e-4, TENSION CHANGE=0.3, RESI_GLOB_RELA=1e-4"""
 
 
-def deck_text(span: Span) -> str:
+def deck_text(span: LineSpan) -> str:
     parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
     return "".join(f"{line}\n" for part in parts for line in part(span))
 
 
-def heading_lines(span: Span) -> list[str]:
+def heading_lines(span: LineSpan) -> list[str]:
     """What it is, and where its numbers come from."""
     section, distance = span.section, math.dist(span.first, span.last)
     where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
@@ -398,7 +398,7 @@ def heading_lines(span: Span) -> list[str]:
     ]
 
 
-def parameter_lines(span: Span) -> list[str]:
+def parameter_lines(span: LineSpan) -> list[str]:
     """What may be changed for one run with --set NAME=VALUE."""
     given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
     lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
@@ -411,7 +411,7 @@ def parameter_lines(span: Span) -> list[str]:
     return ["*PARAMETER", *lines]
 
 
-def stream_names(span: Span) -> list[str]:
+def stream_names(span: LineSpan) -> list[str]:
     """Parameters with the velocity of the stream; the first alone where it goes along x."""
     word = "current" if span.is_wet else "wind"
     if not span.is_streaming:
@@ -419,7 +419,7 @@ def stream_names(span: Span) -> list[str]:
     return [f"{word}_x", f"{word}_y"] if span.stream[1] else [word]
 
 
-def mesh_lines(span: Span) -> list[str]:
+def mesh_lines(span: LineSpan) -> list[str]:
     """Both ends, the line between them, what it is made of."""
     last, pieces = span.bars + 1, span.pieces()
     inertia = span.section.bending_stiffness / span.section.stiffness
@@ -444,12 +444,12 @@ def mesh_lines(span: Span) -> list[str]:
     return lines
 
 
-def sections_of(span: Span) -> dict[str, Section]:
+def sections_of(span: LineSpan) -> dict[str, LineSection]:
     """Element set -> what its bars are made of."""
     return {piece.name: piece.section for piece in span.pieces()}
 
 
-def damping_lines(span: Span) -> str:
+def damping_lines(span: LineSpan) -> str:
     """BETA = damping L0/c, of which 1 is critical for what a chain of bars rings with fastest, 2c/L0."""
     if not (span.is_moving and span.damping):
         return ""
@@ -459,7 +459,7 @@ def damping_lines(span: Span) -> str:
     return f"\n** {what}: it damps the vibration after a snap\n*DAMPING, BETA={span.damping * passing:.6g}"
 
 
-def place_lines(span: Span) -> list[str]:
+def place_lines(span: LineSpan) -> list[str]:
     """Water and bottom, or wind; both ends held."""
     lines = []
     velocity = ", ".join(([f"<{name}>" for name in stream_names(span)] + ["0."])[:2])
@@ -479,7 +479,7 @@ def place_lines(span: Span) -> list[str]:
     return [*lines, "*BOUNDARY", "ENDS, 1, 3"]
 
 
-def step_lines(span: Span) -> list[str]:
+def step_lines(span: LineSpan) -> list[str]:
     """At rest; in the stream, with the last end where its motion begins; the motion."""
     made = sections_of(span)
     nodes, bending = ("CABLE", ", SK, SM") if span.section.bending_stiffness else ("ENDS", "")
@@ -508,7 +508,7 @@ def step_lines(span: Span) -> list[str]:
     return [*lines, *MOVING.format(time=rounded(time), dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
 
 
-def motion_lines(span: Span) -> tuple[list[str], list[str]]:
+def motion_lines(span: LineSpan) -> tuple[list[str], list[str]]:
     """Where the last end begins its motion, and the motion: a cosine of parameters, or the columns of a record."""
     last = span.bars + 1
     if span.record:

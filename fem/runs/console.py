@@ -48,7 +48,7 @@ class ConsoleSink(SilentSink):
         self._exchange = Exchange()
         periods = [step.procedure.period for step in model.steps]
         self._periods = periods
-        self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
+        self._bar = ProgressBar(self._stream, sum(periods)) if self._stream.isatty() else None
         self._thinner = Thinner() if self._stream.isatty() else None
 
     def begin(self, start: StepStart) -> None:
@@ -222,7 +222,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
     show(text + "\n", stream or sys.stdout)
 
 
-def show(text: str, stream: TextIO, bar: Bar | None = None) -> None:
+def show(text: str, stream: TextIO, bar: ProgressBar | None = None) -> None:
     """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
     try:
         if bar is None or not bar.print(text):
@@ -243,7 +243,7 @@ def stop_writing(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-class Bar:
+class ProgressBar:
     """Progress of a long run on a terminal, below the lines. ``rich`` is imported when it first shows."""
 
     def __init__(self, stream: TextIO, total: float) -> None:

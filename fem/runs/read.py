@@ -126,16 +126,16 @@ class Results:
             raise Missing("run.json does not contain the loads of the model: request *NODE PRINT of A of all nodes")
         return found
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> CsvTable:
         """The table in ``<name>.csv``."""
-        return Table(self.folder / f"{name}.csv")
+        return CsvTable(self.folder / f"{name}.csv")
 
     @cached_property
-    def nodes(self) -> Table:
+    def nodes(self) -> CsvTable:
         return self.table("nodes")
 
     @cached_property
-    def elements(self) -> Table:
+    def elements(self) -> CsvTable:
         return self.table("elements")
 
     @cached_property
@@ -218,7 +218,7 @@ def parsed(text: bytes, places: Sequence[int]) -> Floats:
         return read(text)
 
 
-class Table:
+class CsvTable:
     """One CSV file; the fourth column of ``nodes.csv`` and ``elements.csv`` is a label.
     A last line without an end (a run that was killed) is left out; a missing or empty file is a table without columns.
     What a run in progress adds later is left out, too: it may write faster than anybody reads."""
@@ -405,7 +405,7 @@ def model_of(results: Results) -> tuple[Model, list[str]]:
     return Model(mesh, heading, source=str(path)), [*notices, f"{reason}: the model is the mesh of the fields alone"]
 
 
-def instants_of(tables: Iterable[Table]) -> Floats:
+def instants_of(tables: Iterable[CsvTable]) -> Floats:
     """(k, 3) step, increment, time of all lines of some tables, in order, each once."""
     parts = [np.unique(block, axis=0) for table in tables for block in table.blocks(KEY)]
     return np.unique(np.concatenate([np.empty((0, 3)), *parts]), axis=0)
@@ -426,7 +426,7 @@ def rows_at(lines: Floats, keys: Floats) -> tuple[Ints, Ints]:
     return chosen, rows[chosen]
 
 
-def places_in(table: Table, item: str, given: Floats, labels: Ints) -> Ints:
+def places_in(table: CsvTable, item: str, given: Floats, labels: Ints) -> Ints:
     """(k,) indices of labels (k,) in a table among those of the model. CommandError: the model has not all of them."""
     order = np.argsort(labels)
     places = order[np.searchsorted(labels, given, sorter=order).clip(0, len(labels) - 1)]
@@ -435,7 +435,7 @@ def places_in(table: Table, item: str, given: Floats, labels: Ints) -> Ints:
     return np.asarray(places)
 
 
-def fill(array: Floats, table: Table, keys: Floats, labels: Ints, quantities: Sequence[Quantity]) -> None:
+def fill(array: Floats, table: CsvTable, keys: Floats, labels: Ints, quantities: Sequence[Quantity]) -> None:
     """Into (k, items, quantities, components) goes what a table has; CommandError: an item that the mesh has not."""
     written = [(place, each.columns) for place, each in enumerate(quantities) if each.columns[0] in table.columns]
     names = [name for _, columns in written for name in columns]
@@ -466,7 +466,7 @@ def fill_from_fields(
             np.copyto(array, values, where=np.isnan(array))
 
 
-def increments_of(table: Table, keys: Floats) -> tuple[dict[str, Any], np.ndarray]:
+def increments_of(table: CsvTable, keys: Floats) -> tuple[dict[str, Any], np.ndarray]:
     """Arrays of ``increments.csv`` by the names a history has for them, and (k,) which rows are in it."""
     names = [name for name in (*LEDGER[1:], *BALANCED, "load_factor") if name in table.columns]
     found = {name: np.full(len(keys), np.nan) for name in (*LEDGER[1:], *BALANCED, "load_factor")}
@@ -523,7 +523,7 @@ def responses_of(results: Results, model: Model) -> Iterator[Response]:
         yield Response(*solved, np.arange(n), motion[row], np.arange(m), values[row, :, :, 0].T)
 
 
-def filled(table: Table, item: str, known: Floats, labels: Ints, quantities: Sequence[Quantity]) -> Complexes:
+def filled(table: CsvTable, item: str, known: Floats, labels: Ints, quantities: Sequence[Quantity]) -> Complexes:
     """(f, quantities, items, components) complex amplitudes at the known steps and frequencies (f, 2)."""
     found = np.full((len(known), len(quantities), len(labels), len(quantities[0].columns)), complex(np.nan, np.nan))
     written = [(place, each.columns) for place, each in enumerate(quantities) if each.columns[0] in table.columns]

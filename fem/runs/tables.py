@@ -42,7 +42,7 @@ LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
 
 
-class Table(GrowingFile):
+class TableFile(GrowingFile):
     """One CSV file, which must not exist, or is cut back to ``size`` bytes.
 
     Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells. ``kept``: gets the
@@ -79,7 +79,7 @@ class Printer:
     """
 
     def __init__(
-        self, table: Table, labels: Ints | None, requests: Sequence[Request], variables: Mapping[str, Sequence[str]]
+        self, table: TableFile, labels: Ints | None, requests: Sequence[Request], variables: Mapping[str, Sequence[str]]
     ) -> None:
         self._table, self._labels, self.requests, self._variables = table, labels, requests, variables
         self._first = len(HEAD) + (labels is not None)
@@ -157,7 +157,7 @@ class TableSink(SilentSink):
         before: Mapping[str, Any] | None = None,
         kept: Mapping[str, list[Floats]] | None = None,
     ) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on.  ``kept``: as ``Table``, by its name."""
+        """``before``: the checkpoint of tables that are cut back and go on.  ``kept``: as ``TableFile``, by name."""
         self._model = model
         self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
         riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
@@ -178,7 +178,7 @@ class TableSink(SilentSink):
             heads["waves"] = COMPONENTS
         sizes = before["tables"]["sizes"] if before else {}
         self._tables = {
-            name: Table(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
+            name: TableFile(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
             for name, head in heads.items()
         }
         if model.waves and not before:
@@ -337,7 +337,7 @@ class ResponseSink(SilentSink):
             heads.append((*head, item, *columns_of(kind, asked_of(model, f"{kind} PRINT"))))
         sizes = before["responses"] if before else dict.fromkeys(RESPONSES)
         found = zip(RESPONSES, heads, strict=True)
-        self._tables = {name: Table(folder / f"{name}.csv", columns, sizes[name]) for name, columns in found}
+        self._tables = {name: TableFile(folder / f"{name}.csv", columns, sizes[name]) for name, columns in found}
 
     def response(self, response: Response) -> None:
         response = printed_of(response, self._model)

@@ -29,7 +29,7 @@ from PIL import Image
 from fem.arrays import Floats, Ints, Say
 from fem.commands.files import PART, is_marked
 from fem.errors import CommandError
-from fem.runs.console import Bar
+from fem.runs.console import ProgressBar
 from fem.runs.own import FILM, check_file
 from fem.runs.read import Missing, Results, open_results
 from fem.show import reading
@@ -92,7 +92,7 @@ def animate(
     except Missing as missing:
         raise CommandError(f"no animation: {missing}") from None
     path.parent.mkdir(parents=True, exist_ok=True)
-    bar = Bar(sys.stdout, len(scene)) if say and sys.stdout.isatty() else None
+    bar = ProgressBar(sys.stdout, len(scene)) if say and sys.stdout.isatty() else None
 
     def tell(done: int) -> None:
         if bar is not None:

@@ -40,7 +40,7 @@ LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class CheckedBars:
     """All T3D2 and T2D2 with a section, by element order.
 
     labels, elements (their indices), connectivity, length0, area  (m,) (m, 2) ...; young is NaN where inextensible
@@ -98,7 +98,7 @@ class Bars:
         return np.where(self.carried.any(axis=1) & (wave > 0.0), self.rebound / (np.pi * np.sqrt(2.0)), wave)
 
 
-def collect_bars(model: Model) -> Bars:
+def collect_bars(model: Model) -> CheckedBars:
     """Bars of the sections in force; a later section of the same element replaces an earlier one."""
     mesh = model.mesh
     owner = np.full(len(mesh.element_labels), -1)
@@ -114,7 +114,7 @@ def collect_bars(model: Model) -> Bars:
     density = np.array([material.density for material in materials], float) + added[chosen] / area
     young = np.array([m.instant_modulus or np.nan for m in materials], float)
     ends = mesh.element_nodes[chosen]
-    return Bars(
+    return CheckedBars(
         labels=mesh.element_names[chosen],
         elements=chosen,
         connectivity=ends,
@@ -130,7 +130,7 @@ def collect_bars(model: Model) -> Bars:
 
 
 def _masses_at(model: Model, ends: Ints, half: Floats, stiffness: Floats) -> dict[str, Floats]:
-    """``carried`` and ``compliance`` of ``Bars``, from half of the mass of each bar (m,)."""
+    """``carried`` and ``compliance`` of ``CheckedBars``, from half of the mass of each bar (m,)."""
     count = len(model.mesh.node_labels)
     point, held = np.zeros(count), held_nodes(model)
     for mass in model.masses:
@@ -144,19 +144,19 @@ def _masses_at(model: Model, ends: Ints, half: Floats, stiffness: Floats) -> dic
     return {"carried": carried, "compliance": compliance}
 
 
-def stiffest_bar(bars: Bars) -> int | None:
+def stiffest_bar(bars: CheckedBars) -> int | None:
     """Position of the elastic bar of shortest period among those with mass; None when there is none."""
     period = np.where(np.isfinite(bars.period) & (bars.period > 0), bars.period, np.inf)
     return first_least(period) if np.isfinite(period).any() else None
 
 
-def first_to_snap(bars: Bars) -> int | None:
+def first_to_snap(bars: CheckedBars) -> int | None:
     """Position of the bar of shortest snap time among those that can go slack and have mass; None without any."""
     able = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0.0) & (bars.snap_time < np.inf))
     return int(able[first_least(bars.snap_time[able])]) if able.size else None
 
 
-def snap_text(bars: Bars, place: int, digits: int = 3) -> str:
+def snap_text(bars: CheckedBars, place: int, digits: int = 3) -> str:
     formula = "0.71/omega with its point masses" if bars.carried[place].any() else "L0/(2c)"
     return f"{formula} = {bars.snap_time[place]:.{digits}g}"
 
@@ -166,7 +166,7 @@ def some(labels: Sequence[object] | Ints) -> str:
     return listed(labels, LISTED)
 
 
-class Ropes(NamedTuple):
+class CheckedRopes(NamedTuple):
     """p PULLEY elements with a section, by element order.
 
     elements, pulleys  (p,) their indices, nodes between their ends
@@ -182,7 +182,7 @@ class Ropes(NamedTuple):
     friction: Floats
 
 
-def collect_ropes(model: Model) -> Ropes:
+def collect_ropes(model: Model) -> CheckedRopes:
     """Of the sections in force, as ``collect_bars``."""
     mesh = model.mesh
     per_length = of_sections(model, lambda section, material: material.density * section.area, np.nan)
@@ -193,7 +193,7 @@ def collect_ropes(model: Model) -> Ropes:
     pulleys, x = mesh.pulley_nodes[elements], mesh.coordinates
     branches = np.linalg.norm(x[mesh.element_nodes[elements]] - x[pulleys][:, None], axis=2)
     length0 = natural_lengths(mesh, model.rest_lengths)[elements]
-    return Ropes(elements, pulleys, branches, length0, per_length[elements] * length0, friction[elements])
+    return CheckedRopes(elements, pulleys, branches, length0, per_length[elements] * length0, friction[elements])
 
 
 IN_WIND = ("WDD", "FLD")
@@ -203,7 +203,7 @@ STEEPEST = 0.142
 """Height over length at which waves break in deep water (Miche, Ann. Ponts Chauss. 114 (1944))."""
 
 
-def describe_fluids(model: Model, bars: Bars) -> list[str]:
+def describe_fluids(model: Model, bars: CheckedBars) -> list[str]:
     """A line for every set that water or wind acts on."""
     lines = []
     loads = [load for step in model.steps for load in step.fluid_loads]
@@ -283,7 +283,7 @@ def _regime(height: float, k: float, depth: float) -> str:
     return f"length {length:.6g}, steepness {height / length:.3g}{breaks}, depth over length {part:.3g} ({kind})"
 
 
-def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: list[FluidLoad]) -> str:
+def _numbers(model: Model, bars: CheckedBars, chosen: Ints, drag: FluidLoad, loads: list[FluidLoad]) -> str:
     """Weight, terminal velocity, stream, drag over weight of some bars."""
     gravity = max((abs(d.value) for s in model.steps for d in s.distributed_loads if d.kind == "GRAV"), default=0.0)
     thickness = growth_of(model)[0][bars.elements[chosen]]
@@ -371,7 +371,7 @@ def _range(values: Floats) -> str:
     return f"{low:.6g}" if high - low <= 1e-9 * max(abs(low), abs(high)) else f"{low:.6g} .. {high:.6g}"
 
 
-def describe_ropes(model: Model, ropes: Ropes) -> list[str]:
+def describe_ropes(model: Model, ropes: CheckedRopes) -> list[str]:
     """A line for each of the first ones."""
     lines: list[str] = []
     for rope in range(min(len(ropes.elements), LISTED)):
@@ -383,7 +383,7 @@ def describe_ropes(model: Model, ropes: Ropes) -> list[str]:
     return [*lines, f"{'':<12}and {more} more"] if more > 0 else lines
 
 
-def describe(model: Model, bars: Bars) -> list[str]:
+def describe(model: Model, bars: CheckedBars) -> list[str]:
     """Counts, extent, mass, lengths, the stiffest bar."""
     mesh, kinds = model.mesh, {block.kind: len(block.labels) for block in model.mesh.blocks}
     listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
@@ -429,7 +429,7 @@ def describe(model: Model, bars: Bars) -> list[str]:
     return lines
 
 
-def describe_step(number: int, step: Step, bars: Bars) -> str:
+def describe_step(number: int, step: Step, bars: CheckedBars) -> str:
     """One line: procedure, increments, and the increment against the stiffest bar."""
     name = f"{number}" + (f" {step.name}" if step.name else "")
     geometry = "NLGEOM" if step.nlgeom else "geometrically linear"
@@ -470,7 +470,7 @@ HIGH_DENSITY = 1e5
 SOFT_STRAIN = 0.1
 
 
-def loose_nodes(model: Model, bars: Bars) -> list[str]:
+def loose_nodes(model: Model, bars: CheckedBars) -> list[str]:
     """Nodes of no element and no equation; nodes in one place that nothing joins."""
     labels, links = model.mesh.node_names, _links(model)
     used = np.isin(np.arange(len(labels)), links)
@@ -500,7 +500,7 @@ def _links(model: Model) -> list[tuple[int, int]]:
     return links + list(model.links)
 
 
-def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
+def bars_of_odd_length(model: Model, bars: CheckedBars) -> list[str]:
     """Very different lengths, and two bars of one section between the same nodes: of two, they are parts of a cable."""
     found: list[str] = []
     if bars.labels.size and bars.length0.max() > LENGTH_RATIO * bars.length0.min():
@@ -520,7 +520,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
     return found[:LISTED]
 
 
-def free_bodies(model: Model, bars: Bars) -> list[str]:
+def free_bodies(model: Model, bars: CheckedBars) -> list[str]:
     """Parts that no support and no grounded spring holds."""
     held = np.asarray(held_dofs(model).any(axis=1))
     if not held.any() and not model.bodies and not model.free_bodies:
@@ -536,7 +536,7 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     return [f"a free body without supports: nodes {some(labels)}" for labels in bodies][:LISTED]
 
 
-def nothing_acts(model: Model, bars: Bars) -> list[str]:
+def nothing_acts(model: Model, bars: CheckedBars) -> list[str]:
     """Steps without anything that could move the model."""
     if not model.steps:
         return ["no *STEP: nothing will be solved"]
@@ -551,7 +551,7 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, *WINCH, moving support or initial condition"]
 
 
-def increments(model: Model, bars: Bars) -> list[str]:
+def increments(model: Model, bars: CheckedBars) -> list[str]:
     """Increments against the stiffest bar, the snap time and the step."""
     found, stiffest, snapping = [], stiffest_bar(bars), first_to_snap(bars)
     light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & np.isfinite(bars.rebound))
@@ -588,7 +588,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
     return found
 
 
-def jumps(model: Model, bars: Bars) -> list[str]:
+def jumps(model: Model, bars: CheckedBars) -> list[str]:
     """Prescribed displacements that jump where a dynamic step begins."""
     mesh, found, begin = model.mesh, [], 0.0
     place = np.zeros((len(mesh.node_labels), 3))
@@ -619,7 +619,7 @@ def jumps(model: Model, bars: Bars) -> list[str]:
     return found
 
 
-def sudden_starts(model: Model, bars: Bars) -> list[str]:
+def sudden_starts(model: Model, bars: CheckedBars) -> list[str]:
     """Loads, water, wind and velocities of supports that begin with a jump, as the run will tell them; after statics
     they are found about the places that supports have and that the deck gives to free nodes."""
     try:
@@ -652,20 +652,20 @@ def sudden_starts(model: Model, bars: Bars) -> list[str]:
     return found
 
 
-def winch_jumps(model: Model, bars: Bars) -> list[str]:
+def winch_jumps(model: Model, bars: CheckedBars) -> list[str]:
     """Winches that begin a step elsewhere than where they stand."""
     told = ((number, notices.told_of_jump(model, model.steps[number - 1], *at)) for number, *at in notices.jumps(model))
     return [f"step {number}: {text}" for number, text in told if text]
 
 
-def geometry(model: Model, bars: Bars) -> list[str]:
+def geometry(model: Model, bars: CheckedBars) -> list[str]:
     linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
     if not linear or not (bars.labels.size or model.mesh.has_pulleys):
         return []
     return [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
 
 
-def floating_across(model: Model, bars: Bars) -> list[str]:
+def floating_across(model: Model, bars: CheckedBars) -> list[str]:
     """Straight, unstressed, unsupported across: a first static step finds no stiffness there."""
     slack_ok = not model.steps or not model.steps[0].static or model.steps[0].fluid_loads
     stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
@@ -707,7 +707,7 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     ]
 
 
-def massless_nodes(model: Model, bars: Bars) -> list[str]:
+def massless_nodes(model: Model, bars: CheckedBars) -> list[str]:
     """Free nodes without mass: the accelerations a dynamic step starts from cannot be found."""
     moves = (step.dynamic for step in model.steps if step.dynamic)
     if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in moves):
@@ -729,7 +729,7 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     ]
 
 
-def units(model: Model, bars: Bars) -> list[str]:
+def units(model: Model, bars: CheckedBars) -> list[str]:
     """Numbers that are rare in consistent units, and bars too soft for the weight."""
     found = []
     unit_area = {section.material for section in model.sections if section.area == 1.0}
@@ -758,7 +758,7 @@ CALM = 0.4
 """RHO above which chains that land and snap ring: with 0.8, largest forces of one line came out 48 % too high."""
 
 
-def ringing(model: Model, bars: Bars) -> list[str]:
+def ringing(model: Model, bars: CheckedBars) -> list[str]:
     """Lines that can go slack in water or land on the bottom, and integrators that let them ring."""
     snapping = first_to_snap(bars)
     damped = any(material.beta for material in model.materials.values())
@@ -785,7 +785,7 @@ STRAIGHT = (
 )
 
 
-def straight_branches(model: Model, bars: Bars) -> list[str]:
+def straight_branches(model: Model, bars: CheckedBars) -> list[str]:
     """Branches that are long parts of a line, and heavy: half of their weight is missing in what passes over."""
     if not model.mesh.has_pulleys:
         return []
@@ -822,7 +822,7 @@ def _line_beyond(model: Model, node: int) -> float:
     return length
 
 
-def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
+def folded_at_the_surface(model: Model, bars: CheckedBars) -> list[str]:
     """Cables that float through the surface: they have no position of rest."""
     return [text] if (text := notices.floating_text(model)) else []
 
@@ -831,7 +831,7 @@ STEEP = 60.0
 """Degrees between two rows of a vessel's table: a straight line across them loses 13 % of the amplitude."""
 
 
-def vessels(model: Model, bars: Bars) -> list[str]:
+def vessels(model: Model, bars: CheckedBars) -> list[str]:
     """Tables of vessels whose rows are far apart, and vessels that waves meet at full height."""
     found = []
     for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
@@ -848,7 +848,7 @@ def vessels(model: Model, bars: Bars) -> list[str]:
     return found
 
 
-CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
+CHECKS: tuple[Callable[[Model, CheckedBars], list[str]], ...] = (
     *(loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, straight_branches),
     *(increments, ringing, folded_at_the_surface, jumps, sudden_starts, winch_jumps, vessels, geometry, units),
 )

@@ -16,7 +16,7 @@ from fem.model.quantities import NODAL, QUANTITIES, Quantity
 from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, instant_keys
 from fem.runs.record import Event
 from fem.show import style
-from fem.show.reading import NODES, REST, Motion, nodes_at, overview, read_motion, slack_spells
+from fem.show.reading import NODES, REST, RecordedMotion, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
 
 ERROR = "_err"
@@ -156,7 +156,7 @@ def reactions(results: Results) -> Figure:
     return figure
 
 
-def read_reactions(results: Results, most: int = style.MOST_CURVES) -> tuple[Motion, int]:
+def read_reactions(results: Results, most: int = style.MOST_CURVES) -> tuple[RecordedMotion, int]:
     """RF of supported nodes, those with the largest, and how many there are. Missing: no reactions."""
     largest: dict[int, float] = {}
     if results.fields:

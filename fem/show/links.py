@@ -161,7 +161,7 @@ MOST_LOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class LinkTree:
     """links (p, 3) element, near and far node index, from the support outwards; root: where it hangs."""
 
     root: int
@@ -209,7 +209,7 @@ def joints(results: Results) -> Figure:
     return figure
 
 
-def trees_of(results: Results, springs: Ints) -> list[Tree]:
+def trees_of(results: Results, springs: Ints) -> list[LinkTree]:
     """The trees that bars and axial springs form; springs: labels of those between dofs. Missing: they form loops."""
     mesh, look = results.mesh, reading.overview(results)
     supported = (look.reaction > reading.REST * look.reaction.max()).any(axis=1)
@@ -232,13 +232,15 @@ def trees_of(results: Results, springs: Ints) -> list[Tree]:
                 seen.add(far)
                 found.append((e, node, far))
                 front.append((far, e))
-        trees.append(Tree(root, np.array(found)))
+        trees.append(LinkTree(root, np.array(found)))
     if not any(mesh.is_bar[tree.links[:, 0]].any() for tree in trees):
         raise Missing("there are no bars")
     return trees
 
 
-def motion_of(results: Results, trees: list[Tree], acting: dict[int, Acting]) -> tuple[reading.Motion, bool]:
+def motion_of(
+    results: Results, trees: list[LinkTree], acting: dict[int, Acting]
+) -> tuple[reading.RecordedMotion, bool]:
     """U, A, and where needed V and RF of all nodes that take part; whether velocities or elongations count."""
     mesh, look = results.mesh, reading.overview(results)
     nodes = {node for tree in trees for node in (tree.root, *tree.links[:, 2].tolist())}
@@ -254,7 +256,11 @@ def motion_of(results: Results, trees: list[Tree], acting: dict[int, Acting]) ->
 
 
 def forces_of(
-    results: Results, trees: list[Tree], motion: reading.Motion, acting: dict[int, Acting], needs_rates: bool
+    results: Results,
+    trees: list[LinkTree],
+    motion: reading.RecordedMotion,
+    acting: dict[int, Acting],
+    needs_rates: bool,
 ) -> tuple[Floats, str, Flags]:
     """Force (k, links, 3) at the instants that are kept (all,), and how well they balance the reactions of the roots.
     Missing: a step whose loads are not recorded, forces that are in no table, or no balance."""
@@ -307,7 +313,7 @@ class Instants:
 
 
 def middles(
-    results: Results, motion: reading.Motion, rows: Ints, step: int, acting: Acting, needs_rates: bool
+    results: Results, motion: reading.RecordedMotion, rows: Ints, step: int, acting: Acting, needs_rates: bool
 ) -> tuple[Instants, Flags]:
     """What the sums take, and which rows (k,) are usable."""
     u = motion.values["U"][rows]
@@ -338,7 +344,7 @@ def middles(
     return replace(found, on_nodes=mean(on_nodes), on_elements=mean(on_elements)), usable
 
 
-def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting) -> tuple[Floats, Floats]:
+def passed_on(results: Results, trees: list[LinkTree], at: Instants, acting: Acting) -> tuple[Floats, Floats]:
     """Forces on all links at their near ends (k, links, 3), and what all of it asks of the roots (k, trees, 3)."""
     mesh = results.mesh
     place = np.full(len(mesh.node_labels), -1)

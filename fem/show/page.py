@@ -36,7 +36,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PageTable:
     """A table; ``note``: what it leaves out."""
 
     head: tuple[str, ...]
@@ -66,7 +66,7 @@ class Words:
 
 
 @dataclass(slots=True)
-class Section:
+class PageSection:
     """A heading and what is below it."""
 
     title: str
@@ -84,13 +84,13 @@ class Page:
     mark: str
     note: str = ""
     about: Facts | None = None
-    sections: list[Section] = field(default_factory=list)
+    sections: list[PageSection] = field(default_factory=list)
 
     def add(self, title: str, *blocks: Any) -> None:
         """A section, if there is anything in it."""
         kept = [block for block in blocks if block is not None]
         if kept:
-            self.sections.append(Section(title, kept))
+            self.sections.append(PageSection(title, kept))
 
     def html(self) -> str:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -106,15 +106,15 @@ def facts(given: Mapping[str, Any]) -> Facts | None:
     return Facts(rows) if rows else None
 
 
-def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> Grid | None:
+def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> PageTable | None:
     """A table of the first rows; None: there are none. source: the file with all of them; note: what to say below."""
     found = [tuple(map(shown, row)) for row in rows]
     if len(found) > MOST_ROWS:
         note = f"The first {MOST_ROWS} of {len(found)} rows; {source} has all. {note}"
-    return Grid(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
+    return PageTable(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
 
 
-def records(found: Sequence[Mapping[str, Any]]) -> Grid | None:
+def records(found: Sequence[Mapping[str, Any]]) -> PageTable | None:
     """A table of records of equal form, without columns in which nothing stands."""
     names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
     names.sort(key=lambda name: name not in ("name", "element_set"))

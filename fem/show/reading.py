@@ -15,7 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from fem.arrays import Flags, Floats, Ints
 from fem.model.quantities import NODAL
 from fem.runs.fields import FieldMesh, read_field
-from fem.runs.read import LEAST_INSTANTS, MOST_NUMBERS, Missing, Results, Table, instant_keys
+from fem.runs.read import LEAST_INSTANTS, MOST_NUMBERS, CsvTable, Missing, Results, instant_keys
 from fem.runs.tables import chains_of
 
 NODES = {quantity.name: quantity for quantity in NODAL}
@@ -28,7 +28,7 @@ REST = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class RecordedMotion:
     """k instants of p nodes and q elements.
 
     nodes: their labels; time (k,); values: U, V, A, RF -> (k, p, 3), those that were written; tension (k, q) or None
@@ -118,7 +118,7 @@ def read_motion(
     elements: Sequence[int] | None = None,
     pick: Pick | None = None,
     required: Sequence[str] = (),
-) -> Motion:
+) -> RecordedMotion:
     """U and the ``variables`` that were written, of node labels, with T of element labels.
     Of the tables and the fields the one with more variables is taken, then the one with more instants; of those that
     have all that is ``required`` the one with more instants. ``pick`` chooses among the times there are; without it
@@ -153,7 +153,7 @@ def within_memory(nodes: int) -> Pick:
 
 def from_tables(
     results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
-) -> Motion | None:
+) -> RecordedMotion | None:
     """Motion of nodes that are all printed (or never move); None where they are not."""
     table = results.nodes
     printed = [label for label in nodes if label in table.lines_of]
@@ -184,7 +184,7 @@ def from_tables(
             values[:, place] = rows[label][:, 3:]
     split = dict(zip(written, np.split(values, len(written), axis=2), strict=True))
     kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
-    return Motion(list(nodes), time, kept, tension, "", keys) if "U" in kept else None
+    return RecordedMotion(list(nodes), time, kept, tension, "", keys) if "U" in kept else None
 
 
 def common(curves: Sequence[Floats]) -> Floats:
@@ -201,7 +201,7 @@ def at_keys(curve: Floats, keys: Floats) -> Floats:
     return curve[first[np.searchsorted(own, keys)]]
 
 
-def table_values(table: Table, names: Sequence[str], labels: Sequence[int], keys: Floats | None) -> Floats | None:
+def table_values(table: CsvTable, names: Sequence[str], labels: Sequence[int], keys: Floats | None) -> Floats | None:
     """(k, p, names) what a table has of labels at the instants ``keys``; None where it lacks some of it, or without."""
     if keys is None or not labels or set(names) - set(table.columns) or set(labels) - set(table.lines_of):
         return None
@@ -213,7 +213,7 @@ def table_values(table: Table, names: Sequence[str], labels: Sequence[int], keys
 
 def from_fields(
     results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
-) -> Motion | None:
+) -> RecordedMotion | None:
     """Motion at the times of the fields; variables that one of them lacks are left out."""
     if not results.fields:
         return None
@@ -225,7 +225,7 @@ def from_fields(
     if "U" not in found or (elements is not None and tension is None):
         return None
     remark = f"the {len(time)} fields in vtu/; *NODE PRINT of these nodes gives every increment"
-    return Motion(list(nodes), time, found, None if elements is None else tension, remark)
+    return RecordedMotion(list(nodes), time, found, None if elements is None else tension, remark)
 
 
 def field_values(
@@ -310,7 +310,7 @@ def read_tensions(results: Results) -> Tensions:
     return Tensions(mesh.element_labels[bars].tolist(), time, found["T"], remark)
 
 
-def read_printed(table: Table, column: str, request: str) -> Tensions:
+def read_printed(table: CsvTable, column: str, request: str) -> Tensions:
     """A column at three instants or more, of all labels that have it at all of them. Missing: there is none."""
     labels = [label for label, lines in table.lines_of.items() if lines >= LEAST_INSTANTS]
     if labels and column in table.columns:
@@ -329,7 +329,7 @@ Extreme: TypeAlias = tuple[float, str, float]
 
 
 def extremes_of(
-    table: Table, columns: Sequence[str], labels: Sequence[int] | Ints | None = None
+    table: CsvTable, columns: Sequence[str], labels: Sequence[int] | Ints | None = None
 ) -> dict[tuple[str, str], Extreme]:
     """(column, ``least`` or ``greatest``) -> of all labels, or of these; without columns that are NaN throughout."""
     found: dict[tuple[str, str], Extreme] = {}
@@ -418,7 +418,7 @@ def bars_of(mesh: FieldMesh) -> tuple[Ints, list[int]]:
     return ends, mesh.element_labels[elements].tolist()
 
 
-def whole_motion(results: Results, pick: Pick) -> Motion:
+def whole_motion(results: Results, pick: Pick) -> RecordedMotion:
     """All nodes, with T of all bars where it was written."""
     mesh = results.mesh
     bars = bars_of(mesh)[1]

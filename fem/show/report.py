@@ -31,7 +31,7 @@ from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
 from fem.show import style
 from fem.show.animate import animate
-from fem.show.page import Facts, Grid, Page, Section, Words, drawn, facts, grid, picture, records
+from fem.show.page import Facts, Page, PageSection, PageTable, Words, drawn, facts, grid, picture, records
 from fem.show.plot import WHAT
 from fem.show.reading import Extreme, extremes_in_fields, extremes_of, overview, plane_of
 from fem.show.scenery import draw_scenery, with_scenery
@@ -136,7 +136,7 @@ def page_of_run(folder: Path, strength: Mapping[str, float]) -> Page:
     return page
 
 
-def accuracy(record: Mapping[str, Any] | None) -> list[Grid | Words | None]:
+def accuracy(record: Mapping[str, Any] | None) -> list[PageTable | Words | None]:
     """Error bars of the run (``fem run --error-bars``), and which of their parts are missing."""
     if not record:
         return []
@@ -163,7 +163,7 @@ def summary(results: Results) -> Facts | None:
     )
 
 
-def energy_table(results: Results) -> Grid | None:
+def energy_table(results: Results) -> PageTable | None:
     try:
         rows = results.increments
     except Missing:
@@ -181,7 +181,7 @@ def energy_table(results: Results) -> Grid | None:
 
 def add_figures(page: Page, results: Results) -> None:
     """The motion, all figures that the run has data for, and why the others are not there."""
-    motion, reasons = Section("Motion"), list[str]()
+    motion, reasons = PageSection("Motion"), list[str]()
     with tempfile.TemporaryDirectory() as folder:
         try:
             path = animate(results.folder, Path(folder) / "motion.html", frames=FRAMES, fps=FPS)
@@ -207,7 +207,7 @@ def add_figures(page: Page, results: Results) -> None:
     page.add("Figures left out", Words(items=tuple(reasons), kind="reasons") if reasons else None)
 
 
-def utilisation(results: Results, strength: Mapping[str, float]) -> Grid | None:
+def utilisation(results: Results, strength: Mapping[str, float]) -> PageTable | None:
     """The greatest T or E of elements over the limit at which they break. CommandError: there is no such set."""
     failures = results.settings.get("failures", [])
     limits = [(each["target"], column, each["value"]) for each in failures if (column := FAILURES[each["kind"]])]
@@ -239,7 +239,7 @@ def greatest(results: Results, column: str, target: str | int) -> Extreme | None
 ROUND_OFF = 1e-9
 
 
-def extremes(results: Results, name: str) -> Grid | None:
+def extremes(results: Results, name: str) -> PageTable | None:
     """Of every printed quantity the least and the greatest value, where and when; without those that are zero, or, as
     one component of a vector, round-off of the others."""
     table = results.nodes if name == "nodes" else results.elements
@@ -262,7 +262,7 @@ def extremes(results: Results, name: str) -> Grid | None:
     return grid(("quantity", "least", item, "time", "greatest", item, "time"), lines, note=still)
 
 
-def table_of(path: Path) -> Grid | None:
+def table_of(path: Path) -> PageTable | None:
     """A small table as it is, its numbers in fewer digits."""
     if not path.is_file():
         return None

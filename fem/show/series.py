@@ -22,7 +22,7 @@ from fem.errors import CommandError
 from fem.model.named import WORDS, Named, item_named
 from fem.model.notices import FOLLOW
 from fem.runs.own import number_in
-from fem.runs.read import Table, open_results
+from fem.runs.read import CsvTable, open_results
 
 TERM = re.compile(r"(\w+)(?:/(\d[\d.]*(?:e[+-]?\d+)?|\.\d+))?", re.IGNORECASE)
 UNSIGNED = "SK", "SM"
@@ -95,7 +95,7 @@ def read_series(
     word = WORDS[kind]
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder with the tables of a run")
-    table, ask, snaps = Table(folder / f"{word}s.csv"), Named(column, kind).request, unresolved_snaps(folder)
+    table, ask, snaps = CsvTable(folder / f"{word}s.csv"), Named(column, kind).request, unresolved_snaps(folder)
     if column not in table.columns:
         raise CommandError(f"{table.path} contains no {column}: {ask}")
     found = table.curves([column], labels, is_whole=True)

@@ -41,7 +41,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Conserved:
     """moved (s, 3n) shifts;  spins (a, 3, 3) r -> axis x r as r @ spin;  share (n,) part of the mass of each node."""
 
     problem: Problem
@@ -67,7 +67,7 @@ class Kept:
         return np.asarray(np.linalg.lstsq(mass, wanted, rcond=None)[0].T @ motions)
 
 
-def kept_momenta(stage: StepSystem) -> Kept | None:
+def kept_momenta(stage: StepSystem) -> Conserved | None:
     """Which momenta stay in a step; None: none."""
     nodes, equations, problem = stage.nodes, stage.equations, stage.problem
     held, dofs = _axes_of(np.flatnonzero(nodes.dof_kind == 0)), stage.system.springs.dofs
@@ -98,7 +98,7 @@ def kept_momenta(stage: StepSystem) -> Kept | None:
     is_weight = bool(np.all(np.abs(loads - share[:, None] * loads.sum(axis=1, keepdims=True)) <= SAME * sizes[:, None]))
     may_turn = is_weight and not has_directions and np.count_nonzero(held) <= 1
     spins = np.cross(np.eye(3)[:, None], np.eye(3))[(held | ~held.any()) & may_turn]
-    kept = Kept(problem, np.tile(shifts.T, len(share)), spins, share)
+    kept = Conserved(problem, np.tile(shifts.T, len(share)), spins, share)
     return kept if shifts.size or len(spins) else None
 
 
@@ -130,7 +130,7 @@ class MomentumWatch:
     """
 
     def __init__(self) -> None:
-        self.kept: Kept | None = None
+        self.kept: Conserved | None = None
         self.begin, self.sizes, self.is_told = np.zeros(0), np.zeros(2), False
 
     def open(self, stage: StepSystem, motion: Motion) -> None:

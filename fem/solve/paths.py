@@ -72,7 +72,7 @@ HARMLESS = (SEABED, FLUID, ADDED_MASS, REEVING, ROPE_LAWS, BENDING, BENDING_DAMP
 """Families that lose no stability while no bar is pressed."""
 
 
-class Place(NamedTuple):
+class PathState(NamedTuple):
     """A state on the path: what changes, and its time (the arc length of RIKS)."""
 
     state: dict[str, Any]
@@ -144,12 +144,12 @@ class PathWatch:
         size = max(float(np.abs(each).max(initial=0.0)) for each in (work.load, pull))
         self.is_there = bool(np.abs(rest[stage.nodes.dof_kind == 1]).max(initial=0.0) <= BALANCED * size)
 
-    def keep(self) -> Place:
+    def keep(self) -> PathState:
         """The state of now."""
         step = self.step
-        return Place({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
+        return PathState({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
 
-    def passes(self, before: Place, chunk: Loading, done: int) -> bool:
+    def passes(self, before: PathState, chunk: Loading, done: int) -> bool:
         """Look at the increments of a chunk just made, from a place; False: they are undone; fewer follow, or a shorter
         one where there was one."""
         after = self.keep()._replace(time=float(chunk.time[done]))
@@ -172,7 +172,7 @@ class PathWatch:
         self._tell(points)
         return True
 
-    def _is_steady(self, before: Place, chunk: Loading, done: int) -> bool:
+    def _is_steady(self, before: PathState, chunk: Loading, done: int) -> bool:
         """All that acts changes at a steady rate in so many increments: what is lost in them is not regained."""
         acts, times = self.step.stage.environment, chunk.time[: done + 1]
         cases = [*acts.moments, *acts.winches, *(case for flow in acts.flows for case in flow.cases)]
@@ -185,7 +185,7 @@ class PathWatch:
         off = ((np.abs(each - first - share * change).max(), np.abs(change).max()) for each, first, change in changes)
         return not acts.tensions and all(most <= STEADY * change for most, change in off)
 
-    def _stays(self, before: Place, after: Place) -> bool:
+    def _stays(self, before: PathState, after: PathState) -> bool:
         """The increments from one place to another are on its path, without a critical point."""
         if self._is_convex(before, after):
             self.negative = 0
@@ -194,7 +194,7 @@ class PathWatch:
 
     # Arcs
 
-    def _of_arc(self, before: Place, after: Place) -> list[Critical] | None:
+    def _of_arc(self, before: PathState, after: PathState) -> list[Critical] | None:
         """Critical points of an arc; None: it bends too much, and may be shortened."""
         end = self._spectrum(after.time)
         load = self._load()
@@ -224,7 +224,7 @@ class PathWatch:
 
     # Increments at given loads
 
-    def _of_loads(self, before: Place, after: Place) -> list[Critical] | None:
+    def _of_loads(self, before: PathState, after: PathState) -> list[Critical] | None:
         """Critical points of an increment; None: it left its path, and may be shortened."""
         if self._stays(before, after):
             self.most = 2
@@ -267,7 +267,7 @@ class PathWatch:
         self._pass_on(ends)
         return "".join(f"; {self._ending(each)}" for each in ends)
 
-    def _parts(self, before: Place, end: float, after: Place | None) -> Iterator[Place | None]:
+    def _parts(self, before: PathState, end: float, after: PathState | None) -> Iterator[PathState | None]:
         """Places along the path, from the load of one place to that of an end time, where an increment may have come
         to a place; None: it ends, or was not followed."""
         here, part, done, has_failed = before, 1.0, 0.0, True
@@ -287,7 +287,7 @@ class PathWatch:
                     break
         yield after if after and self._leads_back(after, before) else None
 
-    def _leads_back(self, after: Place, before: Place) -> bool:
+    def _leads_back(self, after: PathState, before: PathState) -> bool:
         """The path of the end, followed towards the start, ends there, where the tangent may be singular."""
         here, part, left = after, 0.5, 1.0
         for _ in range(MOST):
@@ -305,7 +305,7 @@ class PathWatch:
                     break
         return False
 
-    def _goes_on(self, here: Place, there: Place, is_coarse: bool = False, may_bend: bool = False) -> bool:
+    def _goes_on(self, here: PathState, there: PathState, is_coarse: bool = False, may_bend: bool = False) -> bool:
         """The way between two places is what the tangents at both foretell; is_coarse: what is lost half-way and
         regained would show; may_bend: it may have a corner."""
         ahead, back = self._foretold(here, there.time), self._foretold(there, here.time)
@@ -332,7 +332,7 @@ class PathWatch:
             and np.linalg.norm(way - middle) <= ASKEW * size
         )
 
-    def _hides(self, here: Place, there: Place, ahead: Floats, back: Floats) -> bool:
+    def _hides(self, here: PathState, there: PathState, ahead: Floats, back: Floats) -> bool:
         """Two places of the same count, with another one half-way: what is lost in between is regained.
         Half-way on the cubic with the ways (3n,) foretold: on a straight way bars that turn are pressed."""
         self._put(there)
@@ -346,7 +346,7 @@ class PathWatch:
         shapes = self.step.stage.free_shapes
         return way - shapes @ (shapes.T @ way) if shapes.size else way
 
-    def _foretold(self, here: Place, time: float) -> Floats | None:
+    def _foretold(self, here: PathState, time: float) -> Floats | None:
         """(3n,) displacement from a place to the load of another time, as the tangent there has it; None: singular."""
         limits = self.step.stage.limits
         kept = limits.copy()
@@ -356,7 +356,7 @@ class PathWatch:
         way = self.step.stage.work.u - here.u
         return way if found in (groups.DONE, groups.NOT_CONVERGED) and np.isfinite(way).all() else None
 
-    def _is_convex(self, before: Place, after: Place) -> bool:
+    def _is_convex(self, before: PathState, after: PathState) -> bool:
         """No bar is pressed anywhere on the straight way between two places."""
         stage = self.step.stage
         if self.others or (stage.bars.kinds[:, 1] != BILINEAR).any():
@@ -379,7 +379,7 @@ class PathWatch:
         nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
         return bool(((nearest**2).sum(axis=1) >= (1.0 - SMALL) * square).all())
 
-    def _ends(self, before: Place, here: Place, time: float) -> Iterator[Critical]:
+    def _ends(self, before: PathState, here: PathState, time: float) -> Iterator[Critical]:
         """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
         almost zero there. Nothing: something else ends the path (a law of bars, a bar without length)."""
         start, spectrum = self._spectrum_at(before), self._spectrum_at(here)
@@ -395,7 +395,7 @@ class PathWatch:
 
     # Critical points
 
-    def _between(self, before: Place, after: Place, end: Spectrum, turned: bool) -> Iterator[Critical]:
+    def _between(self, before: PathState, after: PathState, end: Spectrum, turned: bool) -> Iterator[Critical]:
         """Those between two places of one path, in its order; then the count is that of the end."""
         first, self.negative = self.negative, end.negative
         if min(first, end.negative) < 0:
@@ -405,9 +405,9 @@ class PathWatch:
             found.append(self._located(before, after, end, number, turned))
         yield from sorted(found, key=lambda each: each.time)
 
-    def _located(self, before: Place, after: Place, end: Spectrum, number: int, turned: bool) -> Critical:
+    def _located(self, before: PathState, after: PathState, end: Spectrum, number: int, turned: bool) -> Critical:
         """Where an eigenvalue, counted from the lowest, is zero."""
-        start, seen = self._spectrum_at(before), dict[float, tuple[Place, Spectrum]]()
+        start, seen = self._spectrum_at(before), dict[float, tuple[PathState, Spectrum]]()
 
         def value(part: float) -> float:
             there = self._to(before, before.time + part * (after.time - before.time))
@@ -476,12 +476,12 @@ class PathWatch:
 
     # States
 
-    def _put(self, place: Place) -> None:
+    def _put(self, place: PathState) -> None:
         put_back(self.step.progress.motion, place.state["motion"])
         if self.is_arc:
             put_back(self.step.arc, place.state["arc"])
 
-    def _march(self, here: Place, time: float) -> int:
+    def _march(self, here: PathState, time: float) -> int:
         """From a place to the load of another time, or along an arc; the outcome."""
         step, ends = self.step, np.array([here.time, time])
         self._put(here)
@@ -490,7 +490,7 @@ class PathWatch:
         chunk = loading(step.stage, step.progress.motion, ends, np.diff(ends))
         return step.try_out(np.zeros(len(CONTROL), np.int64), chunk, self._room, NO_ROPES)
 
-    def _to(self, here: Place, time: float) -> Place | None:
+    def _to(self, here: PathState, time: float) -> PathState | None:
         """The state at another time, from a place; None: it is not found."""
         limits = self.step.stage.limits
         kept = limits.copy()
@@ -499,7 +499,7 @@ class PathWatch:
         limits[:] = kept
         return self.keep()._replace(time=time) if reason == groups.DONE else None
 
-    def _spectrum_at(self, place: Place) -> Spectrum:
+    def _spectrum_at(self, place: PathState) -> Spectrum:
         self._put(place)
         return self._spectrum(place.time)
 

@@ -90,7 +90,7 @@ class Tape(SectionSink):
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class MapFamily:
     """The maps of one deck over one parameter.
 
     read   gives the model at a value;  name, width  of the parameter and its range (width 1: there is none)
@@ -234,7 +234,7 @@ Direction = tuple[Move, float]
 """Of a branch: what changes of all dofs, and of the parameter over its range."""
 
 
-def correct(family: Family, state: State, value: float, along: Direction | None = None) -> Orbit:
+def correct(family: MapFamily, state: State, value: float, along: Direction | None = None) -> Orbit:
     """The orbit near a state and a value of the parameter, which stays as it is; ``along`` a branch: next to them.
     NoConvergence: there is none in reach."""
     before, by_value = math.inf, None
@@ -263,13 +263,13 @@ def correct(family: Family, state: State, value: float, along: Direction | None 
     )
 
 
-def by_parameter(family: Family, chart: Chart, value: float) -> Floats:
+def by_parameter(family: MapFamily, chart: Chart, value: float) -> Floats:
     """(2m,) derivative of P(z; p) - z by p over its range: central differences."""
     above, below = (family.strobe(value + sign * ASIDE * family.width)[0].gap(chart) for sign in (1.0, -1.0))
     return (above - below) / (2.0 * ASIDE)
 
 
-def tangent(family: Family, orbit: Orbit, before: Direction) -> Direction:
+def tangent(family: MapFamily, orbit: Orbit, before: Direction) -> Direction:
     """Of the branch at an orbit, of length 1 over the scales, pointing on from the one before.
     The one before where that is not determined, in a branch point."""
     slopes, chart = orbit.slopes, orbit.slopes.chart
@@ -352,7 +352,7 @@ class Walk:
     notices  why it ended, what was not located
     """
 
-    def __init__(self, family: Family, ends: tuple[float, float], count: int, known: Sequence[Point]) -> None:
+    def __init__(self, family: MapFamily, ends: tuple[float, float], count: int, known: Sequence[Point]) -> None:
         self.family, self.ends, self.known = family, (min(ends), max(ends)), known
         steps = max(count - 1, LEAST_STEPS)
         self.most, self.longest = MOST_STEPS * steps, 1.0 / steps
@@ -517,7 +517,7 @@ def turn_of(one: Point, other: Point) -> float:
     return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
 
 
-def switched(family: Family, point: Point, step: float) -> Iterator[tuple[Family, Orbit, Direction]]:
+def switched(family: MapFamily, point: Point, step: float) -> Iterator[tuple[MapFamily, Orbit, Direction]]:
     """First orbits, one step away, of the branches that start at a bifurcation, and their directions.
     Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides."""
     orbit, chart = point.orbit, point.orbit.slopes.chart
@@ -535,7 +535,7 @@ def switched(family: Family, point: Point, step: float) -> Iterator[tuple[Family
         yield family, entered(family, orbit, leave, step), leave
 
 
-def entered(family: Family, orbit: Orbit, leave: Direction, step: float) -> Orbit:
+def entered(family: MapFamily, orbit: Orbit, leave: Direction, step: float) -> Orbit:
     """The first orbit of a branch that leaves another one; NoConvergence: none is found, however near."""
     for shorter in ENTRANCES:
         size = shorter * step
@@ -624,7 +624,7 @@ class Search(Study):
         if grid is None:
             model = read_model(deck, parameters)
             check_column(model, self.what)
-            first = self.first(Family(lambda _: model, "", 1.0, self.period, self.multiple), 0.0)
+            first = self.first(MapFamily(lambda _: model, "", 1.0, self.period, self.multiple), 0.0)
             still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
             return self.table([[Point(first, (still, 1.0), 0.0)]], "", [])
         if len(grid.names) != 1 or len(grid) < 2:
@@ -633,7 +633,7 @@ class Search(Study):
             raise CommandError("a parameter is varied in the text of a deck; this Model has been read already")
         return self.follow(deck, parameters, grid.names[0], grid.values[0])
 
-    def first(self, family: Family, value: float) -> Orbit:
+    def first(self, family: MapFamily, value: float) -> Orbit:
         """The orbit near the deck's own start, or near where it leads to."""
         strobe, _ = family.strobe(value)
         state = strobe.begin()
@@ -654,10 +654,10 @@ class Search(Study):
             raise CommandError(f"parameter {name} is both varied and set")
         reader = deck_reader(deck, (name,))
         width = abs(values[-1] - values[0])
-        family = Family(lambda p: reader({**parameters, name: p}), spelled, width, self.period, self.multiple)
+        family = MapFamily(lambda p: reader({**parameters, name: p}), spelled, width, self.period, self.multiple)
         first = self.first(family, values[0])
         still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
-        starts: deque[tuple[int, Family, Orbit, Direction]] = deque()
+        starts: deque[tuple[int, MapFamily, Orbit, Direction]] = deque()
         starts.append((0, family, first, (still, float(np.sign(values[-1] - values[0])))))
         branches: list[list[Point]] = []
         notices: list[str] = []

@@ -43,7 +43,7 @@ ROUND = 20
 """Periods between two looks at the section while a motion is followed further."""
 
 
-class Course(NamedTuple):
+class Horizon(NamedTuple):
     """How far a motion may be followed.
 
     model   its last step lasts long enough
@@ -59,21 +59,21 @@ class Course(NamedTuple):
     period: float
 
 
-def course_of(model: Model) -> Course:
+def course_of(model: Model) -> Horizon:
     """What the last step allows: it goes on only where increments are equal, and all that acts is periodic."""
     procedure = motion_of(model)
     dt, time = procedure.dt, procedure.period
     if not has_equal_increments(model):
-        return Course(model, NEVER, NEVER, 0, 0.0)
+        return Horizon(model, NEVER, NEVER, 0, 0.0)
     try:
         period, every = strobe(model, None)
     except CommandError:
         period, every = 0.0, 0
     record = math.ceil(time / dt - 1e-6)
     if not recurs(model) or record > (model.steps[-1].max_increments or NEVER):
-        return Course(model, record, record, every, period)
+        return Horizon(model, record, record, every, period)
     most = min(max(2 * record, PERIODS * every), MOST * record)
-    return Course(with_motion(model, replace(procedure, period=(most + 1) * dt)), record, most, every, period)
+    return Horizon(with_motion(model, replace(procedure, period=(most + 1) * dt)), record, most, every, period)
 
 
 def recurs(model: Model) -> bool:
@@ -95,7 +95,7 @@ class Settled(NamedTuple):
 class Followed:
     """Growth of perturbations and stroboscopic points (n, 6 nodes) of a motion, as far as it has been followed."""
 
-    def __init__(self, course: Course, growth: TangentGrowth | TwoGrowth) -> None:
+    def __init__(self, course: Horizon, growth: TangentGrowth | TwoGrowth) -> None:
         self.course, self.growth = course, growth
         self.points = [self._state()]
 
@@ -154,7 +154,7 @@ def coming_back(points: Floats, size: float, time: float) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ChaosVerdict:
     """What follows from a record (``is_chaotic`` None: nothing yet), in words; ``first``: row of growth that counts.
     ``settled``: the section comes back from then on; None: it does not, or there is none."""
 
@@ -164,7 +164,7 @@ class Verdict:
     settled: Settled | None = None
 
 
-def judge(followed: Followed, first: int) -> Verdict:
+def judge(followed: Followed, first: int) -> ChaosVerdict:
     """Of a record, without its rows before ``first``; the motion is followed further where needed."""
     record = followed.growth.rows
     settled = followed.settled()
@@ -174,25 +174,25 @@ def judge(followed: Followed, first: int) -> Verdict:
     return of_positive(followed, first, counted) if rate_of(counted)[0] > 0.0 else of_parts(first, counted)
 
 
-def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
+def of_settled(record: Floats, first: int, settled: Settled) -> ChaosVerdict:
     """The motion is periodic at the end of the record: what counts is the time since, if that is half of it."""
     times = np.cumsum(record[:, -1])
     begun = max(first, int(np.searchsorted(times, settled.time, side="right")))
     if len(record) - begun >= 2 * BATCHES and times[-1] - times[begun] >= 0.5 * (times[-1] - times[first]):
-        return Verdict(False, f"{REGULAR}; {described(settled)}", begun, settled)
-    return Verdict(None, f"not settled: {described(settled)}, late in the run: {longer(settled)}", first, settled)
+        return ChaosVerdict(False, f"{REGULAR}; {described(settled)}", begun, settled)
+    return ChaosVerdict(None, f"not settled: {described(settled)}, late in the run: {longer(settled)}", first, settled)
 
 
-def of_parts(first: int, counted: Floats) -> Verdict:
+def of_parts(first: int, counted: Floats) -> ChaosVerdict:
     """Two halves of the record are compared; a bar that holds 0 is no positive exponent."""
     one, other = np.array_split(counted, 2)
     if differ(one, other):
-        return Verdict(None, f"not settled: {parted(one, other)}: run longer", first)
+        return ChaosVerdict(None, f"not settled: {parted(one, other)}: run longer", first)
     is_chaotic = is_above(counted)
-    return Verdict(is_chaotic, CHAOTIC if is_chaotic else REGULAR, first)
+    return ChaosVerdict(is_chaotic, CHAOTIC if is_chaotic else REGULAR, first)
 
 
-def of_positive(followed: Followed, first: int, counted: Floats) -> Verdict:
+def of_positive(followed: Followed, first: int, counted: Floats) -> ChaosVerdict:
     """The mean is positive, if not beyond its bar: the motion is followed until it has settled, or far enough."""
     course, settled = followed.course, None
     stride = ROUND * course.every or course.record
@@ -203,14 +203,14 @@ def of_positive(followed: Followed, first: int, counted: Floats) -> Verdict:
     end, until = (float(part[:, -1].sum()) for part in (rows[: first + len(counted)], rows))
     if settled:
         words = f"not settled: not periodic up to time {end:.6g}, but {described(settled)}: {longer(settled)}"
-        return Verdict(None, words, first, settled)
+        return ChaosVerdict(None, words, first, settled)
     rest = rows[first + len(counted) :]
     if len(rest) < BATCHES or not (is_above(counted) or is_above(rest)):
         return of_parts(first, counted)
     value, error = rate_of(rest)
     if value <= error or (differ(counted, rest) and not is_above(counted)):
-        return Verdict(None, f"not settled: {parted(counted, rest)}: run longer", first)
-    return Verdict(True, f"{CHAOTIC} ({value:.3g} +- {error:.2g} from {end:.6g} to {until:.6g})", first)
+        return ChaosVerdict(None, f"not settled: {parted(counted, rest)}: run longer", first)
+    return ChaosVerdict(True, f"{CHAOTIC} ({value:.3g} +- {error:.2g} from {end:.6g} to {until:.6g})", first)
 
 
 def described(settled: Settled) -> str:

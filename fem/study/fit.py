@@ -55,7 +55,7 @@ ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Varied:
+class Fitted:
     """A parameter and its bounds. ``is_log``: its coordinate is its logarithm."""
 
     name: str
@@ -84,7 +84,7 @@ class Runs:
     def __init__(
         self,
         deck: Prepared,
-        varied: Sequence[Varied],
+        varied: Sequence[Fitted],
         own: Sequence[Mapping[str, float]],
         questions: Sequence[Question],
         workers: int | None,
@@ -345,7 +345,7 @@ def certainty(columns: Floats, residual: Floats, series: Sequence[Ints], factor:
     return Certainty(std, half, plain / np.outer(scale, scale), effective, rows[is_vague])
 
 
-def in_words(vague: Floats, varied: Sequence[Varied]) -> list[str]:
+def in_words(vague: Floats, varied: Sequence[Fitted]) -> list[str]:
     """What directions that change nothing mean for the parameters."""
     found = []
     for direction in vague:
@@ -433,7 +433,7 @@ class Fit:
 def fit(
     deck: str | Path,
     records: Iterable[Given] = (),
-    vary: Mapping[str, tuple[float, float]] | Sequence[Varied] = (),
+    vary: Mapping[str, tuple[float, float]] | Sequence[Fitted] = (),
     *,
     cases: str | Path | None = None,
     parameters: Mapping[str, float] | None = None,
@@ -532,11 +532,11 @@ def numbers_of(measured: Sequence[Measured], hold_out: float) -> Numbers:
     return Numbers(which, column, time, values, is_used, names, tuple(record.name for record in measured))
 
 
-def between(name: str, low: float, high: float) -> Varied:
-    return Varied(name, float(low), float(high), low > 0.0 and high >= LOG_RATIO * low)
+def between(name: str, low: float, high: float) -> Fitted:
+    return Fitted(name, float(low), float(high), low > 0.0 and high >= LOG_RATIO * low)
 
 
-def parse_vary(text: str) -> Varied:
+def parse_vary(text: str) -> Fitted:
     """``EA=1e6:1e9:log``."""
     name, _, right = (part.strip() for part in text.partition("="))
     low, high, scale, *more = [*right.split(":"), "", ""]
@@ -547,10 +547,10 @@ def parse_vary(text: str) -> Varied:
 
 
 def checked_bounds(
-    vary: Mapping[str, tuple[float, float]] | Sequence[Varied], model: Model, fixed: Mapping[str, float]
-) -> tuple[Varied, ...]:
+    vary: Mapping[str, tuple[float, float]] | Sequence[Fitted], model: Model, fixed: Mapping[str, float]
+) -> tuple[Fitted, ...]:
     """CommandError: no such parameter, one that is set, or bounds that are none."""
-    found: list[Varied] = []
+    found: list[Fitted] = []
     for one in [between(name, *ends) for name, ends in vary.items()] if isinstance(vary, Mapping) else vary:
         name = parameter_of(model, one.name)
         value, ends = model.parameters[name], f"{one.low:g} and {one.high:g}"

@@ -21,7 +21,7 @@ from fem.errors import CommandError, DeckError, FemError
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runner import verdict_of
-from fem.runs.console import Bar, as_note, say, show
+from fem.runs.console import ProgressBar, as_note, say, show
 from fem.runs.frames import frame_of, grid_of
 from fem.runs.history import History
 from fem.runs.own import OwnFolder
@@ -368,7 +368,7 @@ class SweepConsole:
         self._total, self._moves = len(grid), 0
         self._begun = self._last = time.monotonic()
         self._warm = self._begun, finished
-        self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
+        self._bar = ProgressBar(self._stream, self._total) if self._stream.isatty() else None
         self._shown = len(notices)
         self._print(f"sweep of {deck} over {grid.description()}: {self._total} parameter set{'s' * (self._total != 1)}")
         if finished:

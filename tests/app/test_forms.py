@@ -28,7 +28,7 @@ from fem.app.scene import along, bar_tensions
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.lines.pendulums import Pendulum, deck_text
-from fem.lines.spans import Span, section_of
+from fem.lines.spans import LineSpan, section_of
 from fem.lines.spans import deck_text as line_text
 
 ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
@@ -161,7 +161,7 @@ def test_a_copy_of_a_deck_has_its_includes(tmp_path):
     assert judge(copied.read_text(), "deck.inp", copied.parent).model == judged.model
 
 
-MOORED = Span(
+MOORED = LineSpan(
     (0.0, 0.0, -200.0), (800.0, 0.0, -14.0), section_of("R4-studless-142"), "tension", 2e6, 200.0, 1.0, bars=40
 )
 

@@ -16,7 +16,7 @@ from fem.deck.refined import refined
 from fem.deck.writer import with_increments
 from fem.model import Model
 from fem.study.certainty.companions import stretched
-from fem.study.certainty.converge import Choice, Share, changed, damped_model, next_choice, undamped, variants
+from fem.study.certainty.converge import Refinement, Share, changed, damped_model, next_choice, undamped, variants
 
 OSCILLATOR = """*HEADING
 a mass on a spring, let go at 0.1
@@ -156,12 +156,12 @@ def test_a_search_that_would_take_too_long_ends():
 
 def test_the_next_choice_is_the_cheapest_that_is_enough():
     of_dt = Share(12.0, 12.0, 0.0, 0.0, 2.0, math.nan)
-    assert next_choice([of_dt], can_split=True) == Choice(4, 0, 0)
+    assert next_choice([of_dt], can_split=True) == Refinement(4, 0, 0)
     of_mesh = Share(10.0, 0.0, 10.0, 0.0, 1.0, 2.0)
-    assert next_choice([of_mesh], can_split=True) == Choice(1, 2, 0)
+    assert next_choice([of_mesh], can_split=True) == Refinement(1, 2, 0)
     assert next_choice([of_mesh], can_split=False).splits == 0
     criterion = Share(5.0, 0.0, 0.0, 5.0, 1.0, math.nan)
-    assert next_choice([criterion], can_split=True) == Choice(1, 0, 2)
+    assert next_choice([criterion], can_split=True) == Refinement(1, 0, 2)
     unseen = Share(50.0, 50.0, 0.0, 0.0, math.nan, math.nan)
     assert next_choice([unseen], can_split=True).parts <= 8
 
@@ -179,7 +179,7 @@ def test_a_text_with_other_increments_reads_as_that_model():
 
 def test_a_label_stays_in_the_middle_of_its_bar():
     model = fem.read_deck("inputs/chain_dropped.inp")
-    fine = changed(model, Choice(splits=3))
+    fine = changed(model, Refinement(splits=3))
     old, new = model.mesh, fine.mesh
     assert len(set(new.element_labels.tolist())) == 8 * len(old.element_labels) or len(refined(model).kept)
     for label in refined(model).split.tolist():

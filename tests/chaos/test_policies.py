@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.study.exponents import Course, Lyapunov, Settled, rates
+from fem.study.exponents import Horizon, Lyapunov, Settled, rates
 from fem.study.sections import period_of
 
 
@@ -33,7 +33,7 @@ def test_growth_that_never_changes_is_known_to_two_powers_of_e():
 def test_the_first_fifth_of_the_time_is_left_out(monkeypatch):
     """Growth there does not count, growth right after it does."""
     growth = np.column_stack([np.zeros(1000), np.ones(1000)])
-    course = Course(None, 1000, 1000, 0, 0.0)  # type: ignore[arg-type]
+    course = Horizon(None, 1000, 1000, 0, 0.0)  # type: ignore[arg-type]
     monkeypatch.setattr("fem.study.exponents.lasting", lambda model, time: model)
     monkeypatch.setattr(Lyapunov, "followed", lambda *_: Known(course, growth))
     model: Any = SimpleNamespace(failures=())
@@ -48,7 +48,7 @@ class Known:
 
     is_finished = True
 
-    def __init__(self, course: Course, rows: np.ndarray, settled: Settled | None = None) -> None:
+    def __init__(self, course: Horizon, rows: np.ndarray, settled: Settled | None = None) -> None:
         self.course, self.growth, self.its, self.increment = course, SimpleNamespace(rows=rows), settled, len(rows)
 
     def settled(self) -> Settled | None:

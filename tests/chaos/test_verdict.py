@@ -13,7 +13,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.study.exponents import Course, Exponents, coming_back, course_of, doubt_at, judge, lyapunov
+from fem.study.exponents import Exponents, Horizon, coming_back, course_of, doubt_at, judge, lyapunov
 from tests.chaos.test_policies import Known
 
 RIGID = str(Path(__file__).resolve().parents[2] / "inputs" / "string_pendulum_rigid.inp")
@@ -123,7 +123,7 @@ def record(*means: float, rows: int = 160, noise: float = 0.05) -> Any:
     """Parts of equal length with these rates, one unit of time a row."""
     random = noise * np.random.default_rng(5).standard_normal(rows * len(means))
     growth = np.repeat(means, rows) + random
-    return Known(Course(None, 1, 1, 0, 0.0), np.column_stack([growth, np.ones(len(growth))]))  # type: ignore[arg-type]
+    return Known(Horizon(None, 1, 1, 0, 0.0), np.column_stack([growth, np.ones(len(growth))]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

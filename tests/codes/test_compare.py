@@ -16,7 +16,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.codes.compare import RUN, Answer, Comparison, halved
+from fem.codes.compare import RUN, CodeAnswer, Comparison, halved
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.model import Dynamic
@@ -139,7 +139,7 @@ def test_refused_features_are_rows(deck, tmp_path):
 def test_within_bars():
     instants, ours = np.array([0.0, 1.0, 2.0]), np.array([[0.0], [1.0], [2.0]])
     its = np.array([[0.05], [1.3], [2.1]])
-    answer = Answer("opensees", "done", "", ("U1_n2",), np.column_stack([instants, its]))
+    answer = CodeAnswer("opensees", "done", "", ("U1_n2",), np.column_stack([instants, its]))
     bars, own = np.full((3, 1), 0.1), np.array([[0.0], [0.1], [np.nan]])
     found = Comparison(
         ("U1_n2",), instants, ours, bars, (answer,), {"opensees": answer.at(["U1_n2"], instants)}, {"opensees": own}
@@ -149,7 +149,7 @@ def test_within_bars():
 
 
 def test_values_between_instants_only_where_none_are_common():
-    answer = Answer("moordyn", "done", "", ("a",), np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]))
+    answer = CodeAnswer("moordyn", "done", "", ("a",), np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]))
     assert np.isnan(answer.at(["a"], np.array([0.5, 1.0, 2.0, 3.0]))[:, 0]).tolist() == [True, False, False, True]
     assert answer.at(["a", "b"], np.array([0.25, 0.75]))[:, 0].tolist() == [0.5, 1.5]
 

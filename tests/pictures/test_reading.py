@@ -11,7 +11,7 @@ import fem
 from fem.errors import CommandError
 from fem.runs import read as folder
 from fem.runs.fields import Skeleton, as_pvd, pvd_entry, read_field, read_list, read_mesh
-from fem.runs.read import Table, extremes
+from fem.runs.read import CsvTable, extremes
 
 HEAD = "step,increment,time,node,U1,U2\n"
 NUMBERS = (
@@ -26,9 +26,9 @@ NUMBERS = (
 NUMBERS += ("0.1", "3", "0.00012345678901234567", "1e+22", "9007199254740993.0", "-6.02214076e23")
 
 
-def table(path: Path, text: str) -> Table:
+def table(path: Path, text: str) -> CsvTable:
     path.write_text(text)
-    return Table(path)
+    return CsvTable(path)
 
 
 def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_is_no_table_is_said(tmp_path: Path, line: str) -> None:
 
 
 def test_a_missing_or_empty_table_has_no_lines(tmp_path: Path) -> None:
-    assert Table(tmp_path / "none.csv").lines_of == {} and table(tmp_path / "t.csv", "").columns == ()
+    assert CsvTable(tmp_path / "none.csv").lines_of == {} and table(tmp_path / "t.csv", "").columns == ()
     assert table(tmp_path / "t.csv", HEAD).read(["U1"]).shape == (0, 1)
 
 

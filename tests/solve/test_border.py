@@ -16,7 +16,7 @@ from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.linear.border import solve_with_border
 from fem.linear.chain import LinearSystem
-from fem.linear.choice import Plan, plan_of
+from fem.linear.choice import EliminationPlan, plan_of
 from tests.solve.test_joined_chains import bars_of
 
 
@@ -75,7 +75,7 @@ def reduced(tangent: Tangent, bars: Bars, free: np.ndarray, equations: Equations
     return np.block([[spread.T @ matrix @ spread, across.T], [along, rods]]), spread
 
 
-def eliminated(tangent: Tangent, bars: Bars, plan: Plan, free: np.ndarray, right: np.ndarray) -> tuple:
+def eliminated(tangent: Tangent, bars: Bars, plan: EliminationPlan, free: np.ndarray, right: np.ndarray) -> tuple:
     """Whether all pivots were safe, du, multipliers."""
     rows = int(plan.column.max(initial=-1)) + 1 + len(bars.rods)
     du, tau, nothing = np.full(len(free), np.nan), np.zeros(len(tangent.ends)), np.zeros((0, 9))

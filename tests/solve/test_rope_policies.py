@@ -14,7 +14,7 @@ from fem.solve.rope_states import Stages
 from fem.solve.ropes import instants, moreau
 from fem.solve.ropes.active import ActiveSet, enter
 from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, shared
-from fem.solve.ropes.events import Events, Search
+from fem.solve.ropes.events import Events, EventSearch
 from fem.solve.ropes.instants import Instant, Switched
 from fem.solve.ropes.moreau import Law, Moreau
 from fem.solve.ropes.watched import Watched
@@ -153,7 +153,7 @@ def test_the_search_for_an_instant_is_bounded(monkeypatch):
     given = []
     monkeypatch.setattr("scipy.optimize.brentq", lambda *_, maxiter, **__: given.append(maxiter) or 0.5)
     nothing, one = np.zeros(1), np.ones(1)
-    search = Search(lambda t: np.array([t - 0.5]), nothing, -0.5 * one, np.ones(1, np.bool_), one, nothing, 1e-10)
+    search = EventSearch(lambda t: np.array([t - 0.5]), nothing, -0.5 * one, np.ones(1, np.bool_), one, nothing, 1e-10)
     assert search.run(1.0)[0] == 0.5 and 100 <= given[0] <= 1000
 
 

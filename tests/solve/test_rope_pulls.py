@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fem.solve.ropes import events
 from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, residual, shared
-from fem.solve.ropes.events import NoInstant, Search
+from fem.solve.ropes.events import EventSearch, NoInstant
 
 
 def gradients(seed: int, most: int = 8) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ def test_all_ropes_of_one_instant_are_found_in_one_search():
         asked.append(step)
         return np.array([step - 0.3, step - 0.3 - 1e-15, step - 0.6])
 
-    search = Search(excess, np.zeros(3), excess(0.0), np.ones(3, np.bool_), np.ones(3), np.zeros(3), 1e-10)
+    search = EventSearch(excess, np.zeros(3), excess(0.0), np.ones(3, np.bool_), np.ones(3), np.zeros(3), 1e-10)
     step, at = search.run(1.0)
     assert step == pytest.approx(0.3, abs=1e-10)
     assert at.tolist() == [True, True, False]
@@ -95,7 +95,7 @@ def test_a_search_without_end_is_given_up(monkeypatch):
     """Each rope asked has an earlier instant than the one before: no more than so many are looked for."""
     monkeypatch.setattr(events, "MOST_ROOTS", 3)
     instants = np.array([0.9, 0.7, 0.5, 0.3, 0.1])
-    search = Search(
+    search = EventSearch(
         lambda step: step - instants, np.zeros(5), -instants, np.ones(5, np.bool_), np.ones(5), np.zeros(5), 1e-10
     )
     with pytest.raises(NoInstant):

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 import fem
 from fem.cli import main
 from fem.commands.arguments import file_with_values
-from fem.study.fit import Varied, certainty, in_words
+from fem.study.fit import Fitted, certainty, in_words
 
 ROOT = Path(__file__).resolve().parents[2]
 BAR = """*PARAMETER
@@ -112,7 +112,7 @@ def test_what_cannot_be_told_apart_is_said(deck):
     ],
 )
 def test_directions_in_words(direction, text):
-    varied = [Varied("EA", 1.0, 100.0, True), Varied("L", 1.0, 100.0, True), Varied("mu", 0.0, 1.0, False)]
+    varied = [Fitted("EA", 1.0, 100.0, True), Fitted("L", 1.0, 100.0, True), Fitted("mu", 0.0, 1.0, False)]
     assert in_words(np.array([direction]), varied) == [text]
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fem
-from fem.lines.spans import Section
+from fem.lines.spans import LineSection
 from fem.study.validation import Outcome, Row, Target
 from validation import tools
 
@@ -67,7 +67,7 @@ CABLES = {
 }
 
 
-LINE = Section("cable", 0.16, 36.70, 4.69e8, bending_stiffness=1.99e4)
+LINE = LineSection("cable", 0.16, 36.70, 4.69e8, bending_stiffness=1.99e4)
 WHY = "0.01 % of the tension reached; of the curvature 0.04 and, with bars of 6.9 m, 0.95 %"
 
 

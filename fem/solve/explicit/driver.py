@@ -255,7 +255,7 @@ ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Critical:
+class CriticalIncrement:
     """The critical increment ``dt`` (infinite: nothing limits it) and the node around which the fastest mode is."""
 
     dt: float
@@ -282,7 +282,7 @@ def bound_of(
 
 def critical_increment(
     stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float
-) -> Critical:
+) -> CriticalIncrement:
     """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
     _, node = bound_of(stage, taut, moved, motion, thermal, time, FAR)
     stiff = fastest_square(stage, moved, node)
@@ -297,7 +297,7 @@ def critical_increment(
             dt = 8.0 / (slope + np.sqrt(slope**2 + 16.0 * stiff))
         if abs(dt - before) <= 1e-9 * before:
             break
-    return Critical(float(dt), node)
+    return CriticalIncrement(float(dt), node)
 
 
 def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:

@@ -52,7 +52,7 @@ CHANGE = 1e-6
 """Fraction of the largest displacement that the last solve may change."""
 
 
-class Answer(NamedTuple):
+class Amplitudes(NamedTuple):
     """Amplitudes: unknowns x (k,), u (3n,), tau (r,) of rods, N/L0 that follows velocities (m,), what is left (3n,).
 
     left        forces that nothing balances: those of supports
@@ -70,7 +70,7 @@ class Answer(NamedTuple):
     residual: float
 
 
-def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Answer:
+def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Amplitudes:
     """The motion under a load (3n,) where supports move by ``given`` (3n,); ``start`` (k,): a first guess of it.
     given: dofs that equations make dependent on those of supports included."""
     shapes = small.shapes
@@ -97,7 +97,7 @@ def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, sta
     residual = largest(small.transform.T @ balance) / (size or 1.0)
     cycle = small.cycle
     pull = np.asarray(cycle.pull_cosine - 1j * cycle.pull_sine)
-    return Answer(x, u, tau, pull, balance, used, change, residual)
+    return Amplitudes(x, u, tau, pull, balance, used, change, residual)
 
 
 def forces_left(
@@ -136,7 +136,7 @@ ALWAYS = Span(0.0, 0.0, ramps=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Acting:
+class PhasedLoads:
     """Loads in phase, and a quarter of a period ahead; support motions as prescribed; u (3n,) of the state."""
 
     system: System
@@ -169,7 +169,7 @@ class Acting:
         return found[: system.size]
 
 
-def acting_in(system: System, step: Step, environment: Environment, u: Floats, time: float) -> Acting:
+def acting_in(system: System, step: Step, environment: Environment, u: Floats, time: float) -> PhasedLoads:
     """What acts in a step; ``environment``: what holds the state."""
     nothing = Environment(environment.supports, initial_temperature=environment.initial_temperature)
     parts = []
@@ -179,7 +179,7 @@ def acting_in(system: System, step: Step, environment: Environment, u: Floats, t
         part = replace(step, nodal_loads=nodal, distributed_loads=spread, boundaries=(), rotations=())
         still = np.zeros_like(u)
         parts.append(load_set(system, next_environment(system, nothing, part, ALWAYS, u, still, still)))
-    return Acting(system, (parts[0], parts[1]), step, environment, u, time)
+    return PhasedLoads(system, (parts[0], parts[1]), step, environment, u, time)
 
 
 STATIC_BALANCED = 1e-8
@@ -242,7 +242,7 @@ def superposed(whole: Small, found: Found, procedure: SteadyState) -> Superposit
     return Superposition(whole, shapes, held, taken, procedure.damping_rates(omega)[found.number - 1], solve)
 
 
-class Bars:
+class BarStates:
     """What does not change with the frequency: of each bar its tension, its length and its strain at the state."""
 
     def __init__(self, small: Small) -> None:
@@ -262,7 +262,7 @@ class Bars:
         self.length = np.sqrt((self.way**2).sum(axis=1))
         self.measure, self.conjugate = bars.kinds[:, 0], bars.constants[CONJUGATE]
 
-    def values(self, small: Small, answer: Answer) -> Complexes:
+    def values(self, small: Small, answer: Amplitudes) -> Complexes:
         """(m, 4) amplitudes of E, S, N, T."""
         longer = (self.way * (small.stiffness.incidence @ answer.u.reshape(-1, 3))).sum(axis=1) / self.length
         tension = (self.way * small.stiffness.bar_forces(answer.u)).sum(axis=1) / self.length
@@ -283,7 +283,7 @@ class Bars:
         return np.column_stack([strain, stress, force, tension])
 
 
-def element_values(small: Small, of_bars: Complexes, answer: Answer, omega: float) -> Complexes:
+def element_values(small: Small, of_bars: Complexes, answer: Amplitudes, omega: float) -> Complexes:
     """(k, 4) amplitudes of E, S, N, T of all elements, from those of the bars; zero where an element has none."""
     system = small.stage.system
     found = np.zeros((len(system.family), 4), complex)
@@ -299,7 +299,7 @@ def element_values(small: Small, of_bars: Complexes, answer: Answer, omega: floa
     return found
 
 
-def node_values(small: Small, answer: Answer, omega: float) -> Complexes:
+def node_values(small: Small, answer: Amplitudes, omega: float) -> Complexes:
     """(4, n, 3) amplitudes of U, V, A, RF."""
     system, count = small.stage.system, len(small.stage.system.labels)
     supported = small.stage.nodes.dof_kind == 0
@@ -309,7 +309,7 @@ def node_values(small: Small, answer: Answer, omega: float) -> Complexes:
     return found
 
 
-def going_slack(small: Small, bars: Bars, of_bars: Complexes) -> Ints:
+def going_slack(small: Small, bars: BarStates, of_bars: Complexes) -> Ints:
     """Bars that resist tension alone, or more than compression, and whose tension changes by more than it is."""
     constants, tension = small.stage.bars.constants, np.abs(of_bars[:, 3])
     is_line = (constants[PLUS] != 0.0) & (constants[MINUS] < constants[PLUS])
@@ -323,7 +323,7 @@ ALLOWED = 1e-3
 
 
 def responses(
-    stage: StepSystem, motion: Motion, acting: Acting, procedure: SteadyState, recorded: tuple[int, Ints, Ints],
+    stage: StepSystem, motion: Motion, acting: PhasedLoads, procedure: SteadyState, recorded: tuple[int, Ints, Ints],
     notify: Say,
 ) -> Iterator[Response]:  # fmt: skip
     """Those at all frequencies, confirmed by their residuals; others are left out, and named.
@@ -342,7 +342,7 @@ def responses(
     superposition = superposed(small, found, procedure) if found else None
     small = superposition.small if superposition else small
     unbalance = unbalanced(small)
-    bars, guess = Bars(small), np.zeros(small.shapes.shape[1], complex)
+    bars, guess = BarStates(small), np.zeros(small.shapes.shape[1], complex)
     failed, slack, beyond = list[float](), dict[int, float](), list[tuple[float, float]]()
     for frequency, omega in zip(frequencies.tolist(), omegas.tolist(), strict=True):
         load, given = acting.load(frequency), passed_on(small, acting.given(frequency))

@@ -12,7 +12,7 @@ from fem.assembly.equations import Equations
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.linear.choice import Plan, Tree
+from fem.linear.choice import EliminationPlan, Tree
 from fem.solve.schemes import Coefficients
 
 # Why march returned
@@ -126,7 +126,7 @@ class Energies(NamedTuple):
     exchanged: int  # largest change of one of them in the step
 
 
-class Row(NamedTuple):
+class IncrementColumns(NamedTuple):
     """Columns of ``Record.increments``."""
 
     iterations: int
@@ -152,7 +152,7 @@ LIMIT = Limits(*range(len(Limits._fields)))
 CONTROL = Control(*range(len(Control._fields)))
 MEMORY = Memory(*range(len(Memory._fields)))
 ENERGY = Energies(*range(len(Energies._fields)))
-ROW = Row(*range(len(Row._fields)))
+ROW = IncrementColumns(*range(len(IncrementColumns._fields)))
 
 
 class Nodes(NamedTuple):
@@ -210,7 +210,7 @@ class Problem(NamedTuple):
     ropes: Ropes
     solver: int
     tree: Tree
-    plan: Plan
+    plan: EliminationPlan
 
 
 class Loading(NamedTuple):

@@ -184,7 +184,7 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Matri
 
 def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients of its start."""
-    square, network = 1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2, Network(stage, mass)
+    square, network = 1.0 / stage.bars.constants[INV_LENGTH, heads(stage.bars)] ** 2, RopeNetwork(stage, mass)
     for _ in range(MOST_MOVES):
         gap, strain = gaps(stage)
         off = np.where(may_shorten, np.maximum(strain, 0.0), np.abs(strain))
@@ -202,7 +202,7 @@ MASSLESS = (
 )
 
 
-class Network:
+class RopeNetwork:
     """Rods and ropes of a stage that may pull (its ``bars.rods``), over the mass of the free dofs.
     The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass."""
 

@@ -197,7 +197,7 @@ class Events(Switched):
             if not (earlier < high and np.any((after_march(earlier) > limit) & ~basis)):
                 break
             high = earlier
-        return Search(excess, limit, now, basis, self.length, held, self._sharp).run(high)
+        return EventSearch(excess, limit, now, basis, self.length, held, self._sharp).run(high)
 
     # Ropes that repeat each other
 
@@ -232,7 +232,7 @@ class NoInstant(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class EventSearch:
     """Ropes between two instants, their states kept.
 
     excess  (r,) function of the time since the first instant: how far ropes are beyond their states

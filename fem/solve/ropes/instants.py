@@ -28,7 +28,7 @@ from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
 from fem.solve.rope_states import Stages, positions
-from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside, shared
+from fem.solve.ropes.complementarity import NoPulls, RopeNetwork, complementarity, independent, outside, shared
 from fem.solve.ropes.watched import Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, spend, write_reactions
 from fem.solve.state import StepState
@@ -88,7 +88,7 @@ class Instant:
         _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
         self.known[supported] = a[0]
         evaluate_start(self.stage, motion, chunk)
-        self.network = Network(self.stage, mass)
+        self.network = RopeNetwork(self.stage, mass)
         (self.mine,) = np.nonzero(near)
         self.taut, self.basis = taut[self.mine], basis[self.mine]
         self.rods = heads(self.stage.bars)

@@ -53,7 +53,7 @@ LOCAL_ORDER = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Motion(Question):
+class NumbersOverTime(Question):
     """Some numbers of one model over time.
 
     tightness  factors of the residual, until one can be reached;  every: as ``SeriesSink`` has it
@@ -181,7 +181,7 @@ class Companions:
     def jobs(self, dt: Mapping[int, float] | None) -> dict[str, Job]:
         """Name -> job, those that take longest first. dt: as ``stretched`` has it."""
         names = every_name(self.model) if self.names is None else self.names
-        plain = Motion(names, places_of(self.model, names), self.solver, every=2 if self.is_explicit else 1)
+        plain = NumbersOverTime(names, places_of(self.model, names), self.solver, every=2 if self.is_explicit else 1)
         loosest = max([step.controls.residual_relative or 0.0 for step in self.model.steps])
         first = min(TIGHTER if self.moves else LESS_TIGHT, TIGHT_ENOUGH / loosest) if loosest else TIGHTER
         factors = tuple(sorted({first, max(first, TIGHTER), LESS_TIGHT}))
@@ -203,7 +203,7 @@ class Companions:
         """The companion with half the increment of another one; none beyond a quarter of that of the run."""
         levels = list(FACTORS)
         names = every_name(self.model) if self.names is None else self.names
-        motion = Motion(names, places_of(self.model, names), self.solver)
+        motion = NumbersOverTime(names, places_of(self.model, names), self.solver)
         chosen = levels[levels.index(than) + 1 :][:1]
         dt = increments_of(plain)
         return {name: Job(0, stretched(self.model, FACTORS[name], dt), motion, True) for name in chosen}

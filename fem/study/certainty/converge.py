@@ -34,7 +34,7 @@ from fem.model.named import WORDS, labels_of, number_named
 from fem.model.notices import damps_waves
 from fem.runner import verdict_of
 from fem.runs.run_record import COMPLETED
-from fem.study.certainty.companions import FINE, Companions, Motion, answered, stretched
+from fem.study.certainty.companions import FINE, Companions, NumbersOverTime, answered, stretched
 from fem.study.certainty.error_bars import ErrorBars, bars_from, wanted_bars
 from fem.study.certainty.numbers import asked, statistic
 from fem.study.question import Job
@@ -86,15 +86,15 @@ def checked(wanted: str, model: Model) -> tuple[str, str]:
     return name.replace(inner, str(number)), str(number)
 
 
-class Choice(NamedTuple):
+class Refinement(NamedTuple):
     """Each increment in ``parts``, each bar of a line in 2**splits, residuals smaller by 10**decades."""
 
     parts: int = 1
     splits: int = 0
     decades: int = 0
 
-    def then(self, other: Choice) -> Choice:
-        return Choice(self.parts * other.parts, self.splits + other.splits, self.decades + other.decades)
+    def then(self, other: Refinement) -> Refinement:
+        return Refinement(self.parts * other.parts, self.splits + other.splits, self.decades + other.decades)
 
 
 class Share(NamedTuple):
@@ -107,30 +107,30 @@ class Share(NamedTuple):
     dt_order: float
     mesh_order: float
 
-    def after(self, choice: Choice) -> float:
+    def after(self, choice: Refinement) -> float:
         """The bar that is predicted."""
         of_dt = self.dt / choice.parts ** (1.0 if math.isnan(self.dt_order) else self.dt_order)
         order = MESH_ORDER[1] if math.isnan(self.mesh_order) else self.mesh_order
         return float(of_dt + self.mesh / 2.0 ** (order * choice.splits) + self.residual / 10.0**choice.decades)
 
 
-def next_choice(shares: Sequence[Share], can_split: bool) -> Choice:
+def next_choice(shares: Sequence[Share], can_split: bool) -> Refinement:
     """The cheapest change whose predicted bars are within the accuracy; without any, that of the smallest bar."""
     most = PARTS[-1] if all(math.isfinite(share.dt_order) for share in shares) else UNSURE
     decades = max(math.ceil(math.log10(max(10.0 * share.residual, 1.0))) for share in shares)
     choices = [
-        Choice(parts, splits, decades)
+        Refinement(parts, splits, decades)
         for parts, splits in product(PARTS, range(SPLITS + 1 if can_split else 1))
         if parts * 2**splits <= most * 2
     ]
 
-    def rank(choice: Choice) -> tuple[float, float]:
+    def rank(choice: Refinement) -> tuple[float, float]:
         return max(SPARE, *(share.after(choice) for share in shares)), choice.parts * 4.0**choice.splits
 
     return min(choices if decades else choices[1:], key=rank)
 
 
-def changed(model: Model, choice: Choice) -> Model:
+def changed(model: Model, choice: Refinement) -> Model:
     """The model with other increments, mesh and residuals.
 
     A label stays with the piece that ends in the middle of its bar: from the second division on that is a second half.
@@ -156,7 +156,7 @@ def with_second_halves(model: Model, halves: Ints) -> Model:
 class Round:
     """A choice, its model, its bars or how it failed; seconds of all its runs."""
 
-    choice: Choice
+    choice: Refinement
     model: Model
     bars: ErrorBars | None
     verdict: str
@@ -164,7 +164,7 @@ class Round:
 
 
 @dataclass(eq=False)
-class Search:
+class Rounds:
     """Rounds of runs until bars are small enough.
 
     names  numbers, and the series that each is of;  why: it has failed;  is_slow: because of ``limit``
@@ -182,7 +182,7 @@ class Search:
 
     def run(self, model: Model) -> Round:
         """The last round; ``why`` is empty where it has the accuracy."""
-        choice = Choice()
+        choice = Refinement()
         while True:
             last = self.round(changed(model, choice), choice)
             shares = [] if last.bars is None else [self.share(last, name) for name in self.names]
@@ -191,7 +191,7 @@ class Search:
             if self.has_no_limit(shares) or len(self.rounds) == MOST_ROUNDS:
                 self.why = f"not within {self.within:.3g} after {len(self.rounds)} rounds: {self.reached()}"
                 return last
-            more = next_choice(shares, FINE not in last.bars.missing) if last.bars else Choice(UNSURE)
+            more = next_choice(shares, FINE not in last.bars.missing) if last.bars else Refinement(UNSURE)
             choice, seconds = choice.then(more), last.seconds * more.parts * 2.0**more.splits
             if seconds > self.limit:
                 self.is_slow, what = True, f"dt / {choice.parts} with {2**choice.splits} times the bars"
@@ -200,7 +200,7 @@ class Search:
                 )
                 return last
 
-    def round(self, model: Model, choice: Choice) -> Round:
+    def round(self, model: Model, choice: Refinement) -> Round:
         began = time.perf_counter()
         bars, verdict = None, ""
         try:
@@ -339,7 +339,7 @@ def switches(model: Model, names: Mapping[str, str], solver: str = "AUTO", proce
     """
     models = {"as the deck has it": model, **variants(model)}
     series = tuple(dict.fromkeys(names.values()))
-    motion = Motion(series, places_of(model, series), solver)
+    motion = NumbersOverTime(series, places_of(model, series), solver)
     jobs = {name: Job(place, each, motion, True) for place, (name, each) in enumerate(models.items())}
     values = np.full((len(models), len(names)), np.nan)
     for row, answer in enumerate(map(answered(jobs, processes).__getitem__, models)):
@@ -356,8 +356,8 @@ class Converged:
     text: str
     model: Model
     bars: ErrorBars
-    choice: Choice
-    search: Search
+    choice: Refinement
+    search: Rounds
 
 
 def converge(
@@ -396,7 +396,7 @@ def converge(
     if not 0.0 < within < 1.0:
         raise CommandError(f"the accuracy is {within:g}; expected a fraction between 0 and 1, as 0.01 for 1 %")
     names = dict(checked(name, model) for name in ([want] if isinstance(want, str) else want))
-    search = Search(names, within, limit, solver, processes, say)
+    search = Rounds(names, within, limit, solver, processes, say)
     last = search.run(model)
     betas = undamped(model)
     if search.why and betas and not search.is_slow:

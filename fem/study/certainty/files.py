@@ -20,7 +20,7 @@ from fem.runner import run_to_files
 from fem.runs.console import as_note, say
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.runs.own import from_json
-from fem.runs.read import KEY, Results, Table, instant_keys, modes_of, open_results
+from fem.runs.read import KEY, CsvTable, Results, instant_keys, modes_of, open_results
 from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
 from fem.runs.tables import COUNTED, LINES_AT_ONCE
 from fem.study.certainty.companions import Companions
@@ -55,7 +55,7 @@ def run_with_bars(
         results = open_results(folder)
         if options.get("goes_on"):  # the first lines are those of another process
             blocks = {name: [(its := results.table(name)).whole(without_errors(its))] for name in TABLES}
-        tables = [Lines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
+        tables = [TableLines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
         run, instants = track_of(tables, names, model, results)
         bars = completed(run, companions, answers(run), printed=printed_names(model))
     lock = FolderLock(folder)
@@ -76,7 +76,7 @@ def run_with_bars(
     tell(bars, limits)  # what was asked for: printed by a quiet run, too
 
 
-class Lines:
+class TableLines:
     """Lines of a table of a run, and which numbers over time they show.
 
     numbers   (lines, c) of the columns, NaN for empty cells;  instants: (lines,) their keys
@@ -84,7 +84,7 @@ class Lines:
     places    number of a column -> (n,) place of what it shows of each node or element among ``names``; -1: none
     """
 
-    def __init__(self, table: Table, blocks: list[Floats], names: Sequence[str], model: Model) -> None:
+    def __init__(self, table: CsvTable, blocks: list[Floats], names: Sequence[str], model: Model) -> None:
         self.path, self.columns = table.path, without_errors(table)
         self.numbers = np.concatenate([np.empty((0, len(self.columns))), *blocks])
         self.instants = instant_keys(self.numbers)
@@ -128,11 +128,13 @@ class Lines:
             yield lines(numbers, np.where(np.isnan(numbers), EMPTY, kinds))
 
 
-def without_errors(table: Table) -> list[str]:
+def without_errors(table: CsvTable) -> list[str]:
     return [name for name in table.columns if not name.endswith(ERROR)]
 
 
-def track_of(tables: Sequence[Lines], names: tuple[str, ...], model: Model, results: Results) -> tuple[Track, Floats]:
+def track_of(
+    tables: Sequence[TableLines], names: tuple[str, ...], model: Model, results: Results
+) -> tuple[Track, Floats]:
     """All that is printed, at all instants at which something is; the (k,) keys of these."""
     heads = np.concatenate([t.numbers[np.flatnonzero(np.diff(t.instants, prepend=-1.0)), : len(KEY)] for t in tables])
     instants, first = np.unique(instant_keys(heads), return_index=True)

@@ -20,7 +20,7 @@ from fem.assembly.system import System, assemble, linearised
 from fem.compiled.lanes import Fixed, Lanes
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
-from fem.linear.choice import Plan, Tree
+from fem.linear.choice import EliminationPlan, Tree
 from fem.model import InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
@@ -208,7 +208,7 @@ def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: In
     constants: Any = pack([system.springs.constants for system in systems])
     springs = springs._replace(dofs=fixed(springs.dofs), constants=constants, table=None, pair=fixed(springs.pair))
     equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
-    tree, plan = Tree(*map(fixed, stage.choice.tree)), Plan(*map(fixed, stage.choice.plan))
+    tree, plan = Tree(*map(fixed, stage.choice.tree)), EliminationPlan(*map(fixed, stage.choice.plan))
     problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, plan)
     limits, (loads, curves, shares) = pack([sample.limits for sample in samples]), acting(stage, samples, start)
     room, outcome = room_of_packs(stage, systems), zeros(blocks, OUTCOME, WIDTH, known=1)
