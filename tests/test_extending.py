@@ -92,7 +92,7 @@ class Pulley''',
         '    "PULLEY": Form(': """    "LATERAL SOIL": Form(
         model.LateralSoil,
         Parameters(NSET=Value("node_set", name_of("node"))),
-        Line(
+        DataLine(
             "stiffness, largest force",
             Value("stiffness", POSITIVE_NUMBER, "the stiffness"),
             Value("largest", POSITIVE_NUMBER, "the largest force"),
@@ -143,7 +143,7 @@ class Material:''',
         "from fem.model.materials import slopes_of": "from fem.model.materials import CubicElastic, slopes_of",
         '    "DENSITY": Form(': """    "CUBIC ELASTIC": Form(
         CubicElastic,
-        line=Line(
+        line=DataLine(
             "E, c",
             Value("young", POSITIVE_NUMBER, "the modulus E"),
             Value("cubic", POSITIVE_NUMBER, "the coefficient c"),
