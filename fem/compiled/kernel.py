@@ -93,6 +93,7 @@ class Variant:
         self.types = tuple(map(type, leaves))
         self.numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (bool, int, float, np.generic))]
         plain = (np.ndarray, np.generic, *NAMES)
+        self.arrays = [(k, leaf.dtype.char, leaf.ndim) for k, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray)]
         self.special = [(k, leaf.kind) for k, leaf in enumerate(leaves) if not isinstance(leaf, plain)]
         letters = [LETTERS[np.asarray(leaves[k]).dtype.kind] for k in self.numbers]
         self.pack = struct.Struct(f"={''.join(letters)}").pack
@@ -109,6 +110,13 @@ class Variant:
         if tuple(map(type, leaves)) != self.types:
             return None
         return leaves if not self.special or all(leaves[k].kind == kind for k, kind in self.special) else None
+
+    def fits(self, arguments: tuple[Any, ...]) -> bool:
+        """It was made for such arguments, their arrays, too."""
+        leaves = self.leaves(arguments)
+        if leaves is None:
+            return False
+        return all(leaves[k].dtype.char == char and leaves[k].ndim == ndim for k, char, ndim in self.arrays)
 
     def run(self, leaves: tuple[Any, ...]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""

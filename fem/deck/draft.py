@@ -23,7 +23,7 @@ from fem.deck.cards import INSTANCE, Card, Field, Row
 from fem.deck.source import Mistake, Place, listing
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
 from fem.model import Controls, Model, OutputRequest
-from fem.model.steps import Asked, Procedure
+from fem.model.steps import HasProcedure, Procedure
 from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCylinder, Seabed, Water, Wind
 
 Where: TypeAlias = Callable[[int], Place]
@@ -475,7 +475,7 @@ def machine_memory() -> float:
 
 
 @dataclass(slots=True)
-class StepDraft:
+class StepDraft(HasProcedure):
     """Everything between ``*STEP`` and ``*END STEP``.
     output  of the latest ``*OUTPUT``, of kind FILE or PRINT: what follows begins with it;  is_bare: nothing did yet"""
 
@@ -508,12 +508,6 @@ class StepDraft:
     outputs: list[OutputRequest] = field(default_factory=list)
     output: OutputRequest | None = None
     is_bare: bool = False
-
-    static = Asked(model.Static)
-    dynamic = Asked(model.Dynamic)
-    harmonic = Asked(model.SteadyState)
-    modes = Asked(model.Frequency)
-    small_motion = Asked[model.Frequency | model.SteadyState](model.Frequency, model.SteadyState)
 
 
 OPENING = ("PART", "ASSEMBLY", "INSTANCE")

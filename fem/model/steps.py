@@ -183,6 +183,18 @@ class Asked(Generic[Kind]):
         return procedure
 
 
+class HasProcedure:
+    """What has a ``procedure``: each of these is None but the one that it is; ``small_motion``: modes or harmonic."""
+
+    __slots__ = ()
+
+    static = Asked(Static)
+    dynamic = Asked(Dynamic)
+    modes = Asked(Frequency)
+    harmonic = Asked(SteadyState)
+    small_motion = Asked[Frequency | SteadyState](Frequency, SteadyState)
+
+
 @frozen
 class Controls:
     """``*CONTROLS`` in force in a step (defaults and earlier steps already merged by the reader).
@@ -192,7 +204,7 @@ class Controls:
     correction_relative  largest |du| of a solve over largest |u - u_n| (FIELD's second entry); None: not tested
     max_iterations       ITER_GLOB_MAXI
     energy_drift         fraction of the exchanged energy; None: OFF
-    time_error           local error of an automatic increment of dynamics over the largest displacement; None: OFF
+    time_error           local error of an automatic increment over the size of the motion of a part; None: OFF
     tension_change       of cables in such an increment, over the largest internal force so far; None: any
     impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments
@@ -240,7 +252,7 @@ class OutputRequest:
 
 
 @frozen
-class Step:
+class Step(HasProcedure):
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
     removals   elements (sets, or one) that are gone from its start on
@@ -271,12 +283,6 @@ class Step:
     shed: tuple[str, ...] = ()
     put: tuple[str, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
-
-    static = Asked(Static)
-    dynamic = Asked(Dynamic)
-    modes = Asked(Frequency)
-    harmonic = Asked(SteadyState)
-    small_motion = Asked[Frequency | SteadyState](Frequency, SteadyState)
 
     @property
     def timed(self) -> Static | Dynamic:

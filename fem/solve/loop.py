@@ -122,14 +122,14 @@ class Run(RunState):
         self._leave_out(step)
         plan = plan_of(number, step, self.progress.time)
         self._surround(plan)
-        if plan.static:
+        if step.static:
             self._stop()
         made = stage, _ = ready(self, plan)
         self.progress.increment = 0
-        if plan.modes:
-            self._frequency(plan, plan.modes, stage)
-        elif plan.harmonic:
-            self._steady_state(plan, plan.harmonic, stage)
+        if step.modes:
+            self._frequency(plan, step.modes, stage)
+        elif step.harmonic:
+            self._steady_state(plan, step.harmonic, stage)
         else:
             self._increments(plan, made)
 
@@ -156,23 +156,23 @@ class Run(RunState):
     def _increments(self, plan: StepPlan, made: Ready) -> None:
         """A step through time, or along an arc."""
         (stage, marcher), motion, start, riks = made, self.progress.motion, plan.span.start, plan.riks
-        if plan.dynamic and stage.is_explicit:
+        if plan.step.dynamic and stage.is_explicit:
             instant = loading_at(stage, motion, start)
-            plan = replace(plan, dynamic=marcher.choose(plan.dynamic, motion, instant.thermal_end[0], start))
-        number, step, timed = plan.number, plan.step, plan.timed
+            plan = plan.by(marcher.choose(plan.step.dynamic, motion, instant.thermal_end[0], start))
+        number, step, timed = plan.number, plan.step, plan.step.timed
         refuse_endless(number, timed, plan.span.end)
         expected = None if riks else expected_increments(timed)
         schedule = Schedule(self.model, number - 1, start, MAX_FIELDS if riks else expected, self.requests.fields)
         instants = self.breaks.instants
         instants = instants if timed.direct else distinct(np.concatenate([schedule.instants, instants]))
         clock: Clock | ArcClock
-        if plan.static and riks:
-            clock = ArcClock(plan.static, step.controls, start, make_arc(stage, motion, plan.span, riks))
+        if step.static and riks:
+            clock = ArcClock(step.static, step.controls, start, make_arc(stage, motion, plan.span, riks))
         else:
             clock = clock_of(timed, step.controls, start, instants, stage, motion)
-        if plan.dynamic and isinstance(marcher, Newton):
-            watch_snaps(stage, step.controls, plan.dynamic)
-        name, acting = "STATIC" if plan.static else "DYNAMIC", partial(acting_of, stage, bool(riks))
+        if step.dynamic and isinstance(marcher, Newton):
+            watch_snaps(stage, step.controls, step.dynamic)
+        name, acting = "STATIC" if step.static else "DYNAMIC", partial(acting_of, stage, bool(riks))
         begins = StepStart(number, step.name, name, start, timed.period, expected, stage.choice.text, acting)
         self.follow(self.kind(self, plan, made, clock, schedule, begins))
         if isinstance(clock, ArcClock):

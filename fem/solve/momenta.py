@@ -112,7 +112,9 @@ def _missed(equations: Equations, motions: Floats) -> Floats:
 
 def _axes_of(dofs: Ints) -> Flags:
     """(3,) which axes some dofs belong to."""
-    return np.isin(np.arange(3), dofs % 3)
+    found = np.zeros(3, bool)
+    found[dofs % 3] = True
+    return found
 
 
 def _is_internal(family: Family, group: Any, has_loads: bool) -> bool:

@@ -6,7 +6,8 @@ eigenvalue and the load f that changes, v.f = 0 in a *bifurcation*, where anothe
 point, where the load turns. Source: Riks (1979); Wriggers & Simo, Int. J. Numer. Methods Eng. 30 (1990) 155.
 
 An increment [P, Q] stays on its path where the way u_Q - u_P is the mean of what the tangents at P and at Q foretell,
-and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there.
+and these do not differ much; or where no bar is pressed anywhere between the two, since the energy is convex there
+(on the straight way, or on the cubic that both tangents foretell).
 Arcs (``newton/arc.py``) that do not are shortened. Increments at given loads are gone through again in parts: where no
 part, however short, goes on, the path has ended, and the increment has jumped to another one. Increments at loads that
 all change at a steady rate are looked at together, as one: twice as many while they stay, one by one where they do not.
@@ -52,10 +53,14 @@ FOUND = 1e-9
 FINEST, KINK, COARSE = 2.0**-23, 2.0**-10, 2.0**-5
 """Parts of an increment: the shortest that is tried; from which on tangents may differ, as bars have laws; up to which
 the count is taken half-way, too."""
+FIRST = 16
+"""Increments that the first look is at."""
 STEADY = 0.1
 """Part of the change of what acts by which it may depart from a steady rate."""
 MOST = 200
 """Parts of an increment that are tried at most."""
+SAMPLES = 8
+"""Parts of the way at whose ends bars are looked at."""
 BENT, ASKEW, ALIKE = 0.5, 0.1, 0.8
 """Most that ways foretold at both ends may differ; that their mean may be off. Least cosine between tangents."""
 ACROSS = 1e-5
@@ -133,7 +138,7 @@ class PathWatch:
     changing = ("negative", "is_told", "is_there", "most")
 
     def __init__(self, step: StepState) -> None:
-        self.step, self.negative, self.is_told, self.most = step, 0, False, 1
+        self.step, self.negative, self.is_told, self.most = step, 0, False, FIRST
         self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
         self._room = record(step.stage, 1, step.nodes[:0], step.elements[:0])
         self.negative = self._count(step.clock.start)
@@ -143,6 +148,8 @@ class PathWatch:
         pull = np.abs(work.tangent.bar_tangent[bar.GEOMETRIC]) * step.system.length0
         size = max(float(np.abs(each).max(initial=0.0)) for each in (work.load, pull))
         self.is_there = bool(np.abs(rest[stage.nodes.dof_kind == 1]).max(initial=0.0) <= BALANCED * size)
+        if self.is_arc or not self.is_there:
+            self.most = 1
 
     def keep(self) -> PathState:
         """The state of now."""
@@ -153,7 +160,7 @@ class PathWatch:
         """Look at the increments of a chunk just made, from a place; False: they are undone; fewer follow, or a shorter
         one where there was one."""
         after = self.keep()._replace(time=float(chunk.time[done]))
-        if done > 1 and not (self._is_steady(before, chunk, done) and self._stays(before, after)):
+        if done > 1 and not (self._is_steady(before, chunk, done) and self._stays(before, after)[0]):
             self.most = done // 2
             self._put(before)
             return False
@@ -185,12 +192,14 @@ class PathWatch:
         off = ((np.abs(each - first - share * change).max(), np.abs(change).max()) for each, first, change in changes)
         return not acts.tensions and all(most <= STEADY * change for most, change in off)
 
-    def _stays(self, before: PathState, after: PathState) -> bool:
-        """The increments from one place to another are on its path, without a critical point."""
+    def _stays(self, before: PathState, after: PathState) -> tuple[bool, int]:
+        """Whether the increments from one place to another are on its path, without a critical point; the count there.
+        The state of now is that of ``after``."""
         if self._is_convex(before, after):
             self.negative = 0
-            return True
-        return self.negative == self._count(after.time) >= 0 and self._goes_on(before, after, True)
+            return True, 0
+        count = self._count(after.time)
+        return self.negative == count >= 0 and self._goes_on(before, after, count), count
 
     # Arcs
 
@@ -226,10 +235,10 @@ class PathWatch:
 
     def _of_loads(self, before: PathState, after: PathState) -> list[Critical] | None:
         """Critical points of an increment; None: it left its path, and may be shortened."""
-        if self._stays(before, after):
+        stays, count = self._stays(before, after)
+        if stays:
             self.most = 2
             return []
-        count = self._count(after.time)
         if count < 0 or self.negative < 0:
             self.negative = count
             return []
@@ -275,7 +284,7 @@ class PathWatch:
             part = min(part, 1.0 - done)
             time = before.time + (done + part) * (end - before.time) if done + part < 1.0 else end
             there = after if part == 1.0 and after else self._to(here, time)
-            if there and self._goes_on(here, there, part > COARSE, part <= KINK):
+            if there and self._goes_on(here, there, self._count_at(there) if part > COARSE else None, part <= KINK):
                 yield there
                 here, done = there, done + part
                 if done >= 1.0:
@@ -305,16 +314,19 @@ class PathWatch:
                     break
         return False
 
-    def _goes_on(self, here: PathState, there: PathState, is_coarse: bool = False, may_bend: bool = False) -> bool:
-        """The way between two places is what the tangents at both foretell; is_coarse: what is lost half-way and
-        regained would show; may_bend: it may have a corner."""
+    def _goes_on(self, here: PathState, there: PathState, count: int | None = None, may_bend: bool = False) -> bool:
+        """The way between two places is what the tangents at both foretell; count: of ``there``, where what is lost
+        half-way and regained is to show; may_bend: it may have a corner."""
         ahead, back = self._foretold(here, there.time), self._foretold(there, here.time)
         if ahead is None or back is None:
             return False
+        if self._pulls(here, there, ahead, -back):
+            return True
         is_smooth = self._is_smooth(there.u - here.u, ahead, -back, False)
         if not is_smooth and may_bend:
             is_smooth = self._is_smooth(there.u - here.u, ahead, -back, True)
-        return is_smooth and not (is_coarse and self._hides(here, there, ahead, -back))
+        is_same = count is not None and count == self.negative
+        return is_smooth and not (is_same and self._hides(here, there, ahead, -back))
 
     def _is_smooth(self, way: Floats, ahead: Floats, back: Floats, may_bend: bool) -> bool:
         """A way (3n,) is what the tangents at its start and its end foretell; may_bend: it may have a corner."""
@@ -336,8 +348,6 @@ class PathWatch:
         """Two places of the same count, with another one half-way: what is lost in between is regained.
         Half-way on the cubic with the ways (3n,) foretold: on a straight way bars that turn are pressed."""
         self._put(there)
-        if self._count(there.time) != self.negative:
-            return False
         self.step.progress.motion.u[:] = 0.5 * (here.u + there.u) + 0.125 * (ahead - back)
         return self._count(0.5 * (here.time + there.time)) != self.negative
 
@@ -358,9 +368,38 @@ class PathWatch:
 
     def _is_convex(self, before: PathState, after: PathState) -> bool:
         """No bar is pressed anywhere on the straight way between two places."""
+        if (square := self._unstressed(before, after)) is None:
+            return False
+        d0, d1 = (self._ways(each.u) for each in (before, after))
+        turn = ((d1 - d0) ** 2).sum(axis=1)
+        share = np.divide(-(d0 * (d1 - d0)).sum(axis=1), turn, out=np.zeros(len(turn)), where=turn > 0.0)
+        nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
+        return bool(((nearest**2).sum(axis=1) >= square).all())
+
+    def _pulls(self, here: PathState, there: PathState, ahead: Floats, back: Floats) -> bool:
+        """No bar is pressed between two places, on the cubic with the ways (3n,) foretold. Energy without what pushes
+        is convex in all displacements: both places are on the one path of its minima."""
+        if (square := self._unstressed(here, there)) is None:
+            return False
+        for share in np.linspace(0.0, 1.0, SAMPLES + 1).tolist():
+            left = 1.0 - share
+            u = here.u + share**2 * (3.0 - 2.0 * share) * (there.u - here.u)
+            u += share * left * (left * ahead - share * back)
+            if ((self._ways(u) ** 2).sum(axis=1) < square).any():
+                return False
+        return True
+
+    def _ways(self, u: Floats) -> Floats:
+        """(b, 3) from end to end of the bars that can be pressed, at displacements (3n,)."""
+        ends = (self.step.stage.nodes.place + u).reshape(-1, 3)[self.step.stage.bars.nodes[_pressable(self.step.stage)]]
+        return np.asarray(ends[:, 1] - ends[:, 0])
+
+    def _unstressed(self, before: PathState, after: PathState) -> Floats | None:
+        """(b,) squared lengths of bars below which they are pressed at one of two places; None: something else may
+        push."""
         stage = self.step.stage
         if self.others or (stage.bars.kinds[:, 1] != BILINEAR).any():
-            return False
+            return None
         those = _pressable(stage)
         constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
         motion = self.step.progress.motion
@@ -371,13 +410,7 @@ class PathWatch:
         length0 = 1.0 / constants[bar.INV_LENGTH]
         square = np.where(strain == GREEN, 1.0 + 2.0 * unstressed, (1.0 + unstressed) ** 2)
         square = length0**2 * np.where(strain == LOG, np.exp(2.0 * unstressed), square)
-        ends = stage.bars.nodes[those]
-        first, last = ((stage.nodes.place + each.u).reshape(-1, 3)[ends] for each in (before, after))
-        d0, d1 = first[:, 1] - first[:, 0], last[:, 1] - last[:, 0]
-        turn = ((d1 - d0) ** 2).sum(axis=1)
-        share = np.divide(-(d0 * (d1 - d0)).sum(axis=1), turn, out=np.zeros(len(turn)), where=turn > 0.0)
-        nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
-        return bool(((nearest**2).sum(axis=1) >= (1.0 - SMALL) * square).all())
+        return np.asarray((1.0 - SMALL) * square)
 
     def _ends(self, before: PathState, here: PathState, time: float) -> Iterator[Critical]:
         """The critical point beside a place, from which no way leads to the load of another time: an eigenvalue is
@@ -507,6 +540,10 @@ class PathWatch:
         """Of the tangent at the state of now."""
         self._evaluate(time)
         return Spectrum(static_tangent(self.step.stage))
+
+    def _count_at(self, place: PathState) -> int:
+        self._put(place)
+        return self._count(place.time)
 
     def _count(self, time: float) -> int:
         """Negative eigenvalues at the state of now: none where nothing is pressed, or pushes."""

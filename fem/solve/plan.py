@@ -10,66 +10,59 @@ from dataclasses import dataclass, replace
 
 from fem.assembly.cases import Span
 from fem.errors import ModelError
-from fem.model import Dynamic, Frequency, Static, SteadyState, Step
+from fem.model import Dynamic, Step
 from fem.model.steps import ArcEnd
 from fem.solve.schemes import SCHEMES, Scheme, equilibrium
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """number  of the step, which is one of these: ``static`` equilibria, a ``dynamic`` motion, ``modes`` or
-    ``harmonic`` motions about the state that it begins with; the others are None.
+    """step    which says what kind it is (``static``, ``dynamic``, ``modes``, ``harmonic``)
     scheme  time integrator; of all but motions the equilibrium"""
 
     number: int
     step: Step
     span: Span
     scheme: Scheme
-    static: Static | None
-    dynamic: Dynamic | None
-    modes: Frequency | None
-    harmonic: SteadyState | None
-
-    @property
-    def timed(self) -> Static | Dynamic:
-        """The procedure of a step that has increments."""
-        found = self.static or self.dynamic
-        assert found is not None
-        return found
 
     @property
     def riks(self) -> ArcEnd | None:
         """Where an arc ends; None: the step goes by time."""
-        return self.static.riks if self.static else None
+        return self.step.static.riks if self.step.static else None
 
     @property
     def integrator(self) -> str:
         """Its name in decks; nothing where nothing moves."""
-        return self.dynamic.integrator if self.dynamic else ""
+        return self.step.dynamic.integrator if self.step.dynamic else ""
 
     @property
     def without_ropes(self) -> str:
         """What the step goes by that knows no ropes; nothing where it knows them."""
-        if self.dynamic and not self.scheme.is_recursion:
+        if self.step.dynamic and not self.scheme.is_recursion:
             return "EXPLICIT" if self.scheme.is_explicit else self.integrator
         return "RIKS" if self.riks else ""
 
     @property
     def has_path(self) -> bool:
         """Its states are one path of equilibria, whose stability means something."""
-        return bool(self.static and not self.static.creeps and self.step.nlgeom)
+        static = self.step.static
+        return bool(static and not static.creeps and self.step.nlgeom)
 
     @property
     def keeps_acceleration(self) -> bool:
         """Its motion goes on with the accelerations that it finds (INITIAL=NO)."""
-        return bool(self.dynamic and not self.dynamic.initial_acceleration)
+        return bool(self.step.dynamic and not self.step.dynamic.initial_acceleration)
 
     def going_on(self) -> StepPlan:
         """The plan, where its motion goes on with other forces, and so with other accelerations."""
-        if not (self.dynamic and self.keeps_acceleration):
+        dynamic = self.step.dynamic
+        if not dynamic or dynamic.initial_acceleration:
             return self
-        dynamic = replace(self.dynamic, initial_acceleration=True, singular_mass="WARNING")
-        return replace(self, dynamic=dynamic)
+        return self.by(replace(dynamic, initial_acceleration=True, singular_mass="WARNING"))
+
+    def by(self, procedure: Dynamic) -> StepPlan:
+        """The plan with other numbers of its procedure."""
+        return replace(self, step=replace(self.step, procedure=procedure))
 
 
 def plan_of(number: int, step: Step, start: float) -> StepPlan:
@@ -81,4 +74,4 @@ def plan_of(number: int, step: Step, start: float) -> StepPlan:
             what = f"{dynamic.integrator} has a march of its own, with equal increments"
             raise ModelError(f"{what}: use *DYNAMIC, DIRECT")
     span = Span(start, start + period, step.ramps and period > 0.0)
-    return StepPlan(number, step, span, scheme, step.static, dynamic, step.modes, step.harmonic)
+    return StepPlan(number, step, span, scheme)

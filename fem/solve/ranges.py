@@ -29,8 +29,8 @@ def ranges_of(bars: Bars, springs: Springs) -> tuple[Ints, Floats]:
     """``watched`` (w, 3) and ``allowed`` (w, 2) of a record."""
     constants, kinds = bars.constants, bars.kinds
     stiff = (constants[bar.YOUNG] * constants[bar.AREA] > 0.0) & (kinds[:, 0] == GREEN) & (kinds[:, 1] == BILINEAR)
-    green, elastic = np.flatnonzero(stiff), greens(np.array([-LARGE_STRAIN, LARGE_STRAIN]))
-    allowed = [np.where(constants[[bar.MINUS, bar.PLUS]][:, green].T > 0.0, elastic, [-np.inf, np.inf])]
+    green = np.flatnonzero(stiff)
+    allowed = [np.where(constants[[bar.MINUS, bar.PLUS]][:, green].T > 0.0, ELASTIC, [-np.inf, np.inf])]
     watched = [np.column_stack([np.zeros_like(green), green, np.full_like(green, MEMORY.stretch)])]
     for index in np.flatnonzero(kinds[:, 1] == TABLE).tolist():
         watched.append(np.array([[0, index, MEMORY.stray]]))
@@ -57,6 +57,10 @@ def greens(elongation: Floats) -> Floats:
     """Green's strain of relative elongations; that of a point below -1."""
     e = np.maximum(elongation, -1.0)
     return np.asarray(np.where(np.isneginf(elongation), -np.inf, e + 0.5 * e * e))
+
+
+ELASTIC = greens(np.array([-LARGE_STRAIN, LARGE_STRAIN]))
+"""Within these strains of GREEN nothing is told."""
 
 
 def ends_of(table: Floats) -> Floats:

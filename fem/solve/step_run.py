@@ -128,18 +128,18 @@ def ready(run: RunState, plan: StepPlan) -> Ready:
     """A step made ready with what is left of the model, and what takes it through its increments."""
     step, motion, scheme = plan.step, run.progress.motion, plan.scheme
     system, bars, ropes = run.system, run.bars_of(step), rope_states.ropes_of(run.system)
-    rope_states.refuse_ropes(system, ropes, plan.without_ropes, bool(plan.dynamic))
+    rope_states.refuse_ropes(system, ropes, plan.without_ropes, bool(step.dynamic))
     steps_over = rope_states.steps_over_impacts(step.controls, scheme, bars, ropes)
     if steps_over:
         scheme = energy_momentum()
         system = replace(system, bars=rope_states.without_pulls(system.bars, ropes))
         bars = rope_states.without_pulls(bars, ropes)
-    if plan.modes or plan.harmonic:
+    if step.small_motion:
         bars = rope_states.as_they_are(bars, ropes, motion.u)
         families = as_they_rest(system.families, motion.u, motion.state)
         system = replace(system, bars=rope_states.as_they_are(system.bars, ropes, motion.u), families=families)
     acting = run.environment
-    if plan.modes:  # whose added mass is that of *D ADDED MASS alone
+    if step.modes:  # whose added mass is that of *D ADDED MASS alone
         acting = replace(acting, flows=tuple(flow for flow in acting.flows if flow.load.kind != "FI"))
     stage = prepare(system, acting, bars, scheme, step.controls, run.requests.solver)
     marcher: Marcher = scheme.march(stage) if scheme.march else Newton()
@@ -200,7 +200,7 @@ class StepRun(StepState):
         start.start_dependents(stage, motion.u, "displacement")
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(self.plan, now, is_first)
-        if dynamic := self.plan.dynamic:
+        if dynamic := self.step.dynamic:
             self.notify(advice.snap_notice(stage, dynamic, self.clock.dt))
             self.notify(warning(coarse_swing(self.system.model, dynamic)))
             self.notify(told_of_starts(self.system.model) if self.number == 1 else "")
@@ -258,7 +258,7 @@ class StepRun(StepState):
         largest = float(np.linalg.norm(motion.force.reshape(-1, 3), axis=1).max(initial=0.0))
         if self.active:
             self.active.start(motion, now)
-        stage, dynamic = self.stage, plan.dynamic
+        stage, dynamic = self.stage, plan.step.dynamic
         if dynamic:
             if self.at_start:
                 self.at_start.hold(motion, now)

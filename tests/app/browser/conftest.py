@@ -86,7 +86,7 @@ class Tab:
     def until(self, happens) -> None:
         end = time.monotonic() + PATIENCE
         while not happens():
-            assert time.monotonic() < end, "it never happened"
+            assert time.monotonic() < end, f"it never happened; the page shows: {self.page.inner_text('body')}"
             self.page.wait_for_timeout(50)
 
     def ends(self, verdict: str) -> None:
