@@ -18,6 +18,8 @@ from typing import Any
 import fem
 from fem.commands import arguments as option
 from fem.commands.arguments import at, late, values_of
+from fem.commands.extra import EXTRA
+from fem.commands.installed import load_installed
 from fem.commands.memory import without_libraries
 from fem.commands.signals import received, stoppable
 from fem.errors import CommandError, DeckError, FemError, MachineError, Stopped, from_system, proposal
@@ -41,7 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not arguments:
         parser().print_help()
         return CommandError.exit_code
-    options = parser(*arguments[:1]).parse_args(arguments)
+    try:
+        options = parser(*arguments[:1]).parse_args(arguments)
+    except CommandError as error:
+        complain(f"fem: error: {error}")
+        return error.exit_code
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
     if "numpy" not in sys.modules and (reason := without_libraries()):
@@ -139,9 +145,23 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"fem {fem.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
+    if asked and asked[0] != "-" and not any(asked in names for names in COMMANDS.values()):
+        load_installed()
+    for name, extra in EXTRA.items():
+        if any(name in names for names in COMMANDS.values()):
+            raise CommandError(f"fem {name} is a command of the program: fem.register it by another name")
+        added = commands.add_parser(name, help=extra.text)
+        option.add_deck(added)
+        added.set_defaults(command=lambda options, run=extra.function: carried_out(run, options))
     for add in [add for add, names in COMMANDS.items() if asked in names] or COMMANDS:
         add(commands)
     return top
+
+
+def carried_out(run: Callable[..., Any], options: argparse.Namespace) -> int:
+    """A command of others."""
+    found = run(**values_of(options), say=at("fem.runs.console:say"))
+    return found if isinstance(found, int) else 0
 
 
 def add_solver(commands: Any) -> None:

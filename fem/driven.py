@@ -33,8 +33,8 @@ from fem.solve.outcome import copy_of, frame_of
 
 JOINED = 256
 """Rows of so many advances are kept as one."""
+FIELDS = [quantity.name for quantity in NODAL]
 TENSION = [quantity.name for quantity in ELEMENTAL].index("T")
-FIELDS = {quantity.name: number for number, quantity in enumerate(NODAL)}
 ALL = slice(None)
 Message: TypeAlias = tuple[str, tuple[Any, ...]]
 
@@ -290,7 +290,7 @@ class Stepper:
         return sink.history()
 
     def _of_nodes(self, name: str, where: int | str | None) -> Floats:
-        found: Floats = self._motion()[0][FIELDS[name], self._place("NODE", where)]
+        found: Floats = self._motion()[0][FIELDS.index(name), self._place("NODE", where)]
         return found.copy()
 
     def _motion(self) -> tuple[Floats, Floats]:

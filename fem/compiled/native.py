@@ -78,7 +78,8 @@ def kind_of_type(its: Any) -> Kind:
 
 def returned(function: Any) -> Any:
     """numba's type of what a function returns, by its annotation: numbers, a tuple of numbers, nothing."""
-    annotation: str = function.__annotations__["return"]
+    given = function.__annotations__["return"]  # text where the module postpones annotations, else a type
+    annotation = given if isinstance(given, str) else given.__name__ if isinstance(given, type) else str(given)
     if not annotation.startswith("tuple["):
         return ANNOTATED[annotation]
     names = annotation.removeprefix("tuple[").removesuffix("]").split(", ")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
+from fem.commands.installed import load_installed
 from fem.deck import (
     amplitudes,
     conditions,
@@ -28,7 +29,7 @@ from fem.deck import (
 from fem.deck.scanner import DeckFiles, checked_overrides
 from fem.deck.table import Handler
 from fem.deck.writer import write_deck
-from fem.errors import CommandError
+from fem.errors import CommandError, DeckError
 from fem.model import Model
 
 KEYWORDS: dict[str, Handler] = {
@@ -116,7 +117,17 @@ def read_deck(
     21
     """
     known = [(each, checked_overrides(values)) for each, values in earlier]
-    return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
+    return answered(lambda: reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known))
+
+
+def answered(read: Callable[[], Model]) -> Model:
+    """What is read; once more, with what installed packages add, where something in it is not known otherwise."""
+    try:
+        return read()
+    except DeckError:
+        if not load_installed():
+            raise
+    return read()
 
 
 def read_model(
@@ -155,8 +166,12 @@ def parse_deck(
     >>> fem.parse_deck(open("inputs/sdnl100.inp").read()).mesh.node_labels.tolist()
     [1, 2]
     """
-    files = DeckFiles()
-    return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters), KEYWORDS)
+
+    def read() -> Model:
+        files = DeckFiles()
+        return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters), KEYWORDS)
+
+    return answered(read)
 
 
 __all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "read_model", "write_deck"]

@@ -12,15 +12,7 @@ from fem.deck.table import Handler, keyword
 from fem.model import EarlierState, OutputRequest
 from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 
-VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
-VARIABLES["ENERGY"] = tuple(name for name in ENERGIES.values() if name)
-COMPONENTS = {
-    name: quantity.name
-    for table in QUANTITIES.values()
-    for quantity in table
-    for name in (*quantity.columns, *quantity.aliases)
-}
-"""Abaqus' names of single components; all components of the variable are written."""
+TOTALS = tuple(name for name in ENERGIES.values() if name)
 CADENCE = ("FREQUENCY", "TIME POINTS")
 HISTORY = ("VARIABLE", "TIME INTERVAL", "NUMBER INTERVAL", "TIME MARKS")
 """Parameters of ``*OUTPUT`` that fields leave aside."""
@@ -32,6 +24,17 @@ OF_CONTACT = (
     "CF is the concentrated load of *CLOAD, as in Abaqus; the contact force of the seabed and of cylinders is CFORCE"
 )
 OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
+
+
+def variables_of(family: str) -> tuple[str, ...]:
+    """What the cards of NODE, EL and ENERGY may ask for."""
+    return tuple(each.name for each in QUANTITIES[family]) if family in QUANTITIES else TOTALS
+
+
+def components() -> dict[str, str]:
+    """Abaqus' names of single components; all components of the variable are written."""
+    quantities = [quantity for table in QUANTITIES.values() for quantity in table]
+    return {name: each.name for each in quantities for name in (*each.columns, *each.aliases)}
 
 
 def paced(card: Card, draft: Draft, given: OutputRequest) -> OutputRequest:
@@ -46,12 +49,13 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     family = given.kind.split()[0]
     variables: dict[str, None] = {}
     names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
+    known, whole = variables_of(family), components()
     for name in names:
         name = PHASED.get(name, name) if draft.open_step.harmonic else name
-        if COMPONENTS.get(name, name) in VARIABLES[family]:
-            variables[COMPONENTS.get(name, name)] = None
+        if whole.get(name, name) in known:
+            variables[whole.get(name, name)] = None
         else:
-            draft.ignore(f"{name} of *{card.keyword} ({listing(VARIABLES[family], 'and')} are written)")
+            draft.ignore(f"{name} of *{card.keyword} ({listing(known, 'and')} are written)")
     kept = tuple(variables)
     if names and not kept:
         return

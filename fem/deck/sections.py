@@ -54,6 +54,8 @@ ROTARY_INERTIA = Form(
     ),
     statement={"ignores": ("ORIENTATION",), "unsupported": ("COMPOSITE", "ALPHA")},
 )
+OTHERS = "others"
+"""Field of the model for keywords that are registered."""
 LISTED: dict[str, Form] = {
     "NONSTRUCTURAL MASS": Form(
         model.NonstructuralMass,

@@ -160,7 +160,6 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
 """Those whose automatic increments are as long as they converge."""
-INTEGRATORS = (*PARAMETERS, "EXPLICIT")
 OF_HHT = "{what}={value:g} lies outside [-0.5, 0]: the HHT rule is second order and unconditionally stable there only"
 OF_RHO = "{what}={value:g} lies outside [0, 1]: it is the spectral radius at infinite frequency"
 OF_BETA = "{what} must be positive (and at most 10), got {value:g}"
@@ -366,7 +365,7 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -
     """The scheme named, or implied by EXPLICIT, APPLICATION, ALPHA, no DIRECT; contradictions are mistakes."""
     is_open = not any(map(card.has, ("DIRECT", "ALPHA", "BETA", "GAMMA")))
     implied = "EXPLICIT" if explicit else usual or ("HHT" if alpha or is_open else "NEWMARK")
-    integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
+    integrator = card.word("TIME INTEGRATOR", (*PARAMETERS, "EXPLICIT"), implied)
     if alpha and integrator != "HHT":
         message = f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}"
         raise Mistake(card.field("ALPHA").place, message, "ALPHA is for HHT")

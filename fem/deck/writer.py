@@ -15,7 +15,7 @@ from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_WATER, written_wind
 from fem.deck.kinds import number, quoted
 from fem.deck.loads import FAILING, HAULING, KEEPING, NODAL_FORCE
 from fem.deck.materials import ROWS
-from fem.deck.sections import LISTED, MASS, ROTARY_INERTIA, SOLID_SECTION
+from fem.deck.sections import LISTED, MASS, OTHERS, ROTARY_INERTIA, SOLID_SECTION
 from fem.deck.steps import DEFAULT, OURS
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
 from fem.deck.table import keyword_line
@@ -130,7 +130,8 @@ def property_lines(model: Model) -> list[str]:
     lines += MASS.written("MASS", *model.masses)
     lines += ROTARY_INERTIA.written("ROTARY INERTIA", *model.inertias)
     for name, form in LISTED.items():
-        lines += form.written(name, *getattr(model, form.into))
+        made = getattr(model, form.into)
+        lines += form.written(name, *(each for each in made if form.into != OTHERS or isinstance(each, form.make)))  # type: ignore[arg-type]
     for failure in model.failures:
         lines += [card("FAILURE", TYPE=failure.kind), FAILING[failure.kind].written(failure)]
     for bed in model.seabeds:

@@ -234,13 +234,22 @@ def _ask_anew() -> None:
     masses_of_others.function = _mass()
 
 
-@contextmanager
-def registered(family: Family) -> Iterator[None]:
-    """With one more family, as long as it takes: what a line in ``FAMILIES`` does for good."""
+def add_family(family: Family) -> None:
+    """Have one more family: what a line in ``FAMILIES`` does."""
     FAMILIES.append(family)
     _ask_anew()
+
+
+def remove_family(family: Family) -> None:
+    FAMILIES.remove(family)
+    _ask_anew()
+
+
+@contextmanager
+def registered(family: Family) -> Iterator[None]:
+    """With one more family, as long as it takes."""
+    add_family(family)
     try:
         yield
     finally:
-        FAMILIES.remove(family)
-        _ask_anew()
+        remove_family(family)

@@ -179,6 +179,7 @@ class Model:
     boundaries   supports before the first step (zero-valued); rotations: those of reference nodes
                  and of nodes where beams are clamped
     pulleys      friction of ropes over pulleys, which are elements of the mesh
+    others       of keywords that ``fem.register`` has added
     bodies       rigid bodies with prescribed motion;  free_bodies: those that move by themselves
     planes       half-spaces that nodes cannot enter
     parameters   name -> value of ``*PARAMETER``, with ``--set`` applied (for information; already substituted)
@@ -211,6 +212,7 @@ class Model:
     nonstructural: tuple[NonstructuralMass, ...] = part("NONSTRUCTURAL MASS")
     rest_lengths: tuple[RestLength, ...] = part("REST LENGTH")
     pulleys: tuple[Pulley, ...] = part("PULLEY")
+    others: tuple[Any, ...] = part("registered keywords")
     failures: tuple[Failure, ...] = ()
     seabeds: tuple[Seabed, ...] = part("SEABED")
     cylinders: tuple[RigidCylinder, ...] = part("RIGID CYLINDER")

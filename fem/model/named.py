@@ -19,8 +19,17 @@ NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
 WORDS = {"n": "node", "e": "element"}  # the kinds of numbers
 PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
 TABLES = {"n": NODAL, "e": ELEMENTAL, "": [Quantity(name, name, "energy") for name in ENERGIES]}
-COLUMNS = {of: {its: (each, n) for each in table for n, its in enumerate(each.columns)} for of, table in TABLES.items()}
+COLUMNS: dict[str, dict[str, tuple[Quantity, int]]] = {}
 """Kind and column of a table -> its quantity, and which of the columns of that it is; energies have no kind."""
+
+
+def note_columns() -> None:
+    """Fill ``COLUMNS`` from the tables, again where one has become longer or shorter."""
+    for of, table in TABLES.items():
+        COLUMNS[of] = {its: (each, n) for each in table for n, its in enumerate(each.columns)}
+
+
+note_columns()
 
 
 class Named(NamedTuple):

@@ -8,7 +8,7 @@ without it, in the place in which ``note_increment`` (nodes) or ``element_values
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -70,7 +70,7 @@ def vector(name: str, field: str, unit: str, **more: object) -> Quantity:
 
 
 MOVES: dict[str, object] = {"always": True, "printed": True, "swept": ("end", "min", "max")}
-NODAL = (
+NODAL = [
     vector("U", "displacement", "length", filed=True, shown=True, figure="displacements", **MOVES),
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
@@ -90,18 +90,18 @@ NODAL = (
     Quantity("SM", "bending moment", "force length", derived=lambda of: of.bends[1]),
     vector("UR", "rotation", "", derived=lambda of: of.turns[0], figure="rotations"),
     vector("VR", "angular velocity", "1/time", derived=lambda of: of.turns[1]),
-)
+]
 SHOWN: Any = {"printed": True, "filed": True, "shown": True}
-ELEMENTAL = (
+ELEMENTAL = [
     Quantity("E", "strain", "", aliases=("E11",), **SHOWN),
     Quantity("S", "stress", "force/length²", printed=True, filed=True, aliases=("S11",)),
     Quantity("N", "N", "force", is_extension=True, **SHOWN),
     Quantity("T", "T", "force", aliases=("SF", "SF1"), is_extension=True, swept=("end", "min", "max"), **SHOWN),
     # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
-)
+]
 QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
-"""By the first word of the cards that ask for them."""
+"""By the first word of the cards that ask for them. ``fem.register`` appends to them."""
 RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
 """How many the solver records; they stand before the others."""
 CONCENTRATED = [each.name for each in NODAL].index("CF")
@@ -174,7 +174,7 @@ class Values:
     """
 
     def __init__(
-        self, table: tuple[Quantity, ...], model: Model, indices: Ints, recorded: Iterable[Floats],
+        self, table: Sequence[Quantity], model: Model, indices: Ints, recorded: Iterable[Floats],
         time: Floats | float = 0.0, sea_from: float = 0.0,
     ) -> None:  # fmt: skip
         self.model, self.indices, self.time, self.sea_from = model, indices, time, sea_from

@@ -171,9 +171,8 @@ def grid_of(table: Columns, names: Iterable[str], is_si: bool) -> Any:
 
 
 SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
-FORMULAS = {column: each.unit for table in COLUMNS.values() for column, (each, _) in table.items()}
-FORMULAS |= {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
-"""Column of a table -> formula of its unit."""
+FORMULAS = {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
+"""Column of a table -> formula of its unit, of those that are no quantity of nodes, elements or the model."""
 
 
 def unit_of(formula: str, is_si: bool) -> str:
@@ -190,7 +189,8 @@ def si_unit(column: str) -> str:
     if statistic in own:
         return unit_of(own[statistic], True) if found else ""
     bare = found[1] if found else "frequency" if name.startswith("frequency_") else name
-    return unit_of(FORMULAS.get(bare, ""), True)
+    units = (known[bare][0].unit for known in COLUMNS.values() if bare in known)
+    return unit_of(FORMULAS.get(bare) or next(units, ""), True)
 
 
 EXCHANGED = tuple(ENERGIES)[:4]

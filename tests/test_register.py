@@ -1,0 +1,184 @@
+"""What a script or an installed package registers is read, written, solved, printed and refused as what is built in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.compiled.interpreted import rehearsal
+from fem.deck.kinds import POSITIVE_NUMBER
+from fem.deck.table import DataLine, Form, Value
+from fem.errors import CommandError, ModelError
+from fem.forces.protocol import Family
+from fem.solve.schemes import newmark
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "docs" / "examples" / "soft_ground.py"
+STIFFNESS, MASS, PULL, END = 50.0, 2.0, 10.0, 0.2
+
+
+@pytest.fixture
+def ground(monkeypatch):
+    """The module of the page's example, and what it registers, until the test ends."""
+    added = []
+
+    def register(*names: object, **what: object) -> object:
+        added.append(REGISTER(*names, **what))
+        return added[-1]
+
+    monkeypatch.setitem(sys.modules, "soft_ground", module := type(sys)("soft_ground"))
+    monkeypatch.setattr(fem, "register", register, raising=False)
+    exec(compile(EXAMPLE.read_text(), str(EXAMPLE), "exec"), module.__dict__)
+    yield module
+    for each in added:
+        each.remove()
+
+
+REGISTER = fem.register
+
+
+def test_force_integrator_and_quantity_act_as_their_formulas_say(ground):
+    """A mass on a spring, loaded at once: u = P/k (1 - cos wt); linear acceleration: period error (w dt)^2/24."""
+    model = fem.parse_deck(ground.DECK)
+    with rehearsal():
+        history = fem.run(model)
+    omega = (STIFFNESS / MASS) ** 0.5
+    exact = PULL / STIFFNESS * (1.0 - np.cos(omega * history.time))
+    assert history.of_node(1)[:, 1] == pytest.approx(exact, abs=1e-6)
+    assert history.of_node(1, "SPEED") == pytest.approx(np.abs(history.of_node(1, "V")[:, 1]))
+    assert np.abs(history.energy_error).max() < 1e-6 * PULL**2 / STIFFNESS
+
+
+def test_decks_are_written_and_compared(ground):
+    model = fem.parse_deck(ground.DECK)
+    again = fem.parse_deck(fem.write_deck(model))
+    assert again == model and again.others == (ground.SoftGround("ALL", STIFFNESS),)
+    assert {"*SOFT GROUND", "*NODE PRINT of SPEED"} <= {*model.extensions}
+    assert replace(model, others=()) != model
+
+
+def test_a_secant_scheme_keeps_its_energy(ground):
+    text = ground.DECK.replace("LINEAR ACCELERATION", "ENERGY MOMENTUM").replace("0.001,", "0.02,")
+    with rehearsal():
+        history = fem.run(fem.parse_deck(text))
+    assert np.abs(history.energy_error).max() < 1e-12
+
+
+def test_mistakes_in_the_deck_have_their_place(ground):
+    for old, new, told in (
+        ("NSET=ALL\n50.", "NSET=NONE\n50.", "there is no node set NONE"),
+        ("\n50.", "\n-50.", "the stiffness must be positive"),
+        ("*SOFT GROUND, NSET=ALL", "*SOFT GROUND", "*SOFT GROUND needs NSET="),
+    ):
+        with pytest.raises(fem.DeckError, match=told.replace("*", r"\*")):
+            fem.parse_deck(ground.DECK.replace(old, new))
+
+
+def test_what_is_removed_is_unknown_again(ground):
+    with fem.register("THRICE", quantity=lambda of: 3.0 * of["U"], unit="length", axes="123"):
+        assert fem.parse_deck(ground.DECK.replace("U, SPEED", "THRICE")).extensions
+    ignored = "THRICE of *NODE PRINT"
+    assert any(ignored in text for text in fem.parse_deck(ground.DECK.replace("U, SPEED", "U, THRICE")).notices)
+
+
+@dataclass(frozen=True)
+class Weight:
+    value: float
+
+
+LINE = DataLine("a number", Value("value", POSITIVE_NUMBER, "a number"))
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "told"),
+    [
+        ("NEWMARK", {"integrator": newmark}, "there is an integrator NEWMARK already"),
+        ("U", {"quantity": abs}, "there is a quantity U already"),
+        ("SF", {"quantity": abs, "of": "elements"}, "there is a quantity SF already"),
+        ("speed", {"quantity": abs}, "'speed' is no name for a quantity"),
+        ("SPEED", {"quantity": abs, "of": "bars"}, "of nodes or of elements"),
+        ("SEA BED", {"keyword": Form(Weight, line=LINE)}, "there is a keyword SEA BED already"),
+        ("WEIGHT", {"keyword": Form(dict, line=LINE)}, "objects of a dataclass of its own"),
+        ("run!", {"command": print}, "'run!' is no name for a command"),
+        ("WEIGHT", {}, "register one of"),
+        ("WEIGHT", {"command": print, "quantity": abs}, "register one of"),
+        ("WEIGHT", {"force": Family("seabed", None, None)}, "there is a force seabed already"),
+    ],
+)
+def test_what_cannot_be_registered_is_refused(name, what, told):
+    with pytest.raises(CommandError, match=told):
+        fem.register(name, **what)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("part * k\n", "part * k * 0.5\n", r"d F2 of node 1 / d u2 of node 1 = 25, where differences .* give 50"),
+        ("* part * k\n", "* k\n", r"of a secant scheme: .* d u2 of node 1 = 50, where differences .* give 25"),
+        ("nodes[m], 4]", "nodes[m], 3]", r"d F2 of node 1 / d u1 of node 1 = 50, where .* give 0"),
+        ("0.5 * k * u * u", "k * u * u", r"its energy rises by .*: what does not come from the energy belongs to flow"),
+    ],
+)
+def test_a_wrong_tangent_is_named_in_the_first_model(tmp_path, monkeypatch, old, new, told):
+    text = EXAMPLE.read_text()
+    assert text.count(old) == 1
+    added = []
+    monkeypatch.setattr(fem, "register", lambda *names, **what: added.append(REGISTER(*names, **what)), raising=False)
+    known: dict[str, object] = {"__name__": "wrong_ground"}
+    try:
+        monkeypatch.setitem(sys.modules, "wrong_ground", module := type(sys)("wrong_ground"))
+        known = module.__dict__
+        exec(compile(text.replace(old, new), "wrong_ground", "exec"), known)
+        with pytest.raises(ModelError, match=told), rehearsal():
+            fem.run(fem.parse_deck(known["DECK"]))
+    finally:
+        for each in added:
+            each.remove()
+
+
+def installed(folder: Path, text: str) -> None:
+    """A package with an entry point, as pip would leave it."""
+    (folder / "soft_ground.py").write_text(text)
+    info = folder / "soft_ground-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: soft-ground\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fem]\nground = soft_ground\n")
+
+
+def fem_there(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(ROOT)!r}]; from fem.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_an_installed_package_is_found_where_something_is_not_known(tmp_path, ground):
+    installed(tmp_path, EXAMPLE.read_text())
+    (tmp_path / "deck.inp").write_text(ground.DECK)
+    told = fem_there(tmp_path, "count", "deck.inp")
+    assert (told.returncode, told.stdout) == (0, f"{len(ground.DECK.splitlines())} lines\n"), told.stderr
+    checked = fem_there(tmp_path, "check", "deck.inp")
+    assert checked.returncode == 0, checked.stderr
+    other = fem_there(tmp_path, "counts", "deck.inp")
+    assert other.returncode == 2 and "did you mean count?" in other.stderr
+
+
+def test_an_installed_package_that_cannot_be_loaded_is_named(tmp_path, ground):
+    installed(tmp_path, "import nothing_of_this_name\n")
+    (tmp_path / "deck.inp").write_text(ground.DECK)
+    for command in ("check", "count"):
+        told = fem_there(tmp_path, command, "deck.inp")
+        assert told.returncode == 2
+        assert "the installed addition ground (soft_ground) cannot be loaded: No module named" in told.stderr
+        assert "Traceback" not in told.stderr
+
+
+def test_a_command_of_the_program_is_not_replaced(tmp_path):
+    installed(tmp_path, "import fem\nfem.register('run', command=print)\n")
+    told = fem_there(tmp_path, "count", "deck.inp")
+    assert told.returncode == 2 and "fem run is a command of the program" in told.stderr
