@@ -109,6 +109,7 @@ LINE = DataLine("a number", Value("value", POSITIVE_NUMBER, "a number"))
         ("WEIGHT", {}, "register one of"),
         ("WEIGHT", {"command": print, "quantity": abs}, "register one of"),
         ("WEIGHT", {"force": Family("seabed", None, None)}, "there is a force seabed already"),
+        ("WEIGHT", {"force": Family("weight", None, print)}, "evaluate has to be a @called_kernel"),
     ],
 )
 def test_what_cannot_be_registered_is_refused(name, what, told):

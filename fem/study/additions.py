@@ -128,10 +128,11 @@ def _scheme(found: Scheme | Coefficients) -> Scheme:
 
 def _add_force(name: str, force: Family | None, keyword: Form | None) -> Iterator[Callable[[], Any]]:
     """Put a force and its keyword where the program looks for them; what takes them out again."""
-    if force is not None and "return" not in getattr(force.evaluate, "function", register).__annotations__:
-        raise CommandError(f"{name}: evaluate has to be a kernel (@called_kernel) whose annotation says that it returns")
-    if force is not None and force.name in {family.name for family in FAMILIES}:
-        raise CommandError(f"there is a force {force.name} already")
+    if force is not None:
+        if force.name in {family.name for family in FAMILIES}:
+            raise CommandError(f"there is a force {force.name} already")
+        if "return" not in getattr(getattr(force.evaluate, "function", None), "__annotations__", ()):
+            raise CommandError(f"{name}: evaluate has to be a @called_kernel, annotated with what it returns (float)")
     if keyword is not None:
         _refuse(name, CARD, "a keyword", KEYWORDS)
         if not is_dataclass(keyword.make) or any(form.make is keyword.make for form in LISTED.values()):
@@ -165,7 +166,7 @@ def compare_tangent(family: Family, group: Any, system: Any, pair: int = 0, stat
     for secant, rate in ((False, 0.0), (False, RATE), (True, RATE)):
         wrong = ""
         for seed in range(TRIES):
-            wrong = next(_differences(Asked(family, group, system, pair, state, secant, rate, seed)), "")
+            wrong = next(_differences(ForceProbe(family, group, system, pair, state, secant, rate, seed)), "")
             if not wrong:
                 break
         if wrong:
@@ -173,7 +174,7 @@ def compare_tangent(family: Family, group: Any, system: Any, pair: int = 0, stat
             raise ModelError(f"force {family.name}{where}: {wrong}")
 
 
-class Asked:
+class ForceProbe:
     """A force that is asked at displacements near a place that chance has chosen, as Python function."""
 
     def __init__(
@@ -213,7 +214,7 @@ class Asked:
         return (ahead[0] - behind[0]) / (2.0 * step), (ahead[1] - behind[1]) / (2.0 * step)
 
 
-def _differences(asked: Asked) -> Iterator[str]:
+def _differences(asked: ForceProbe) -> Iterator[str]:
     """What is wrong, in words."""
     _, force, has_losses, tangent = asked.at(np.zeros_like(asked.place))
     blocks, cross = tangent.block.reshape(-1, 3, 3), tangent.cross.reshape(-1, 2, 3, 3)
