@@ -19,7 +19,7 @@ from fem.forces.protocol import Family
 from fem.solve.schemes import newmark
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLE = ROOT / "docs" / "examples" / "soft_ground.py"
+EXAMPLE = ROOT / "docs" / "soft_ground.py"
 STIFFNESS, MASS, PULL, END = 50.0, 2.0, 10.0, 0.2
 
 
@@ -85,6 +85,13 @@ def test_what_is_removed_is_unknown_again(ground):
         assert fem.parse_deck(ground.DECK.replace("U, SPEED", "THRICE")).extensions
     ignored = "THRICE of *NODE PRINT"
     assert any(ignored in text for text in fem.parse_deck(ground.DECK.replace("U, SPEED", "U, THRICE")).notices)
+
+
+def test_other_codes_refuse_it_by_its_line(ground, tmp_path):
+    deck = tmp_path / "ground.inp"
+    deck.write_text(ground.DECK.replace("LINEAR ACCELERATION", "NEWMARK"))
+    with pytest.raises(fem.DeckError, match=r"ground.inp:9:1: error: registered keywords .*: CalculiX cannot"):
+        fem.export_deck(deck, "calculix", tmp_path)
 
 
 @dataclass(frozen=True)

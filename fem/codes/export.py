@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from fem.arrays import Say
 from fem.commands.files import write_new
 from fem.deck import read_model
+from fem.deck.sections import LISTED, OTHERS
 from fem.errors import CommandError, DeckError, Problem, proposal
 from fem.model import Dynamic, Model, Static
 from fem.model.mesh import BEAMS, TRUSSES
@@ -122,7 +123,13 @@ FEATURES = tuple(Feature(*row) for row in (
     ("continued runs (RESTART, READ)", has("earlier"), "RESTART", "READ"),
     ("amplitudes set during the run (USER)", lambda m: any(one.definition == "USER" for one in m.amplitudes.values()),
      "AMPLITUDE", "USER"),
+    ("registered keywords (fem.register)", has("others"), "", "", "leave them out"),
 ))  # fmt: skip
+
+
+def registered() -> list[str]:
+    """Keywords that ``fem.register`` has added."""
+    return [name for name, form in LISTED.items() if form.into == OTHERS]
 
 
 def line_of(model: Model, card: str, word: str) -> tuple[str, int, str]:
@@ -187,7 +194,7 @@ class Writing:
         self.notes: list[str] = []
         for name, is_in, card, word, hint in FEATURES:
             if name not in can and is_in(model):
-                self.refuse(card, word, f"{name}: {code} cannot express this", hint)
+                self.refuse(card or "|".join(registered()), word, f"{name}: {code} cannot express this", hint)
 
     def refuse(self, card: str, word: str, message: str, hint: str = "") -> None:
         """One more reason why nothing is written."""

@@ -197,11 +197,11 @@ class ForceProbe:
             np.zeros((0, 2), np.int64), np.zeros((10, 0)), np.zeros(0), np.zeros((n // 3, 9)), self.pairs,
             np.zeros((len(self.pairs), 18)),
         )  # fmt: skip
-        force, flow = np.zeros(n), np.zeros(n)
+        force, flow, bars = np.zeros(n), np.zeros(n), np.zeros(len(self.system.element_nodes))
         u1, v1 = self.u1 + way, self.v1 + self.rate * way
         trial = Trial(
             self.secant, 1.0, self.rate, self.rate**2, 0.0, 0.0, 1.0 / RATE, 0.0, self.u0, self.v1, np.zeros(n), u1, v1,
-            np.zeros(n), np.zeros(0), np.zeros(0), self.place, self.state.copy(), self.state.copy(), power,
+            np.zeros(n), bars, bars, self.place, self.state.copy(), self.state.copy(), power,
         )  # fmt: skip
         with rehearsal():
             energy = float(self.family.evaluate(trial, self.group, force, flow, tangent))

@@ -55,7 +55,6 @@ def test_a_parameter_is_taken_or_refused(scheme: str, name: str) -> None:
 def test_a_new_scheme_takes_what_its_row_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """RHO of a scheme that this program does not know yet is the RHO of its deck."""
     monkeypatch.setitem(PARAMETERS, "TOY", ("rho",))
-    monkeypatch.setattr(steps, "INTEGRATORS", (*PARAMETERS, "EXPLICIT"))
     procedure = parse_deck(MODEL.format(cards=ELASTIC, parameters=", TIME INTEGRATOR=TOY, RHO=0.4")).steps[0].procedure
     assert isinstance(procedure, Dynamic) and procedure.rho == 0.4
     with pytest.raises(DeckError, match="ALPHA"):
