@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,27 +21,36 @@ from fem.solve.schemes import newmark
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "docs" / "soft_ground.py"
-STIFFNESS, MASS, PULL, END = 50.0, 2.0, 10.0, 0.2
+STIFFNESS, MASS, PULL = 50.0, 2.0, 10.0
 
 
-@pytest.fixture
-def ground(monkeypatch):
-    """The module of the page's example, and what it registers, until the test ends."""
+REGISTER = fem.register
+
+
+@contextmanager
+def registering(monkeypatch, name, text):
+    """The module of a script, and what it registers, until the block ends."""
     added = []
 
     def register(*names: object, **what: object) -> object:
         added.append(REGISTER(*names, **what))
         return added[-1]
 
-    monkeypatch.setitem(sys.modules, "soft_ground", module := type(sys)("soft_ground"))
+    monkeypatch.setitem(sys.modules, name, module := type(sys)(name))
     monkeypatch.setattr(fem, "register", register, raising=False)
-    exec(compile(EXAMPLE.read_text(), str(EXAMPLE), "exec"), module.__dict__)
-    yield module
-    for each in added:
-        each.remove()
+    try:
+        exec(compile(text, name, "exec"), module.__dict__)
+        yield module
+    finally:
+        for each in added:
+            each.remove()
 
 
-REGISTER = fem.register
+@pytest.fixture
+def ground(monkeypatch):
+    """The page's example."""
+    with registering(monkeypatch, "soft_ground", EXAMPLE.read_text()) as module:
+        yield module
 
 
 def test_force_integrator_and_quantity_act_as_their_formulas_say(ground):
@@ -133,21 +143,12 @@ def test_what_cannot_be_registered_is_refused(name, what, told):
         ("0.5 * k * u * u", "k * u * u", r"its energy rises by .*: what does not come from the energy belongs to flow"),
     ],
 )
-def test_a_wrong_tangent_is_named_in_the_first_model(tmp_path, monkeypatch, old, new, told):
+def test_a_wrong_tangent_is_named_in_the_first_model(monkeypatch, old, new, told):
     text = EXAMPLE.read_text()
     assert text.count(old) == 1
-    added = []
-    monkeypatch.setattr(fem, "register", lambda *names, **what: added.append(REGISTER(*names, **what)), raising=False)
-    known: dict[str, object] = {"__name__": "wrong_ground"}
-    try:
-        monkeypatch.setitem(sys.modules, "wrong_ground", module := type(sys)("wrong_ground"))
-        known = module.__dict__
-        exec(compile(text.replace(old, new), "wrong_ground", "exec"), known)
-        with pytest.raises(ModelError, match=told), rehearsal():
-            fem.run(fem.parse_deck(known["DECK"]))
-    finally:
-        for each in added:
-            each.remove()
+    changed = registering(monkeypatch, "wrong_ground", text.replace(old, new))
+    with changed as module, rehearsal(), pytest.raises(ModelError, match=told):
+        fem.run(fem.parse_deck(module.DECK))
 
 
 def installed(folder: Path, text: str) -> None:
