@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.environment import thermal_rows
 from fem.assembly.equations import condense
 from fem.forces import bar
 from fem.forces.added_mass import ADDED_MASS
@@ -133,14 +134,17 @@ def _pressable(stage: StepSystem) -> Floats:
 class PathWatch:
     """Of one static step. negative: eigenvalues of the tangent at the last increment, below zero; -1: unknown.
     is_there: the last increment is in equilibrium, which the start of a step need not be: no path leads from there.
-    most: increments that the next look is at."""
+    most: increments that the next look is at. bends: tangents will be asked for."""
 
-    changing = ("negative", "is_told", "is_there", "most")
+    changing = ("negative", "is_told", "is_there", "most", "bends")
 
     def __init__(self, step: StepState) -> None:
-        self.step, self.negative, self.is_told, self.most = step, 0, False, FIRST
+        self.step, self.negative, self.is_told, self.most, self.bends = step, 0, False, FIRST, True
+        self.ahead: tuple[float, float, Floats | None] | None = None
         self.is_arc, self.others = len(step.arc.last) > 0, _others(step.stage)
-        self._room = record(step.stage, 1, step.nodes[:0], step.elements[:0])
+        self.has_laws = bool((step.stage.bars.kinds[:, 1] != BILINEAR).any())
+        self.pressable = _pressable(step.stage)
+        self._room = record(step.stage, 1, step.nodes, step.elements)
         self.negative = self._count(step.clock.start)
         stage, work = step.stage, step.stage.work
         rest = work.load - work.force
@@ -155,6 +159,16 @@ class PathWatch:
         """The state of now."""
         step = self.step
         return PathState({"motion": copied(step.progress.motion), "arc": copied(step.arc)}, step.progress.time)
+
+    def sets_off(self, chunk: Loading) -> PathState:
+        """The state of now, from which a chunk sets off. Where tangents will be asked for (first, or where something
+        may push), what that of here foretells is found now: a factor that is kept serves the first iteration, too."""
+        here, time = self.keep(), float(chunk.time[-1])
+        self.ahead = None
+        if self.bends and self.is_there and not self.is_arc:
+            self.ahead = here.time, time, self._foretold(here, time)
+            self._put(here)
+        return here
 
     def passes(self, before: PathState, chunk: Loading, done: int) -> bool:
         """Look at the increments of a chunk just made, from a place; False: they are undone; fewer follow, or a shorter
@@ -195,7 +209,9 @@ class PathWatch:
     def _stays(self, before: PathState, after: PathState) -> tuple[bool, int]:
         """Whether the increments from one place to another are on its path, without a critical point; the count there.
         The state of now is that of ``after``."""
-        if self._is_convex(before, after):
+        square = self._unstressed(before, after)
+        self.bends = square is None
+        if square is not None and self._is_convex(before, after, square):
             self.negative = 0
             return True, 0
         count = self._count(after.time)
@@ -317,7 +333,8 @@ class PathWatch:
     def _goes_on(self, here: PathState, there: PathState, count: int | None = None, may_bend: bool = False) -> bool:
         """The way between two places is what the tangents at both foretell; count: of ``there``, where what is lost
         half-way and regained is to show; may_bend: it may have a corner."""
-        ahead, back = self._foretold(here, there.time), self._foretold(there, here.time)
+        back = self._foretold(there, here.time)  # first: a factor that is kept is of the tangent there
+        ahead = self._ahead(here, there.time)
         if ahead is None or back is None:
             return False
         if self._pulls(here, there, ahead, -back):
@@ -366,15 +383,20 @@ class PathWatch:
         way = self.step.stage.work.u - here.u
         return way if found in (groups.DONE, groups.NOT_CONVERGED) and np.isfinite(way).all() else None
 
-    def _is_convex(self, before: PathState, after: PathState) -> bool:
-        """No bar is pressed anywhere on the straight way between two places."""
-        if (square := self._unstressed(before, after)) is None:
-            return False
+    def _ahead(self, here: PathState, time: float) -> Floats | None:
+        """``_foretold``, once for the start of a chunk."""
+        if self.ahead and self.ahead[:2] == (here.time, time):
+            return self.ahead[2]
+        return self._foretold(here, time)
+
+    def _is_convex(self, before: PathState, after: PathState, square: Floats) -> bool:
+        """No bar is pressed anywhere on the straight way between two places. square: ``_unstressed``."""
         d0, d1 = (self._ways(each.u) for each in (before, after))
-        turn = ((d1 - d0) ** 2).sum(axis=1)
-        share = np.divide(-(d0 * (d1 - d0)).sum(axis=1), turn, out=np.zeros(len(turn)), where=turn > 0.0)
-        nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * (d1 - d0)
-        return bool(((nearest**2).sum(axis=1) >= square).all())
+        change = d1 - d0
+        turn = np.einsum("bi,bi->b", change, change)
+        share = np.divide(-np.einsum("bi,bi->b", d0, change), turn, out=np.zeros(len(turn)), where=turn > 0.0)
+        nearest = d0 + np.clip(share, 0.0, 1.0)[:, None] * change
+        return bool((np.einsum("bi,bi->b", nearest, nearest) >= square).all())
 
     def _pulls(self, here: PathState, there: PathState, ahead: Floats, back: Floats) -> bool:
         """No bar is pressed between two places, on the cubic with the ways (3n,) foretold. Energy without what pushes
@@ -385,28 +407,27 @@ class PathWatch:
             left = 1.0 - share
             u = here.u + share**2 * (3.0 - 2.0 * share) * (there.u - here.u)
             u += share * left * (left * ahead - share * back)
-            if ((self._ways(u) ** 2).sum(axis=1) < square).any():
+            way = self._ways(u)
+            if (np.einsum("bi,bi->b", way, way) < square).any():
                 return False
         return True
 
     def _ways(self, u: Floats) -> Floats:
         """(b, 3) from end to end of the bars that can be pressed, at displacements (3n,)."""
-        ends = (self.step.stage.nodes.place + u).reshape(-1, 3)[self.step.stage.bars.nodes[_pressable(self.step.stage)]]
+        ends = (self.step.stage.nodes.place + u).reshape(-1, 3)[self.step.stage.bars.nodes[self.pressable]]
         return np.asarray(ends[:, 1] - ends[:, 0])
 
     def _unstressed(self, before: PathState, after: PathState) -> Floats | None:
         """(b,) squared lengths of bars below which they are pressed at one of two places; None: something else may
         push."""
-        stage = self.step.stage
-        if self.others or (stage.bars.kinds[:, 1] != BILINEAR).any():
+        stage, those = self.step.stage, self.pressable
+        if self.others or self.has_laws:
             return None
-        those = _pressable(stage)
         constants, strain = stage.bars.constants[:, those], stage.bars.kinds[those, 0]
-        motion = self.step.progress.motion
-        thermal = [loading_at(stage, motion, each.time).thermal_end[0] for each in (before, after)]
+        thermal = thermal_rows(stage.system, stage.environment, np.array([before.time, after.time]))
         young = constants[bar.YOUNG]
         relief = np.divide(constants[bar.STRESS0], young, out=np.zeros_like(young), where=young > 0.0)
-        unstressed = np.maximum(*thermal)[those] - relief
+        unstressed = thermal.max(axis=0)[those] - relief
         length0 = 1.0 / constants[bar.INV_LENGTH]
         square = np.where(strain == GREEN, 1.0 + 2.0 * unstressed, (1.0 + unstressed) ** 2)
         square = length0**2 * np.where(strain == LOG, np.exp(2.0 * unstressed), square)

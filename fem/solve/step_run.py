@@ -330,7 +330,7 @@ class StepRun(StepState):
             chunk, kept, control = self._chunk(most)
             due = self.marcher.due(self, chunk)
             self.watch.prepare(self.stage.limits, control, self.progress.increment)
-            before, began = self.path.keep() if self.path else None, wall.perf_counter()
+            before, began = self.path.sets_off(chunk) if self.path else None, wall.perf_counter()
             if self.watched:
                 reason = self.watched.march(control, chunk, kept)  # up to where ropes change
             else:

@@ -51,15 +51,15 @@ def may_be_laid(stage: StepSystem) -> bool:
     """Statics of cables and lines that the reader laid, linear springs between dofs, fluid and planes alone. What they
     have against bending and compression is left to the march."""
     bars, system = stage.bars, stage.system
-    kinds = {(int(strain), int(law)) for strain, law in bars.kinds}
-    known = {(strain, BILINEAR) for strain in (GREEN, ENGINEERING, LOG)}
+    strain, law = bars.kinds.T
     constants, there = bars.constants, _standing(stage)
     others = any(family not in (*APART, FLUID, ADDED_MASS) for family, _ in acting(system.families))
     beds = [own for family, own in acting(system.families) if family is seabed.SEABED]
     return bool(
         not stage.is_dynamic
         and len(bars.nodes)
-        and kinds <= known
+        and (law == BILINEAR).all()
+        and ((strain == GREEN) | (strain == ENGINEERING) | (strain == LOG)).all()
         and not others
         and (system.springs.constants[:, 0] >= 0.0).all()
         and not system.springs.constants[:, 3].any()
