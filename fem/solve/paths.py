@@ -260,7 +260,7 @@ class PathWatch:
             return []
         first, found = self.negative, list[Critical]()
         here, is_whole = before, True
-        for there in self._parts(before, after.time, after):
+        for there in self._parts(before, after.time, after, 0.5 if count == first else 1.0):
             if there is None:
                 is_whole = False
                 break
@@ -284,7 +284,7 @@ class PathWatch:
         if self.is_arc or self.negative < 0:
             return ""
         is_whole = True
-        for there in self._parts(before, before.time + dt, None):
+        for there in self._parts(before, before.time + dt, None, 1.0):
             is_whole = there is not None
             here = there or here
         ends = [] if is_whole else list(self._ends(before, here, before.time + dt))
@@ -292,10 +292,12 @@ class PathWatch:
         self._pass_on(ends)
         return "".join(f"; {self._ending(each)}" for each in ends)
 
-    def _parts(self, before: PathState, end: float, after: PathState | None) -> Iterator[PathState | None]:
+    def _parts(
+        self, before: PathState, end: float, after: PathState | None, part: float
+    ) -> Iterator[PathState | None]:
         """Places along the path, from the load of one place to that of an end time, where an increment may have come
-        to a place; None: it ends, or was not followed."""
-        here, part, done, has_failed = before, 1.0, 0.0, True
+        to a place; None: it ends, or was not followed. part: of the way, that is tried first."""
+        here, done, has_failed = before, 0.0, True
         for _ in range(MOST):
             part = min(part, 1.0 - done)
             time = before.time + (done + part) * (end - before.time) if done + part < 1.0 else end
