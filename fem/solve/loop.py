@@ -26,7 +26,7 @@ from fem.solve.outcome import acting_of
 from fem.solve.plan import StepPlan, plan_of
 from fem.solve.state import RunState
 from fem.solve.statics.riks import ArcClock, make_arc, settled
-from fem.solve.step_run import Newton, Ready, StepRun, ready
+from fem.solve.step_run import Ready, StepRun, ready
 from fem.solve.step_system import StepSystem, loading_at
 
 Made = TypeVar("Made", bound="Run")
@@ -170,7 +170,7 @@ class Run(RunState):
             clock = ArcClock(step.static, step.controls, start, make_arc(stage, motion, plan.span, riks))
         else:
             clock = clock_of(timed, step.controls, start, instants, stage, motion)
-        if step.dynamic and isinstance(marcher, Newton):
+        if step.dynamic and marcher.is_plain:
             watch_snaps(stage, step.controls, step.dynamic)
         name, acting = "STATIC" if step.static else "DYNAMIC", partial(acting_of, stage, bool(riks))
         begins = StepStart(number, step.name, name, start, timed.period, expected, stage.choice.text, acting)

@@ -292,9 +292,7 @@ class PathWatch:
         self._pass_on(ends)
         return "".join(f"; {self._ending(each)}" for each in ends)
 
-    def _parts(
-        self, before: PathState, end: float, after: PathState | None, part: float
-    ) -> Iterator[PathState | None]:
+    def _parts(self, before: PathState, end: float, after: PathState | None, part: float) -> Iterator[PathState | None]:
         """Places along the path, from the load of one place to that of an end time, where an increment may have come
         to a place; None: it ends, or was not followed. part: of the way, that is tried first."""
         here, done, has_failed = before, 0.0, True

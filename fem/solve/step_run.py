@@ -73,6 +73,9 @@ class Newton(Marcher):
 
     can_cut = True
 
+    def __init__(self) -> None:
+        self.is_plain = type(self).march is Newton.march
+
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
         """Through a chunk; once more where statics finds no equilibrium by itself."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
@@ -397,7 +400,7 @@ class StepRun(StepState):
         self.again = refill_of(self.stage, self.progress.motion, *parts) if self.is_compiled else None
         if self.again:
             whole, iterates = self.whole, self.stage.choice.solver in (CG, BICGSTAB)  # of which ``patience`` hears
-            is_simple = isinstance(self.marcher, Newton) and self.stage.is_dynamic and not iterates
+            is_simple = self.marcher.is_plain and self.stage.is_dynamic and not iterates
             is_heard = self.sink.hears_rows or whole.keeps_every or len(whole.breaks.elements) or self.system.bodies
             self.again.is_quiet = is_simple and not (is_heard or self.watched or self.clock.is_paced)
         return parts

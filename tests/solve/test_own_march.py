@@ -63,6 +63,17 @@ def test_lanes_leave_it_to_runs_of_its_own():
         np.testing.assert_array_equal(result.rows.motion[:, 0, -1], fem.run(model).of_node(2))
 
 
+def test_a_stepper_takes_it_in_every_interval():
+    """Intervals that nobody listens to are repeated by the march of single runs, where a scheme has no other."""
+    model = swing()
+    end = float(fem.run(model).time[-1])
+    with fem.stepper(model, history=False) as stepper:
+        for k in range(1, 51):
+            stepper.advance_to(end * k / 50)
+        found = stepper.u(2)
+    np.testing.assert_allclose(found, fem.run(model).of_node(2)[-1], rtol=1e-10, atol=1e-12)
+
+
 def test_there_is_no_tangent_map():
     with pytest.raises(fem.CommandError, match="no tangent map for a scheme with a march of its own"):
         fem.lyapunov(swing(), time=0.1)

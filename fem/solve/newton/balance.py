@@ -141,11 +141,11 @@ def support_work(
 
     Mean reaction without inertia times displacement; mean velocity times change of the momentum they carry, which is
     exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
-    ``work.reaction`` holds the reactions of the trial state; known_force, shift and momentum are used as room.
+    ``work.reaction`` holds the reactions of the trial state.
     """
     equations = problem.equations
     supports, start = loading.support_dofs, loading.support_start
-    old, new, jumped = work.known_force, work.momentum, work.shift
+    old, new, jumped = work.pull, work.gain, work.rise
     total = 0.0
     now = problem.nodes.directed_mass
     turns = now.shape[0] > 0 and not secant
@@ -198,7 +198,7 @@ def inertia_at(dynamic: bool, directed: Floats, problem: Problem, x: Floats, pro
 
 @inner_kernel
 def kinetic_energy(problem: Problem, work: Scratch) -> float:
-    """v.M v/2 of the trial state; ``work.momentum`` is room."""
+    """v.M v/2 of the trial state; M v into ``work.momentum``, unless the mass is lumped."""
     mass, v, is_diagonal = problem.nodes.mass, work.v, is_lumped(problem)
     if not is_diagonal:
         multiply_masses(problem, v, work.momentum)
@@ -263,9 +263,9 @@ def close_increment(
                 u0, u1, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
             )
         if nodes.damping.shape[0] > 0:
-            multiply_dampings(problem, motion.v, work.momentum)
+            multiply_dampings(problem, motion.v, work.pull)
             for dof in range(u1.shape[0]):
-                loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
+                loss += ((1.0 - late) * work.pull[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
         averages, moved = scheme.takes and scheme.late == 0.5, 0.0
         if averages and (work.flow.shape[0] > 0 or nodes.damping.shape[0] > 0):
             moved = averaged_loss(scheme, loading.dt[k], problem, motion, work)
@@ -305,8 +305,8 @@ def close_increment(
 
 @called_kernel
 def averaged_loss(scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch) -> float:
-    """What forces that lose energy take by the recursion of the scheme, less (q).du; ``work.momentum`` is room."""
-    nodes, before, after = problem.nodes, work.momentum, work.damping_force
+    """What forces that lose energy take by the recursion of the scheme, less (q).du."""
+    nodes, before, after = problem.nodes, work.pull, work.damping_force
     flows, is_damped, late, moved = work.flow.shape[0] > 0, nodes.damping.shape[0] > 0, scheme.vu / scheme.au, 0.0
     if is_damped:
         multiply_dampings(problem, motion.v, before)
@@ -453,11 +453,11 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> 
 def numerical_dissipation(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """D of increment k, whose end is the trial state; known_force, shift, momentum and residual are used as room.
+    """D of increment k, whose end is the trial state.
     a and a1 are those that the recursion went by: without what projections have made of them for the tables."""
     nodes, equations, supports, dt = problem.nodes, problem.equations, loading.support_dofs, loading.dt[k]
     before = motion.lagged if scheme.lags else motion.a
-    mean, rise, force, change = work.momentum, work.known_force, work.shift, work.residual
+    mean, rise, force, change = work.mean, work.rise, work.pull, work.gain
     au, av, aa, wm = scheme.wm * scheme.au / (dt * dt), scheme.wm * scheme.av / dt, scheme.wm * scheme.aa, scheme.wm
     u0, v0, u1, v1 = motion.u, motion.v, work.u, work.v
     for dof in range(u1.shape[0]):

@@ -94,9 +94,8 @@ def evaluate_instant(
 def stored_energy(
     before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:  # fmt: skip
-    """Energy stored in the trial state, and what families book but for what streams spend; momentum, shift and the
-    tangent are used as room."""
-    force, flow = work.momentum, work.shift
+    """Energy stored in the trial state, and what families book but for what streams spend. The tangent is lost."""
+    force, flow = work.pull, work.gain
     for k in range(SPENT + 1, work.power.shape[0]):
         work.power[k] = 0.0
     trial = at_end(0.0, 0.0, 0.0, before, now, thermal, problem, motion, work)

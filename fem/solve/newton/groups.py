@@ -242,94 +242,93 @@ class Loading(NamedTuple):
     thermal_mean: Floats
 
 
+# Motion, Scratch and Record are the state of a march. Each array has its shape, unit and meaning, and the function that
+# writes it, in the order in which an increment does. n nodes, m bars, b of the families' numbers; m, kg, s, N: the
+# deck's units. Empty: the model has nothing of the kind.
+
+
 class Motion(NamedTuple):
-    """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
-    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (4, 3n): mean
-    motion, which the error estimate goes by. power: what families add to the books (empty: there are none).
+    """The last good state; written at the end of an increment (``balance.take_over``, where no other is named).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
-    its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
-    spent (3n,): the part of forces that lose energy in -M a of the recursion (``balance.py``).
+    its end.
     """
 
-    u: Floats
-    v: Floats
-    a: Floats
-    force: Floats
-    flow: Floats
-    reaction: Floats
-    multiplier: Floats
-    energies: Floats
-    memory: Floats
-    origin: Floats
-    lagged: Floats
-    state: Floats
-    power: Floats
-    spent: Floats
+    u: Floats  # (3n,) m         displacements
+    v: Floats  # (3n,) m/s       velocities
+    a: Floats  # (3n,) m/s^2     accelerations, as tables have them
+    force: Floats  # (3n,) N     internal forces, those of velocities among them
+    flow: Floats  # (3n,) N      their part that does not come from stored energy (dampers, water, friction); or empty
+    reaction: Floats  # (3n,) N  f + C v + M a - p at supported dofs, else 0
+    multiplier: Floats  # (m,) N/m  of rods: pull over length; the others 0
+    energies: Floats  # (``ENERGY``,) J  totals: ``balance.close_increment``; (0) of the start: ``start.open_energies``
+    memory: Floats  # (``MEMORY``,)  what the march remembers: each entry says what
+    origin: Floats  # (7, 3n)    mean motion, by which errors of automatic increments are judged: ``estimate.judge``
+    lagged: Floats  # (3n,) m/s^2  a of the recursion, where that averages forces (LAGS): ``project.end_accelerations``
+    state: Floats  # (b,)        what families remember (friction, fatigue of ice, wake): ``families.evaluate_others``
+    power: Floats  # (4,) W, J   what families add to the books (``forces/protocol.py``)
+    spent: Floats  # (3n,) N     of -M a of the recursion, what forces that lose energy have: ``balance.averaged_loss``
 
 
 class Scratch(NamedTuple):
-    """Trial state and working room; ``du`` and, for rods, ``tau`` are written by whoever solves.
+    """The trial state and what is computed with it. Of an iteration only; what has to last stands in ``Motion``."""
 
-    block (n, 9): the matrix within nodes, inertia included, the bars apart.
-
-    pinned: for rods alone (``linear/chain.py``); kept, whole, pulls: for answers that are checked
-    (``newton/refine.py``); blocks: for bands and borders (``linear/choice.py``).
-
-    mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
-    """
-
-    u: Floats
-    v: Floats
-    a: Floats
-    force: Floats
-    flow: Floats
-    load: Floats
-    known_force: Floats
-    residual: Floats
-    shift: Floats
-    inertia: Floats
-    momentum: Floats
-    damping_force: Floats
-    du: Floats
-    multiplier: Floats
-    tau: Floats
-    pinned: Floats
-    tangent: Tangent
-    block: Floats
-    inverse: Floats
-    reaction: Floats
-    band: Floats
-    unknowns: Floats
-    blocks: Floats
-    krylov: Floats
-    kept: Floats
-    whole: Floats
-    pulls: Floats
-    lagged: Floats
-    state: Floats
-    power: Floats
-    mass_before: Floats
+    # the trial state: guessed by ``iterate.begin``, moved by ``iterate.correct``
+    u: Floats  # (3n,) m
+    v: Floats  # (3n,) m/s
+    a: Floats  # (3n,) m/s^2
+    # its forces: ``evaluate.evaluate``
+    force: Floats  # (3n,) N   internal, C v apart
+    flow: Floats  # (3n,) N    their part without stored energy; or empty
+    # what an increment knows beforehand: ``iterate.carry_over``, arcs: ``arc.set_factor``
+    load: Floats  # (3n,) N         WC p1 + (1 - WC) p
+    known_force: Floats  # (3n,) N  the same less what the equilibrium has of f, M a, C v of the start
+    # the equation of an iteration, ``residual`` = what is left, K ``du`` = ``residual``
+    residual: Floats  # (3n,) N     0 at supported dofs: ``iterate.residual``, with shifts of supports ``tangent.lift``
+    shift: Floats  # (3n,) m        of supports, in the first iteration: ``iterate.begin``; then room of ``scale_of``
+    inertia: Floats  # (3n,) N      M a, unless the mass is lumped: ``iterate.residual``
+    momentum: Floats  # (3n,)       M v (kg m/s) of whoever asks; the local error (m) once ``estimate.judge`` has begun
+    damping_force: Floats  # (3n,) N  C v, where there is mass-proportional damping: ``iterate.residual``
+    du: Floats  # (3n,) m           written by whoever solves; whole, with dependent dofs, after ``iterate.correct``
+    multiplier: Floats  # (m,) N/m  of rods, moved by ``iterate.correct``
+    tau: Floats  # (m,) N/m         its change, written by whoever solves
+    # matrices, and what solvers keep of them (``linear/``)
+    pinned: Floats  # (n, 10)       rods of chains whose pull waits: ``chain.wait``
+    tangent: Tangent  #             of bars, pairs and nodes: ``evaluate.evaluate``
+    block: Floats  # (n, 9) N/m     of the matrix, within nodes, inertia included, bars apart: ``tangent.fill_matrix``
+    inverse: Floats  # (n, 9 or 18)  of what elimination has left at each node
+    reaction: Floats  # (3n,) N     of the trial state, once it has converged: ``balance.balance_forces``
+    band: Floats  # (q, 3w + 1)     of bands and borders, factorised in place: ``border.solve_with_border``
+    unknowns: Floats  # (q,)        their right-hand side, then their solution
+    blocks: Floats  # (k, 9)        of their elimination (``linear/choice.py``)
+    krylov: Floats  # (6, 3n)       vectors of conjugate gradients and BiCGSTAB: ``linear/products.py``
+    # answers that are checked against the matrix as it was (``newton/refine.py``)
+    kept: Floats  # (n, 9)          ``block`` before it was eliminated
+    whole: Floats  # (3, 3n)        right-hand side, solution so far, size of the equations
+    pulls: Floats  # (2, m)         likewise of rods: gaps, multipliers so far
+    # the end of an increment
+    lagged: Floats  # (3n,) m/s^2   as in ``Motion``
+    state: Floats  # (b,)           as in ``Motion``: ``evaluate.evaluate``
+    power: Floats  # (4,) W, J      as in ``Motion``: ``evaluate.evaluate``
+    mass_before: Floats  # (n + q, 9) kg  ``Nodes.directed_mass`` of the start: ``balance.close_increment``
+    # of the books alone (``balance.support_work``, ``balance.numerical_dissipation``, ``evaluate.stored_energy``)
+    mean: Floats  # (3n,)           accelerations of the increment, or what moves with the supports
+    rise: Floats  # (3n,) m/s       change of velocities
+    pull: Floats  # (3n,) N         M times ``mean``, and forces beside it
+    gain: Floats  # (3n,) kg m/s    M times ``rise``
 
 
 class Record(NamedTuple):
-    """What is kept of every increment of a chunk.
+    """What is kept of each of k increments: ``balance.note_increment``, ranges: ``balance.note_ranges``."""
 
-    increments (k, ``ROW``); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
-    elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements (5: and T2)
-    touching (c, 2) place among nodes, and first of three states, of contact forces: a fifth row of kinematics, if any
-    watched (w, 3) bars and springs that have a range: 0 a bar, 1 a spring; its index; first of its entries in
-    ``Memory``. allowed (w, 2): their ranges, of Green's strain or of elongation
-    """
-
-    increments: Floats
-    nodes: Ints
-    kinematics: Floats
-    elements: Ints
-    values: Floats
-    touching: Ints
-    watched: Ints
-    allowed: Floats
+    increments: Floats  # (k, ``ROW``)        iterations, norm, energies, flags
+    nodes: Ints  # (p,)                       recorded nodes
+    kinematics: Floats  # (k, 4, p, 3)        their u, v, a, reaction; with contacts a fifth row: contact force, N
+    elements: Ints  # (q, 2)                  recorded elements: family, index
+    values: Floats  # (k, q, 4)               their E, S, N, T (5: and T2)
+    touching: Ints  # (c, 2)                  of contacts: place among ``nodes``, first of three states
+    watched: Ints  # (w, 3)                   with a range: 0 bar or 1 spring, index, first of its entries in ``Memory``
+    allowed: Floats  # (w, 2)                 their ranges, of Green's strain, or of elongation (m)
 
 
 class Passage(NamedTuple):

@@ -379,7 +379,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
             local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
             local(room.band), local(room.unknowns), local(room.blocks), local(room.krylov), local(room.kept),
             local(room.whole), local(room.pulls), local(room.lagged), local(room.state), local(room.power),
-            local(room.mass_before),
+            local(room.mass_before), local(room.mean), local(room.rise), local(room.pull), local(room.gain),
         )  # fmt: skip
         kept = Record(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b],
