@@ -281,7 +281,7 @@ class Marcher:
 
     notice   for the user, or nothing
     can_cut  an increment that failed may be tried again as a shorter one
-    is_plain its increments are those of ``newton/march.py`` alone, which tells of snaps, and may be repeated as they are
+    is_plain its increments are those of ``newton/march.py``, which tells of snaps, and may be repeated as they are
     changing names of what changes during the step
     """
 
