@@ -364,7 +364,7 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
             return 0
         code = run_command(parser("run").parse_args(["run", str(deck)]))
         if getattr(options, "motion", None) or getattr(options, "record", None):
-            from fem.runs.run_record import RESULTS
+            from fem.runs.own import RESULTS
             from fem.show.plot import plot
 
             plot(RESULTS / deck.stem, "tension", say=say)

@@ -177,7 +177,7 @@ def at(place: str) -> Callable[..., Any]:
 def late(
     place: str | Callable[..., Any], is_told: bool = False, is_whole: bool = False
 ) -> Callable[[argparse.Namespace], int]:
-    """A command: a function, or the one at a place, imported when it is carried out, which is given the options by name.
+    """A command: a function, or the one at a place, imported when it is carried out, given the options by name.
     is_told  and ``say``;  is_whole: the options as they are, instead"""
 
     def command(options: argparse.Namespace) -> int:

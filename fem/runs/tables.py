@@ -29,6 +29,7 @@ from fem.runs.schedule import NEVER, Cadence, harmonic_items, is_active, request
 HEAD = ("step", "increment", "time")
 INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
 EVENT = ("element", "event", "energy_loss")
+INSTANT = ("step", "frequency")
 FREQUENCY = ("step", "mode", "frequency", "omega", "generalized_mass")
 COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
 """Columns of whole numbers."""
@@ -148,7 +149,7 @@ class Printer:
 
 
 class TableSink(SilentSink):
-    """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
+    """Writes all tables that a model has."""
 
     def __init__(
         self,
@@ -176,6 +177,10 @@ class TableSink(SilentSink):
             heads["frequencies"] = FREQUENCY
         if model.waves:
             heads["waves"] = COMPONENTS
+        if has_responses(model):
+            heads |= {"steady": (*INSTANT, "omega", "iterations", "residual")}
+            for name, item, kind in (("steady_nodes", "node", "NODE"), ("steady_elements", "element", "EL")):
+                heads[name] = (*INSTANT, item, *columns_of(kind, asked_of(model, f"{kind} PRINT")))
         sizes = before["tables"]["sizes"] if before else {}
         self._tables = {
             name: TableFile(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
@@ -228,6 +233,13 @@ class TableSink(SilentSink):
         if "frequencies" in self._tables:
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
             self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
+
+    def response(self, response: Response) -> None:
+        response = printed_of(response, self._model)
+        for name in RESPONSES:
+            columns, table = response_columns(name, [response], self._model.mesh), self._tables[name]
+            if table.columns[3:]:  # quantities are printed
+                table.add_rows(np.column_stack([columns[each] for each in table.columns]))
 
     def sync(self) -> None:
         """Have what is written on the disk itself."""
@@ -324,39 +336,6 @@ def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:
 def has_responses(model: Model) -> bool:
     """Some step gives harmonic motions."""
     return any(step.harmonic for step in model.steps)
-
-
-class ResponseSink(SilentSink):
-    """Writes ``steady.csv``, ``steady_nodes.csv`` and ``steady_elements.csv``."""
-
-    def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on."""
-        self._model, head = model, ("step", "frequency")
-        heads: list[tuple[str, ...]] = [(*head, "omega", "iterations", "residual")]
-        for item, kind in (("node", "NODE"), ("element", "EL")):
-            heads.append((*head, item, *columns_of(kind, asked_of(model, f"{kind} PRINT"))))
-        sizes = before["responses"] if before else dict.fromkeys(RESPONSES)
-        found = zip(RESPONSES, heads, strict=True)
-        self._tables = {name: TableFile(folder / f"{name}.csv", columns, sizes[name]) for name, columns in found}
-
-    def response(self, response: Response) -> None:
-        response = printed_of(response, self._model)
-        for name, table in self._tables.items():
-            columns = response_columns(name, [response], self._model.mesh)
-            if table.columns[3:]:  # quantities are printed
-                table.add_rows(np.column_stack([columns[each] for each in table.columns]))
-
-    def sync(self) -> None:
-        """Have what is written on the disk itself."""
-        for table in self._tables.values():
-            table.sync()
-
-    def keep(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}
-
-    def close(self) -> None:
-        for table in self._tables.values():
-            table.close()
 
 
 def printed_of(response: Response, model: Model) -> Response:
