@@ -148,6 +148,20 @@ class Printer:
             self._table.add_rows(numbers.reshape(-1, kinds.shape[1]), kinds)
 
 
+RESPONSES = ("steady", "steady_nodes", "steady_elements")
+TABLES: dict[str, Callable[[Model], Any]] = dict.fromkeys(
+    ("increments", "nodes", "elements", "events"), lambda model: True
+)
+TABLES |= {"touchdown": lambda model: model.seabeds, "waves": lambda model: model.waves}
+TABLES |= {"frequencies": lambda model: any(step.modes for step in model.steps)}
+TABLES |= dict.fromkeys(RESPONSES, lambda model: any(step.harmonic for step in model.steps))
+"""Name of every table, and which models have it."""
+
+
+def tables_of(model: Model) -> list[str]:
+    return [name for name, has in TABLES.items() if has(model)]
+
+
 class TableSink(SilentSink):
     """Writes all tables that a model has."""
 
@@ -170,21 +184,15 @@ class TableSink(SilentSink):
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
         of_events = *["node"] * bool(model.planes), *["load_factor"] * bool(self._arcs)
         heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *of_events)}
+        heads |= {"touchdown": (*HEAD, *COLUMNS), "waves": COMPONENTS, "frequencies": FREQUENCY}
+        heads |= {"steady": (*INSTANT, "omega", "iterations", "residual")}
+        for name, item, kind in (("steady_nodes", "node", "NODE"), ("steady_elements", "element", "EL")):
+            heads[name] = (*INSTANT, item, *columns_of(kind, asked_of(model, f"{kind} PRINT")))
         self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
-        if model.seabeds:
-            heads["touchdown"] = (*HEAD, *COLUMNS)
-        if any(step.modes for step in model.steps):
-            heads["frequencies"] = FREQUENCY
-        if model.waves:
-            heads["waves"] = COMPONENTS
-        if has_responses(model):
-            heads |= {"steady": (*INSTANT, "omega", "iterations", "residual")}
-            for name, item, kind in (("steady_nodes", "node", "NODE"), ("steady_elements", "element", "EL")):
-                heads[name] = (*INSTANT, item, *columns_of(kind, asked_of(model, f"{kind} PRINT")))
         sizes = before["tables"]["sizes"] if before else {}
         self._tables = {
-            name: TableFile(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
-            for name, head in heads.items()
+            name: TableFile(folder / f"{name}.csv", heads[name], sizes.get(name), (kept or {}).get(name))
+            for name in tables_of(model)
         }
         if model.waves and not before:
             self._tables["waves"].add_rows(model.sea[:, : len(COMPONENTS)].copy())
@@ -333,11 +341,6 @@ def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:
     return {each.name: each.columns for each in QUANTITIES[kind.split()[0]] if each.name in wanted}
 
 
-def has_responses(model: Model) -> bool:
-    """Some step gives harmonic motions."""
-    return any(step.harmonic for step in model.steps)
-
-
 def printed_of(response: Response, model: Model) -> Response:
     """The same of the nodes and elements that the step prints."""
     nodes, elements = harmonic_items(model, response.step - 1, False)
@@ -357,7 +360,6 @@ def asked_of(model: Model, kind: str) -> tuple[str, ...]:
     return tuple(name for name in HARMONIC[family] if name in names)
 
 
-RESPONSES = ("steady", "steady_nodes", "steady_elements")
 PHASE = "_phase"
 """Behind the name of a column: its phase."""
 

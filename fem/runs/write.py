@@ -24,29 +24,14 @@ from fem.commands.signals import handled_by, stop
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
 from fem.model import Model
-from fem.runs import run_record
+from fem.runs import own, run_record
 from fem.runs.checkpoint import ANEW, BEFORE, NAME, changes, deck_of, digests_of, read_last, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
-from fem.runs.own import (
-    PICTURES,
-    PLOTTED,
-    POSTED,
-    Names,
-    claim,
-    deck_entry,
-    deck_name,
-    listed_names,
-    plain,
-    read_record,
-    seen_from,
-    stem_of,
-)
+from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, claim, deck_name, listed_names, read_record
 from fem.runs.record import Requests, SilentSink, Sink
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink
-from fem.runs.tables import RESPONSES, TableSink, has_responses
+from fem.runs.tables import TableSink, tables_of
 
-TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
-TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
 """Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
@@ -115,9 +100,7 @@ class RunFiles:
 
     def names(self) -> list[str]:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
-        steps = range(1, len(self._model.steps) + 1)
-        lists = [f"{self._name}.pvd", *(f"{self._name}_modes_step{step}.pvd" for step in steps)]
-        wanted = [*TABLES, *(lists if self._requests.fields else []), *PLOTTED, RUN_RECORD, NAME]
+        wanted = [*made_of(self._model, self._requests.fields), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
 
     @property
@@ -131,7 +114,7 @@ class RunFiles:
     def _is_complete(self) -> bool:
         """The folder holds all that this deck gives."""
         record = read_record(self.folder / RUN_RECORD) or {}
-        same = record.get("deck") == plain(deck_entry(self._model))
+        same = record.get("deck") == own.plain(own.deck_entry(self._model))
         return same and run_record.is_complete(str(record.get("verdict")))
 
     def _checkpoint(self, kinds: Mapping[str, type]) -> dict[str, Any] | None:
@@ -161,7 +144,7 @@ class RunFiles:
         solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
         if earlier:
-            record["earlier"] = {**earlier.named, "folder": seen_from(earlier.folder, self.folder)}
+            record["earlier"] = {**earlier.named, "folder": own.seen_from(earlier.folder, self.folder)}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
@@ -197,22 +180,23 @@ class CheckpointSink(SilentSink):
             self._next = time.monotonic() + SYNCED
 
 
+def made_of(model: Model, vtk: bool) -> list[str]:
+    """Names of the tables and of the lists of fields that a run may write."""
+    modes = [f"_modes_step{step}" for step, at in enumerate(model.steps, 1) if at.modes]
+    lists = [f"{deck_name(model)}{of}.pvd" for of in ("", *modes)]
+    return [*(f"{name}.csv" for name in tables_of(model)), *(lists if vtk else [])]
+
+
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     """Names of all files that a run may write."""
-    name = deck_name(model)
-    modes = [step for step, at in enumerate(model.steps, 1) if at.modes]
-    kept = {"touchdown.csv": bool(model.seabeds), "waves.csv": bool(model.waves), "frequencies.csv": bool(modes)}
-    kept |= {f"{name}.csv": has_responses(model) for name in RESPONSES}
-    tables = [table for table in TABLES if kept.get(table, True)]
-    lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
-    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME, BEFORE))
-    return Names(listed, field_patterns(name) if vtk else ())
+    listed = (*made_of(model, vtk), *(PLOTTED if plot else ()), RUN_RECORD, NAME, BEFORE)
+    return Names(frozenset(listed), field_patterns(deck_name(model)) if vtk else ())
 
 
 def owned_names(record: Mapping[str, Any]) -> Names:
     """What a run wrote by its record, and what was made of it; how many fields is known when it has ended only."""
     deck, fields = record.get("deck"), record.get("fields", 0)
-    name = stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
+    name = own.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
     if fields is None:
         return Names(listed_names(record), (*field_patterns(name), POSTED), PICTURES)
     numbered = {field_name(name, number) for number in range(fields)} if isinstance(fields, int) else set()

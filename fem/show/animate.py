@@ -234,11 +234,8 @@ class Scene:
             raise CommandError(f"there is no node {', '.join(map(str, lost))}")
         if labels:
             return [known[label] for label in labels]
-        count = np.bincount(self._bars.ravel(), minlength=len(known))
-        still = reading.overview(self._results).at_rest
-        free = np.flatnonzero((count == 1) & ~still & ~reading.overview(self._results).reaction.any(axis=1))
-        if len(free):
-            return [int(node) for node in free]
+        if free := reading.free_ends(self._results):
+            return free
         farthest = np.abs(self._x - self._x[0]).max(axis=(0, 2))
         return [int(np.argmax(farthest))] if farthest.any() else []
 
