@@ -226,7 +226,7 @@ class VtkSink(SilentSink):
         return len(self._entries)
 
     def sync(self) -> None:
-        """Have the fields on the disk itself."""
+        """Write the fields through to the disk."""
         for path in [*self._unsynced, self._folder / FOLDER, self._folder] if self._unsynced else ():
             with contextlib.suppress(FileNotFoundError):  # somebody has removed it
                 sync(path)

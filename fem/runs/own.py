@@ -158,14 +158,19 @@ def number_in(value: Any) -> float:
         return math.nan
 
 
+def listed_there(record: Mapping[str, Any]) -> Names:
+    """What a record lists is ours, and a report."""
+    return Names(listed_names(record), pictures=(REPORT,))
+
+
 def claim(
     model: Model, output: str | Path | None, record: str, names: Names, kind: str = "", force: bool = False,
-    owned: Callable[[Mapping[str, Any]], Names] | None = None,
+    owned: Callable[[Mapping[str, Any]], Names] = listed_there,
 ) -> OwnFolder:  # fmt: skip
     """The folder that a command writes into: ``output``, else ``results/<deck>_<kind>``; not opened yet.
     CommandError: it holds what is not ours."""
     folder = RESULTS / "_".join(filter(None, (deck_name(model), kind))) if output is None else Path(output)
-    own = OwnFolder(folder, record, origin_of(model), names, *([owned] if owned else []), force=force)
+    own = OwnFolder(folder, record, origin_of(model), names, owned, force)
     own.check()
     return own
 
@@ -196,7 +201,7 @@ class OwnFolder:
     record: str
     origin: Origin
     names: Names
-    owned: Callable[[Mapping[str, Any]], Names] = lambda record: Names(listed_names(record), pictures=(REPORT,))
+    owned: Callable[[Mapping[str, Any]], Names] = listed_there
     force: bool = False
     _lock: FolderLock = field(init=False)
     _is_new: bool = field(default=False, init=False)
@@ -287,7 +292,7 @@ class OwnFolder:
         return self._lock.room
 
     def close(self) -> None:
-        """Let others in. A folder that was made for nothing goes."""
+        """Release the lock; remove the folder if it is new and empty."""
         self._lock.release()
         if self._is_new:
             with contextlib.suppress(OSError):

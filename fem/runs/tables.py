@@ -250,7 +250,7 @@ class TableSink(SilentSink):
                 table.add_rows(np.column_stack([columns[each] for each in table.columns]))
 
     def sync(self) -> None:
-        """Have what is written on the disk itself."""
+        """Write all tables through to the disk."""
         for table in self._tables.values():
             table.sync()
 

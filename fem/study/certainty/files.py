@@ -59,12 +59,13 @@ def run_with_bars(
         run, instants = track_of(tables, names, model, results)
         bars = completed(run, companions, answers(run), printed=printed_names(model))
     with FolderLock(folder):
+        record = from_json((folder / RUN_RECORD).read_bytes())
+        if record != results.record:
+            raise CommandError(f"{folder} was written by another run meanwhile: no error bars are added to its tables")
         for table in (each for each in tables if each.places):
             replace_file(table.path, table.with_errors(instants, bars.all_bars, bars.place_bars))
-        path = folder / RUN_RECORD
         limits = bars.limits()
-        record = from_json(path.read_bytes()) | {"error_bars": record_of(bars, limits)}
-        replace_file(path, as_json(record))
+        replace_file(folder / RUN_RECORD, as_json(record | {"error_bars": record_of(bars, limits)}))
     if plot:
         from fem.show.plot import write_plots
 
