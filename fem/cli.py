@@ -65,7 +65,8 @@ def answer(options: argparse.Namespace) -> int:
         return code
     except DeckError as error:
         count = len(error.problems)
-        complain(f"{error}\n{count} error{'s' if count != 1 else ''} in the deck; nothing was solved or written")
+        said = f"{count} error{'s' if count != 1 else ''} in the deck; nothing was solved or written"
+        complain("\n".join([str(error), said, *notes_of(error)]))
         return error.exit_code
     except FemError as error:
         complain("; ".join([f"fem: error: {error}", *notes_of(error)]))
@@ -145,23 +146,18 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"fem {fem.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    if asked and asked[0] != "-" and not any(asked in names for names in COMMANDS.values()):
+    known = {name: add for add, names in COMMANDS.items() for name in names}
+    if asked and asked[0] != "-" and asked not in known:
         load_installed()
     for name, extra in EXTRA.items():
-        if any(name in names for names in COMMANDS.values()):
+        if name in known:
             raise CommandError(f"fem {name} is a command of the program: fem.register it by another name")
         added = commands.add_parser(name, help=extra.text)
         option.add_deck(added)
-        added.set_defaults(command=lambda options, run=extra.function: carried_out(run, options))
-    for add in [add for add, names in COMMANDS.items() if asked in names] or COMMANDS:
+        added.set_defaults(command=late(extra.function, is_told=True))
+    for add in [known[asked]] if asked in known else COMMANDS:
         add(commands)
     return top
-
-
-def carried_out(run: Callable[..., Any], options: argparse.Namespace) -> int:
-    """A command of others."""
-    found = run(**values_of(options), say=at("fem.runs.console:say"))
-    return found if isinstance(found, int) else 0
 
 
 def add_solver(commands: Any) -> None:
@@ -368,7 +364,7 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
             return 0
         code = run_command(parser("run").parse_args(["run", str(deck)]))
         if getattr(options, "motion", None) or getattr(options, "record", None):
-            from fem.runs.run_record import RESULTS
+            from fem.runs.own import RESULTS
             from fem.show.plot import plot
 
             plot(RESULTS / deck.stem, "tension", say=say)

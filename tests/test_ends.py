@@ -271,10 +271,10 @@ def test_a_sweep_without_room_to_sort_its_table_says_so(here: Path, monkeypatch:
     """Its rows stay as they came, and are taken up by the next start."""
     replace_it, count = SweepTable._replace, itertools.count()
 
-    def full(table: SweepTable) -> None:
+    def full(table: SweepTable, folder: Path) -> None:
         if next(count):
             raise OSError(errno.ENOSPC, "No space left on device", "out/sweep.csv")
-        replace_it(table)
+        replace_it(table, folder)
 
     command = ["sweep", "swing.inp", "--vary", "g=1,2", "--output", "out", "--quiet"]
     with monkeypatch.context() as patched:

@@ -187,6 +187,18 @@ def test_an_installed_package_that_cannot_be_loaded_is_named(tmp_path, ground):
         assert "Traceback" not in told.stderr
 
 
+def test_the_mistakes_of_a_deck_come_before_an_addition_that_cannot_be_loaded(tmp_path):
+    """Whether it is the addition that knows the card, or the card is misspelt, the deck says where it stands."""
+    installed(tmp_path, "import nothing_of_this_name\n")
+    deck = (ROOT / "inputs" / "sdnl100.inp").read_text().replace("*DENSITY", "*DENSTY")
+    (tmp_path / "deck.inp").write_text(deck)
+    told = fem_there(tmp_path, "run", "deck.inp")
+    assert told.returncode == 2
+    first, *_, last = told.stderr.splitlines()
+    assert "error: unknown keyword *DENSTY; did you mean *DENSITY?" in first and "1 error in the deck" in told.stderr
+    assert last.startswith("note: the installed addition ground (soft_ground) cannot be loaded: No module named")
+
+
 def test_a_command_of_the_program_is_not_replaced(tmp_path):
     installed(tmp_path, "import fem\nfem.register('run', command=print)\n")
     told = fem_there(tmp_path, "count", "deck.inp")

@@ -20,6 +20,7 @@ from starlette.responses import Response
 from fem.app.scene import DISTANCE, GROUPS, FolderContent, Group, Panel, is_small
 from fem.app.solver import ShownProgress, Solver, Workplace, progress_of, verdict_of
 from fem.deck.parameters import ArithmeticMistake, evaluate
+from fem.runs.tables import TABLES
 
 Check = Callable[[float], str]
 """What is wrong with a number; empty: nothing."""
@@ -379,7 +380,6 @@ def _state_of(
     return told, tuple(stamp), is_small(folders[0])
 
 
-TABLES = ("nodes.csv", "elements.csv", "increments.csv", "events.csv", "touchdown.csv", "waves.csv", "frequencies.csv")
 FILMS = {"GIF": ".gif", "MP4": ".mp4", "HTML page": ".html"}
 
 
@@ -392,7 +392,7 @@ class Downloads:
             self._button = ui.button("Deck", on_click=lambda: self._deck and self._send(self._deck))
             self._button.props("flat dense no-caps icon=download")
             with ui.dropdown_button("Tables (CSV)", auto_close=True).props("flat dense no-caps"):
-                for name in TABLES:
+                for name in (f"{table}.csv" for table in TABLES):
                     ui.item(name, on_click=lambda name=name: self._send(self._folder / name))
             with ui.dropdown_button("Film", auto_close=True).props("flat dense no-caps"):
                 for name, ending in FILMS.items():

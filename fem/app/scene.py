@@ -128,13 +128,12 @@ def scene_of(results: Results) -> bytes:
     bars, labels = reading.bars_of(mesh)
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
     others = lines & ~mesh.is_bar
-    held = (motion.values["U"] == motion.values["U"][0]).all(axis=(0, 2))
-    held &= ~held.all()  # nothing is held where nothing has moved yet
+    held = reading.overview(results).at_rest
+    held = held & ~held.all()  # nothing is held where nothing has moved yet
     up, masses = upright(results), np.zeros(len(mesh.element_labels))
     with contextlib.suppress(Missing):  # the record of the run may have none
         masses = next(iter(results.acting.values())).mass
-    free = (np.bincount(bars.ravel(), minlength=len(held)) == 1) & ~held
-    traced: list[int] = np.flatnonzero(free)[-MOST_TRAILS:].tolist()
+    traced = reading.free_ends(results)[-MOST_TRAILS:]
     names = [name for name in VALUES if name in results.elements.columns]
     found = {} if motion.keys is None else reading.extremes_of(results.elements, names, labels)
     ends = {name: (found[name, "least"][0], found[name, "greatest"][0]) for name in names if (name, "least") in found}

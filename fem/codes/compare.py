@@ -27,13 +27,12 @@ from matplotlib.patches import Patch
 from fem.arrays import Floats, Say
 from fem.codes.export import CODES, files_for, module_of
 from fem.codes.twin import printed
-from fem.commands.files import lines_of, replace_file
+from fem.commands.files import write_table
 from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError, lacks, proposal
 from fem.model import Model, Step
 from fem.model.named import names_of
-from fem.runs.own import Names, OwnFolder
-from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.runs.own import Names, claim, deck_entry, deck_name
 from fem.show.style import OKABE_ITO, curve, legend_below, panels, save_png, tidy
 from fem.study.certainty.companions import RUN as OURS
 from fem.study.certainty.companions import Companions
@@ -300,15 +299,14 @@ def compare_as_asked(
     """``fem compare``: table, series and figure in a folder; the table on the console."""
     model = read_model(deck, dict(parameters))
     names = Names(frozenset((RECORD, TABLE, SERIES, FIGURE)))
-    folder = output or RESULTS / f"{deck_name(model)}_compare"
-    with OwnFolder(folder, RECORD, origin_of(model), names, force=force) as own:
+    with claim(model, output, RECORD, names, "compare", force) as own:
+        folder = own.path
         chosen = [each.strip() for each in codes.split(",") if each.strip()]
         found = compare(model, chosen, python=python, time_limit=time_limit, error_bars=not plain)
-        about = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
-        replace_file(folder / RECORD, as_json({"deck": about, "codes": chosen, **own.about()}))
-        own.clear(own.stale())
-        replace_file(folder / TABLE, lines_of([COLUMNS, *(list(map(shown, row)) for row in found.rows())]))
-        replace_file(folder / SERIES, lines_of(series_rows(found)))
+        own.begin({"deck": deck_entry(model), "codes": chosen})
+        write_table(folder / TABLE, COLUMNS, (list(map(shown, row)) for row in found.rows()))
+        heads, *rows = series_rows(found)
+        write_table(folder / SERIES, heads, rows)
         done = [CODES[each.code] for each in found.answers if each.status == "done"]
         title = f"{deck_name(model)} in fem{''.join(f', {name}' for name in done)}"
         save_png(drawn(found, title, [CODES[each.code] for each in found.answers]), folder / FIGURE)

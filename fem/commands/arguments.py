@@ -174,13 +174,16 @@ def at(place: str) -> Callable[..., Any]:
     return found
 
 
-def late(place: str, is_told: bool = False, is_whole: bool = False) -> Callable[[argparse.Namespace], int]:
-    """A command: the function at a place, imported when it is carried out, which is given the options by name.
+def late(
+    place: str | Callable[..., Any], is_told: bool = False, is_whole: bool = False
+) -> Callable[[argparse.Namespace], int]:
+    """A command: a function, or the one at a place, imported when it is carried out, given the options by name.
     is_told  and ``say``;  is_whole: the options as they are, instead"""
 
     def command(options: argparse.Namespace) -> int:
         given = values_of(options) | ({"say": at("fem.runs.console:say")} if is_told else {})
-        found = at(place)(options) if is_whole else at(place)(**given)
+        run = at(place) if isinstance(place, str) else place
+        found = run(options) if is_whole else run(**given)
         return found if isinstance(found, int) else 0
 
     return command

@@ -16,12 +16,11 @@ import json
 import os
 import platform
 import stat
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,37 +30,37 @@ PART = ".fem-part"
 """Ending of a file that is being written beside its final name."""
 
 
-def replace_file(
-    path: Path, content: bytes | Iterable[bytes | memoryview], attempts: int = 20, is_synced: bool = False,
-    before: Path | None = None,
-) -> None:  # fmt: skip
-    """Write a file, or its pieces, beside its final name, then rename: whole or not at all, and never through a link.
-    Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
-    OSError names the file.
+ATTEMPTS = 20
+
+
+@contextmanager
+def beside(path: Path, is_synced: bool = False, before: Path | None = None) -> Iterator[Path]:
+    """A file beside another one, to be written; then it takes the place of that: whole or not at all, and never through
+    a link. Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try
+    again. OSError names the file.
 
     is_synced  it outlives a power cut that follows
     before     the file that was there is kept under this name
     """
-    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    part = path.with_name(f"{path.name}.{threading.get_native_id()}.{os.getpid()}{PART}")
     try:
         part.unlink(missing_ok=True)
-        with part.open("xb") as file:
-            file.writelines([content] if isinstance(content, bytes) else content)
-            if is_synced:
-                file.flush()
-                os.fsync(file.fileno())
+        yield part
+        if is_synced:
+            sync(part)
         if before is not None and path.exists():
             path.replace(before)
-        for attempt in range(attempts):
+        for attempt in range(ATTEMPTS):
             try:
                 part.replace(path)
-                if is_synced:
-                    sync_folder(path.parent)
-                return
+                break
             except PermissionError:
-                if os.name != "nt" or attempt == attempts - 1:
+                if os.name != "nt" or attempt == ATTEMPTS - 1:
                     raise
                 time.sleep(0.05)
+        if is_synced:
+            with contextlib.suppress(OSError):
+                sync(path.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -70,14 +69,27 @@ def replace_file(
         raise
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk itself, where the system can."""
-    with contextlib.suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+def replace_file(
+    path: Path, content: bytes | Iterable[bytes | memoryview], is_synced: bool = False, before: Path | None = None,
+    mode: int = 0o666,
+) -> None:  # fmt: skip
+    """Write a file, or its pieces, as ``beside`` has it; ``mode``: who may do what with it."""
+    with beside(path, is_synced, before) as part, open(part, "xb", opener=partial(os.open, mode=mode)) as file:
+        file.writelines([content] if isinstance(content, bytes) else content)
+
+
+def write_table(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A whole table as CSV, numbers with all digits."""
+    replace_file(path, lines_of([heads, *rows]))
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk itself."""
+    number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def clear_parts(folder: Path) -> None:
@@ -321,7 +333,7 @@ class FolderLock:
 
     def release(self) -> None:
         """Release the lock. Its file is deleted while still locked, so that no other process loses its own."""
-        file, self._file = self._file, None
+        file, self._file, self.room = self._file, None, Room()
         if file is None:
             return
         if os.name != "nt":
@@ -330,6 +342,13 @@ class FolderLock:
         if os.name == "nt":  # there an open file stays, also one that another process has opened since
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
+
+    def __enter__(self) -> FolderLock:
+        self.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def _is_mine(self, file: int) -> bool:
         """Lock the open file; False where it is not the one in the folder any more."""
@@ -368,10 +387,8 @@ class FolderLock:
 def free(folder: Path) -> None:
     """Remove a lock whose process was killed after its last file; that of a living one stays."""
     if (folder / LOCK).exists():
-        with contextlib.suppress(CommandError, OSError):
-            lock = FolderLock(folder)
-            lock.acquire()
-            lock.release()
+        with contextlib.suppress(CommandError, OSError), FolderLock(folder):
+            pass
 
 
 def start_of(file: int) -> bytes:
@@ -450,16 +467,9 @@ def read_file(path: Path) -> bytes:
 def write_file(path: Path, content: bytes) -> None:
     """A whole file or none; it takes the place of whatever stood there, except a folder with something in it.
     Raises OSError, and leaves nothing behind then."""
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        with contextlib.suppress(OSError):
-            path.rmdir()
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with contextlib.suppress(OSError):
+        path.rmdir()
+    replace_file(path, content, mode=0o600)
 
 
 TURNS = "lock"

@@ -5,15 +5,15 @@ They are imported only where something is not known without them, so that a star
 
 from __future__ import annotations
 
-from fem.errors import CommandError
+from fem.errors import CommandError, DeckError
 
 GROUP = "fem"
 _loaded: list[bool] = []
 
 
-def load_installed() -> bool:
+def load_installed(mistakes: DeckError | None = None) -> bool:
     """Import them, the first time that it is asked for; whether that was now, and there are any.
-    CommandError: one of them cannot be imported."""
+    CommandError: one of them cannot be imported; where a deck has ``mistakes``, these, with a note of that."""
     if _loaded:
         return False
     from importlib.metadata import entry_points
@@ -24,7 +24,9 @@ def load_installed() -> bool:
         try:
             each.load()
         except Exception as error:
-            raise CommandError(
-                f"the installed addition {each.name} ({each.value}) cannot be loaded: {error}"
-            ) from error
+            reason = f"the installed addition {each.name} ({each.value}) cannot be loaded: {error}"
+            if mistakes is None:
+                raise CommandError(reason) from error
+            mistakes.add_note(f"note: {reason}")
+            raise mistakes from error
     return _loaded[0]

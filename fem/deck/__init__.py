@@ -124,8 +124,8 @@ def answered(read: Callable[[], Model]) -> Model:
     """What is read; once more, with what installed packages add, where something in it is not known otherwise."""
     try:
         return read()
-    except DeckError:
-        if not load_installed():
+    except DeckError as mistakes:
+        if not load_installed(mistakes):
             raise
     return read()
 

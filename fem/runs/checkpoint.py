@@ -23,7 +23,7 @@ from fem.commands.files import replace_file
 from fem.errors import CommandError, tell_once
 from fem.model import PARTS, Model
 
-FORMAT = 8
+FORMAT = 9
 """Of the file; raised when what is in it changes its meaning."""
 NAME, BEFORE = "checkpoint.npz", "checkpoint_before.npz"
 """The last one, and the last one before it that is on the disk itself."""

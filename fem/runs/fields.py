@@ -10,6 +10,7 @@ Format: VTK XML, raw appended binary, https://docs.vtk.org (VTKFileFormats).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import time
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.commands.files import Room, on_disk, replace_file
+from fem.commands.files import Room, on_disk, replace_file, sync
 from fem.errors import CommandError
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, outputs_in_force
 from fem.model.facts import given_lengths
@@ -183,6 +184,7 @@ class VtkSink(SilentSink):
         self._entries: list[str] = []
         self._variables = field_variables(model)
         self._time, self._at = float("nan"), (0, -1)
+        self._unsynced: list[Path] = []
         self._displacement: Floats = np.zeros_like(model.mesh.coordinates)
         self._written = time.monotonic()
         if before:
@@ -201,7 +203,7 @@ class VtkSink(SilentSink):
         points = {quantity.field: nodes[quantity.name] for quantity in nodal}
         cells = {quantity.field: elements[quantity.name] for quantity in cellwise}
         file = field_name(self._name, len(self._entries))
-        replace_file(self._folder / file, self._skeleton.field(float(frame.time), points, cells))
+        self._write(file, self._skeleton.field(float(frame.time), points, cells))
         self._entries.append(pvd_entry(float(frame.time), file))
         self._time, self._at = frame.time, at
         if len(self._entries) == 1 or time.monotonic() - self._written > PVD_EVERY:
@@ -215,13 +217,24 @@ class VtkSink(SilentSink):
             before = time_value = max(float(frequency), before + apart)
             file = f"{FOLDER}/{name}_{number:03d}.vtu"
             arrays = {"mode": shape, "displacement": self._displacement}
-            replace_file(self._folder / file, self._skeleton.field(time_value, arrays, {}))
+            self._write(file, self._skeleton.field(time_value, arrays, {}))
             entries.append(pvd_entry(time_value, file))
-        replace_file(self._folder / f"{name}.pvd", as_pvd(entries))
+        self._write(f"{name}.pvd", as_pvd(entries))
 
     def __len__(self) -> int:
         """Number of fields written."""
         return len(self._entries)
+
+    def sync(self) -> None:
+        """Write the fields through to the disk."""
+        for path in [*self._unsynced, self._folder / FOLDER, self._folder] if self._unsynced else ():
+            with contextlib.suppress(FileNotFoundError):  # somebody has removed it
+                sync(path)
+        self._unsynced.clear()
+
+    def _write(self, file: str, content: bytes) -> None:
+        replace_file(self._folder / file, content)
+        self._unsynced.append(self._folder / file)
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         state = {"displacement": self._displacement, "time": self._time, "at": self._at}

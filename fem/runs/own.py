@@ -16,12 +16,27 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from fem.commands.files import LOCK, PART, REPORT, FolderLock, Room, clear_parts, is_marked, on_disk, open_regular
+import numpy as np
+
+from fem.commands.files import (
+    LOCK,
+    PART,
+    REPORT,
+    FolderLock,
+    Room,
+    as_bytes,
+    clear_parts,
+    is_marked,
+    on_disk,
+    open_regular,
+)
 from fem.errors import CommandError, listed
+from fem.model import Model
 from fem.model.quantities import NODAL
 
 FEW = 3
 """So many files are named in a message."""
+RESULTS = Path("results")
 FORCE = "--force (force=True)"
 FIGURES = (
     *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
@@ -143,6 +158,23 @@ def number_in(value: Any) -> float:
         return math.nan
 
 
+def listed_there(record: Mapping[str, Any]) -> Names:
+    """What a record lists is ours, and a report."""
+    return Names(listed_names(record), pictures=(REPORT,))
+
+
+def claim(
+    model: Model, output: str | Path | None, record: str, names: Names, kind: str = "", force: bool = False,
+    owned: Callable[[Mapping[str, Any]], Names] = listed_there,
+) -> OwnFolder:  # fmt: skip
+    """The folder that a command writes into: ``output``, else ``results/<deck>_<kind>``; not opened yet.
+    CommandError: it holds what is not ours."""
+    folder = RESULTS / "_".join(filter(None, (deck_name(model), kind))) if output is None else Path(output)
+    own = OwnFolder(folder, record, origin_of(model), names, owned, force)
+    own.check()
+    return own
+
+
 def read_record(path: Path) -> dict[str, Any] | None:
     """The record in a folder; None where there is none, empty where it cannot be read."""
     try:
@@ -169,10 +201,13 @@ class OwnFolder:
     record: str
     origin: Origin
     names: Names
-    owned: Callable[[Mapping[str, Any]], Names] = lambda record: Names(listed_names(record), pictures=(REPORT,))
+    owned: Callable[[Mapping[str, Any]], Names] = listed_there
     force: bool = False
-    _lock: FolderLock | None = field(default=None, init=False)
+    _lock: FolderLock = field(init=False)
     _is_new: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._lock = FolderLock(self.path)
 
     def check(self) -> None:
         """Touches nothing. CommandError: the folder cannot be used, and why."""
@@ -208,7 +243,6 @@ class OwnFolder:
         """Make the folder if need be, lock it, and look once more. CommandError: another run has it."""
         self._is_new = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        self._lock = FolderLock(self.path)
         try:
             self._lock.acquire()
             self.check()
@@ -234,6 +268,16 @@ class OwnFolder:
                 with contextlib.suppress(OSError):
                     (self.path / below).rmdir()
 
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Say whose the folder is, with what ``about`` says, then remove what an earlier start left in it."""
+        stale = self.stale()
+        self.note({**about, **self.about()})
+        self.clear(stale)
+
+    def note(self, record: Mapping[str, Any]) -> None:
+        """Write the record, for which there is room on the disk while the folder is open."""
+        self._lock.room.replace(self.path / self.record, as_json(record))
+
     def about(self) -> dict[str, Any]:
         """What a record says of the folder besides the deck, where all names are written together."""
         return {"deck_folder": self.origin.seen_from(self.path), "files": sorted(self.names.listed)}
@@ -244,15 +288,12 @@ class OwnFolder:
 
     @property
     def room(self) -> Room:
-        """Kept on the disk for what is written last."""
-        assert self._lock is not None, "the folder is not open"
+        """Kept on the disk for what is written last, while the folder is open."""
         return self._lock.room
 
     def close(self) -> None:
-        """Let others in. A folder that was made for nothing goes."""
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        """Release the lock; remove the folder if it is new and empty."""
+        self._lock.release()
         if self._is_new:
             with contextlib.suppress(OSError):
                 self.path.rmdir()
@@ -267,6 +308,51 @@ class OwnFolder:
     def _ours(self) -> set[str]:
         """What is there and ours by the record."""
         return self.owned(read_record(self.path / self.record) or {}).among(self.path)
+
+
+def as_json(record: Mapping[str, Any]) -> bytes:
+    """A record as the bytes of its file."""
+    text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode(errors="backslashreplace")
+
+
+def deck_entry(model: Model) -> dict[str, Any]:
+    """The deck of a model, as every record names it."""
+    return {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
+
+
+def deck_name(model: Model) -> str:
+    return stem_of(model.source)
+
+
+def stem_of(file: str) -> str:
+    """Name of a deck in files of results, without folder and ending; bytes that are not UTF-8 count as Latin-1."""
+    stem = Path(file).stem or "model"
+    if stem.isascii():
+        return stem
+    name = as_bytes(stem)
+    try:
+        return on_disk(name.decode())
+    except UnicodeDecodeError:
+        return on_disk(name.decode("latin-1"))
+
+
+def origin_of(model: Model) -> Origin:
+    """The deck of a model, and all files it was read from."""
+    return Origin(Path(model.source or "model"), model.digest, tuple(map(Path, model.files)))
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: sets sorted, arrays as lists, numbers that are none as their name."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 ELSEWHERE = "nothing was changed; choose a folder with --output DIR"

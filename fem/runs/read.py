@@ -30,10 +30,10 @@ from fem.model.quantities import ELEMENTAL, ENERGIES, HARMONIC, NODAL, RECORDED,
 from fem.runs.fields import FieldMesh, read_field, read_list, read_mesh
 from fem.runs.frames import energy_error_text, exchanged, unit_of
 from fem.runs.history import BALANCED, COUNTS, LEDGER, History
-from fem.runs.own import from_json, number_in
+from fem.runs.own import from_json, number_in, stem_of
 from fem.runs.record import Acting, Event, Modes, Response, from_record
-from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete, stem_of
-from fem.runs.tables import PHASE
+from fem.runs.run_record import RUN_RECORD, RUNNING, earlier_decks, is_complete
+from fem.runs.tables import INSTANT, PHASE
 
 LEAST_INSTANTS = 3
 """A curve needs at least so many points."""
@@ -498,7 +498,6 @@ def modes_of(results: Results, nodes: int) -> Iterable[Modes]:
         yield Modes(step, float(before.max(initial=0.0)), mode.astype(np.int64), frequency, omega, mass, shapes)
 
 
-INSTANT = ("step", "frequency")
 MOST_LOADED = 400_000_000
 """Three gigabytes."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import time
@@ -15,17 +14,15 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
-from fem.commands.files import as_bytes, on_disk
 from fem.compiled.choice import installed
 from fem.compiled.interpreted import work
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import Exchange, energies_of
-from fem.runs.own import Origin, read_record
+from fem.runs.own import deck_entry, origin_of, read_record
 from fem.runs.record import Event, Rows, SilentSink, StepStart, as_record
 from fem.runs.schedule import target_indices, union
 
-RESULTS = Path("results")
 RUN_RECORD = "run.json"
 PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
@@ -176,7 +173,7 @@ def record_of(
     """What ``run.json`` holds, the list of files apart."""
     return {
         "acting": progress.acting,
-        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters},
+        "deck": deck_entry(model),
         "deck_folder": origin_of(model).seen_from(folder),
         "extensions": list(model.extensions),
         "linear_solvers": progress.linear_solvers,
@@ -188,33 +185,6 @@ def record_of(
         "verdict": verdict,
         "versions": versions(),
     }
-
-
-def as_json(record: Mapping[str, Any]) -> bytes:
-    """A record as the bytes of its file."""
-    text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-    return text.encode(errors="backslashreplace")
-
-
-def deck_name(model: Model) -> str:
-    return stem_of(model.source)
-
-
-def stem_of(file: str) -> str:
-    """Name of a deck in files of results, without folder and ending; bytes that are not UTF-8 count as Latin-1."""
-    stem = Path(file).stem or "model"
-    if stem.isascii():
-        return stem
-    name = as_bytes(stem)
-    try:
-        return on_disk(name.decode())
-    except UnicodeDecodeError:
-        return on_disk(name.decode("latin-1"))
-
-
-def origin_of(model: Model) -> Origin:
-    """The deck of a model, and all files it was read from."""
-    return Origin(Path(model.source or "model"), model.digest, tuple(map(Path, model.files)))
 
 
 def settings(model: Model, solver: str) -> dict[str, Any]:
@@ -264,19 +234,6 @@ def versions() -> dict[str, str | None]:
     """Versions of what can change a digit."""
     others = {package: installed(package) or None for package in ("numpy", "scipy", "numba")}
     return {"fem": fem.__version__, "python": platform.python_version(), **others}
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: sets sorted, arrays as lists, numbers that are none as their name."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(str, value))
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 MOST_EARLIER = 1000

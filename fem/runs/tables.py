@@ -29,6 +29,7 @@ from fem.runs.schedule import NEVER, Cadence, harmonic_items, is_active, request
 HEAD = ("step", "increment", "time")
 INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
 EVENT = ("element", "event", "energy_loss")
+INSTANT = ("step", "frequency")
 FREQUENCY = ("step", "mode", "frequency", "omega", "generalized_mass")
 COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
 """Columns of whole numbers."""
@@ -147,8 +148,22 @@ class Printer:
             self._table.add_rows(numbers.reshape(-1, kinds.shape[1]), kinds)
 
 
+RESPONSES = ("steady", "steady_nodes", "steady_elements")
+TABLES: dict[str, Callable[[Model], Any]] = dict.fromkeys(
+    ("increments", "nodes", "elements", "events"), lambda model: True
+)
+TABLES |= {"touchdown": lambda model: model.seabeds, "waves": lambda model: model.waves}
+TABLES |= {"frequencies": lambda model: any(step.modes for step in model.steps)}
+TABLES |= dict.fromkeys(RESPONSES, lambda model: any(step.harmonic for step in model.steps))
+"""Name of every table, and which models have it."""
+
+
+def tables_of(model: Model) -> list[str]:
+    return [name for name, has in TABLES.items() if has(model)]
+
+
 class TableSink(SilentSink):
-    """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
+    """Writes all tables that a model has."""
 
     def __init__(
         self,
@@ -169,17 +184,15 @@ class TableSink(SilentSink):
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
         of_events = *["node"] * bool(model.planes), *["load_factor"] * bool(self._arcs)
         heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *of_events)}
+        heads |= {"touchdown": (*HEAD, *COLUMNS), "waves": COMPONENTS, "frequencies": FREQUENCY}
+        heads |= {"steady": (*INSTANT, "omega", "iterations", "residual")}
+        for name, item, kind in (("steady_nodes", "node", "NODE"), ("steady_elements", "element", "EL")):
+            heads[name] = (*INSTANT, item, *columns_of(kind, asked_of(model, f"{kind} PRINT")))
         self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
-        if model.seabeds:
-            heads["touchdown"] = (*HEAD, *COLUMNS)
-        if any(step.modes for step in model.steps):
-            heads["frequencies"] = FREQUENCY
-        if model.waves:
-            heads["waves"] = COMPONENTS
         sizes = before["tables"]["sizes"] if before else {}
         self._tables = {
-            name: TableFile(folder / f"{name}.csv", head, sizes.get(name), (kept or {}).get(name))
-            for name, head in heads.items()
+            name: TableFile(folder / f"{name}.csv", heads[name], sizes.get(name), (kept or {}).get(name))
+            for name in tables_of(model)
         }
         if model.waves and not before:
             self._tables["waves"].add_rows(model.sea[:, : len(COMPONENTS)].copy())
@@ -229,8 +242,15 @@ class TableSink(SilentSink):
             columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
             self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
 
+    def response(self, response: Response) -> None:
+        response = printed_of(response, self._model)
+        for name in RESPONSES:
+            columns, table = response_columns(name, [response], self._model.mesh), self._tables[name]
+            if table.columns[3:]:  # quantities are printed
+                table.add_rows(np.column_stack([columns[each] for each in table.columns]))
+
     def sync(self) -> None:
-        """Have what is written on the disk itself."""
+        """Write all tables through to the disk."""
         for table in self._tables.values():
             table.sync()
 
@@ -321,44 +341,6 @@ def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:
     return {each.name: each.columns for each in QUANTITIES[kind.split()[0]] if each.name in wanted}
 
 
-def has_responses(model: Model) -> bool:
-    """Some step gives harmonic motions."""
-    return any(step.harmonic for step in model.steps)
-
-
-class ResponseSink(SilentSink):
-    """Writes ``steady.csv``, ``steady_nodes.csv`` and ``steady_elements.csv``."""
-
-    def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
-        """``before``: the checkpoint of tables that are cut back and go on."""
-        self._model, head = model, ("step", "frequency")
-        heads: list[tuple[str, ...]] = [(*head, "omega", "iterations", "residual")]
-        for item, kind in (("node", "NODE"), ("element", "EL")):
-            heads.append((*head, item, *columns_of(kind, asked_of(model, f"{kind} PRINT"))))
-        sizes = before["responses"] if before else dict.fromkeys(RESPONSES)
-        found = zip(RESPONSES, heads, strict=True)
-        self._tables = {name: TableFile(folder / f"{name}.csv", columns, sizes[name]) for name, columns in found}
-
-    def response(self, response: Response) -> None:
-        response = printed_of(response, self._model)
-        for name, table in self._tables.items():
-            columns = response_columns(name, [response], self._model.mesh)
-            if table.columns[3:]:  # quantities are printed
-                table.add_rows(np.column_stack([columns[each] for each in table.columns]))
-
-    def sync(self) -> None:
-        """Have what is written on the disk itself."""
-        for table in self._tables.values():
-            table.sync()
-
-    def keep(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["responses"] = {name: table.size for name, table in self._tables.items()}
-
-    def close(self) -> None:
-        for table in self._tables.values():
-            table.close()
-
-
 def printed_of(response: Response, model: Model) -> Response:
     """The same of the nodes and elements that the step prints."""
     nodes, elements = harmonic_items(model, response.step - 1, False)
@@ -378,7 +360,6 @@ def asked_of(model: Model, kind: str) -> tuple[str, ...]:
     return tuple(name for name in HARMONIC[family] if name in names)
 
 
-RESPONSES = ("steady", "steady_nodes", "steady_elements")
 PHASE = "_phase"
 """Behind the name of a column: its phase."""
 

@@ -24,16 +24,14 @@ from fem.commands.signals import handled_by, stop
 from fem.compiled.interpreted import work
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
 from fem.model import Model
-from fem.runs import run_record
+from fem.runs import own, run_record
 from fem.runs.checkpoint import ANEW, BEFORE, NAME, changes, deck_of, digests_of, read_last, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
-from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record, seen_from
+from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, claim, deck_name, listed_names, read_record
 from fem.runs.record import Requests, SilentSink, Sink
-from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
-from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
+from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink
+from fem.runs.tables import TableSink, tables_of
 
-TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
-TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
 """Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
@@ -54,14 +52,13 @@ class RunFiles:
         """kinds: it continues from the checkpoint in the folder, if there is one, whose objects are of these types.
         kept: as ``TableSink``. CommandError: the folder holds what is not ours, the checkpoint is not of this run."""
         self._name = deck_name(model)
-        self.folder = run_record.RESULTS / self._name if output is None else Path(output)
         self.progress = TotalsSink(model, lambda: self._record({}) if self.is_open else None)
         self.verdict = RUNNING
         self.is_open = False
         self._model, self._requests, self._kept = model, requests, kept
         names = planned_names(model, requests.fields, plot)
-        self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
-        self._own.check()
+        self._own = claim(model, output, RUN_RECORD, names, force=force, owned=owned_names)
+        self.folder = self._own.path
         self._fields: VtkSink | None = None
         self.is_complete = False
         self.before: dict[str, Any] | None = None
@@ -76,14 +73,11 @@ class RunFiles:
         self._record({}, stale)
         self.is_open = True
         self._own.clear(stale)
-        tables: list[TableSink | ResponseSink] = [TableSink(self.folder, self._model, self.before, self._kept)]
-        if has_responses(self._model):
-            tables.append(ResponseSink(self.folder, self._model, self.before))
-        sinks: list[Sink] = [*tables]
+        sinks: list[TableSink | VtkSink] = [TableSink(self.folder, self._model, self.before, self._kept)]
         if self._requests.fields:
             self._fields = VtkSink(self.folder, self._name, self._model, self._own.room, self.before)
             sinks.append(self._fields)
-        return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked, tables)])]
+        return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked, sinks)])]
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """Write the last ``run.json``."""
@@ -106,9 +100,7 @@ class RunFiles:
 
     def names(self) -> list[str]:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
-        steps = range(1, len(self._model.steps) + 1)
-        lists = [f"{self._name}.pvd", *(f"{self._name}_modes_step{step}.pvd" for step in steps)]
-        wanted = [*TABLES, *(lists if self._requests.fields else []), *PLOTTED, RUN_RECORD, NAME]
+        wanted = [*made_of(self._model, self._requests.fields), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
 
     @property
@@ -122,9 +114,7 @@ class RunFiles:
     def _is_complete(self) -> bool:
         """The folder holds all that this deck gives."""
         record = read_record(self.folder / RUN_RECORD) or {}
-        deck = {"file": Path(self._model.source).name, "sha256": self._model.digest}
-        found = record.get("deck")
-        same = isinstance(found, dict) and found == {**deck, "parameters": run_record.plain(self._model.parameters)}
+        same = record.get("deck") == own.plain(own.deck_entry(self._model))
         return same and run_record.is_complete(str(record.get("verdict")))
 
     def _checkpoint(self, kinds: Mapping[str, type]) -> dict[str, Any] | None:
@@ -154,13 +144,13 @@ class RunFiles:
         solver, earlier = self._requests.solver, self._requests.earlier
         record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
         if earlier:
-            record["earlier"] = {**earlier.named, "folder": seen_from(earlier.folder, self.folder)}
+            record["earlier"] = {**earlier.named, "folder": own.seen_from(earlier.folder, self.folder)}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
             fields = {field_name(self._name, number) for number in range(len(self._fields or ()))}
             record |= {"files": [name for name in self._own.written() if name not in fields], "fields": len(fields)}
-        self._own.room.replace(self.folder / RUN_RECORD, run_record.as_json(record))
+        self._own.note(record)
 
 
 SYNCED = 1.0
@@ -168,12 +158,12 @@ SYNCED = 1.0
 
 
 class CheckpointSink(SilentSink):
-    """Writes checkpoints that others have filled, and has them on the disk itself, with the tables that they count, but
-    not more often than every ``SYNCED`` seconds. The last one that is there is kept beside the newest: a power cut
-    leaves one of them."""
+    """Writes checkpoints that others have filled, and has them on the disk itself, with the tables and fields that they
+    count, but not more often than every ``SYNCED`` seconds. The last one that is there is kept beside the newest: a
+    power cut leaves one of them."""
 
-    def __init__(self, path: Path, model: Model, asked: Mapping[str, Any], tables: Sequence[TableSink | ResponseSink]):
-        self._path, self._model, self._asked, self._tables = path, model, asked, tables
+    def __init__(self, path: Path, model: Model, asked: Mapping[str, Any], counted: Sequence[TableSink | VtkSink]):
+        self._path, self._model, self._asked, self._counted = path, model, asked, counted
         self._own: dict[str, Any] = {}
         self._next, self._is_synced = 0.0, True
 
@@ -181,8 +171,8 @@ class CheckpointSink(SilentSink):
         if not self._own:
             self._own = {"deck": deck_of(self._model), "asked": self._asked, "model": digests_of(self._model)}
         is_due = time.monotonic() >= self._next
-        for table in self._tables if is_due else ():
-            table.sync()
+        for sink in self._counted if is_due else ():
+            sink.sync()
         before = self._path.with_name(BEFORE) if self._is_synced else None
         write_checkpoint(self._path, {**checkpoint, **self._own}, run_record.versions(), is_due, before)
         self._is_synced = is_due
@@ -190,22 +180,23 @@ class CheckpointSink(SilentSink):
             self._next = time.monotonic() + SYNCED
 
 
+def made_of(model: Model, vtk: bool) -> list[str]:
+    """Names of the tables and of the lists of fields that a run may write."""
+    modes = [f"_modes_step{step}" for step, at in enumerate(model.steps, 1) if at.modes]
+    lists = [f"{deck_name(model)}{of}.pvd" for of in ("", *modes)]
+    return [*(f"{name}.csv" for name in tables_of(model)), *(lists if vtk else [])]
+
+
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     """Names of all files that a run may write."""
-    name = deck_name(model)
-    modes = [step for step, at in enumerate(model.steps, 1) if at.modes]
-    kept = {"touchdown.csv": bool(model.seabeds), "waves.csv": bool(model.waves), "frequencies.csv": bool(modes)}
-    kept |= {f"{name}.csv": has_responses(model) for name in RESPONSES}
-    tables = [table for table in TABLES if kept.get(table, True)]
-    lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
-    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME, BEFORE))
-    return Names(listed, field_patterns(name) if vtk else ())
+    listed = (*made_of(model, vtk), *(PLOTTED if plot else ()), RUN_RECORD, NAME, BEFORE)
+    return Names(frozenset(listed), field_patterns(deck_name(model)) if vtk else ())
 
 
 def owned_names(record: Mapping[str, Any]) -> Names:
     """What a run wrote by its record, and what was made of it; how many fields is known when it has ended only."""
     deck, fields = record.get("deck"), record.get("fields", 0)
-    name = run_record.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
+    name = own.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
     if fields is None:
         return Names(listed_names(record), (*field_patterns(name), POSTED), PICTURES)
     numbered = {field_name(name, number) for number in range(fields)} if isinstance(fields, int) else set()

@@ -9,7 +9,6 @@ import base64
 import html
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from fem.arrays import Floats, Ints, Say
-from fem.commands.files import PART, is_marked
+from fem.commands.files import beside, is_marked
 from fem.errors import CommandError
 from fem.runs.console import ProgressBar
 from fem.runs.own import FILM, check_file
@@ -235,11 +234,8 @@ class Scene:
             raise CommandError(f"there is no node {', '.join(map(str, lost))}")
         if labels:
             return [known[label] for label in labels]
-        count = np.bincount(self._bars.ravel(), minlength=len(known))
-        still = reading.overview(self._results).at_rest
-        free = np.flatnonzero((count == 1) & ~still & ~reading.overview(self._results).reaction.any(axis=1))
-        if len(free):
-            return [int(node) for node in free]
+        if free := reading.free_ends(self._results):
+            return free
         farthest = np.abs(self._x - self._x[0]).max(axis=(0, 2))
         return [int(np.argmax(farthest))] if farthest.any() else []
 
@@ -345,16 +341,8 @@ Progress: TypeAlias = Callable[[int], None]
 def write_film(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """Draw and write, with a mark in the file; the ending of ``path`` is the format. The file is whole or not there.
     CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-    try:
-        beside.unlink(missing_ok=True)
-        WRITERS[path.suffix.lower()](film, beside, fps, mark, progress)
-        beside.replace(path)
-    except OSError as error:
-        error.filename = str(path)
-        raise
-    finally:
-        beside.unlink(missing_ok=True)
+    with beside(path) as part:
+        WRITERS[path.suffix.lower()](film, part, fps, mark, progress)
 
 
 def check_film(path: Path, fps: float) -> None:

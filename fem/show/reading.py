@@ -418,6 +418,14 @@ def bars_of(mesh: FieldMesh) -> tuple[Ints, list[int]]:
     return ends, mesh.element_labels[elements].tolist()
 
 
+def free_ends(results: Results) -> list[int]:
+    """Nodes at which a chain of bars ends, that move and are not supported: films and pages draw their ways."""
+    look = overview(results)
+    count = np.bincount(results.mesh.bars[0].ravel(), minlength=len(look.moved))
+    free: list[int] = np.flatnonzero((count == 1) & ~look.at_rest & ~look.reaction.any(axis=1)).tolist()
+    return free
+
+
 def whole_motion(results: Results, pick: Pick) -> RecordedMotion:
     """All nodes, with T of all bars where it was written."""
     mesh = results.mesh

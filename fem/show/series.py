@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Say
-from fem.commands.files import lines_of, replace_file
+from fem.commands.files import write_table
 from fem.errors import CommandError
 from fem.model.named import WORDS, Named, item_named
 from fem.model.notices import FOLLOW
@@ -150,8 +150,8 @@ def added(terms: list[Series], divisors: list[float]) -> Series:
     return Series(name, first.increment, first.time, np.asarray(values), first.snaps, unsigned)
 
 
-def write_table(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
-    replace_file(path, lines_of([columns, *rows]))
+def write_and_tell(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
+    write_table(path, columns, rows)
     say(f"{path} ({len(rows)} row{'s' * (len(rows) != 1)})")
 
 
@@ -311,7 +311,7 @@ def rainflow(
         cycles = count_cycles(series.values)
         for notice in series.notices:
             say(f"note: {notice}")
-        write_table(folder / f"rainflow_{series.name}.csv", COLUMNS, gathered(cycles, bins).tolist(), say)
+        write_and_tell(folder / f"rainflow_{series.name}.csv", COLUMNS, gathered(cycles, bins).tolist(), say)
         duration = float(series.time[-1] - series.time[0])
         lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
         lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]

@@ -22,7 +22,7 @@ from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import reading, style
 from fem.show.animate import even_times
 from fem.show.scenery import draw_scenery, with_scenery
-from fem.show.series import Series, read_series, write_table
+from fem.show.series import Series, read_series, write_and_tell
 
 MOST_ROPES = 20
 MOST_STEPS = 4
@@ -382,7 +382,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
         say(f"note: {notice}")
     numbers = np.column_stack([line.x, extremes]).tolist()
     rows = [[label, *row] for label, row in zip(line.labels, numbers, strict=True)]
-    write_table(folder / f"range_{what}_{members}.csv", (kind, *RANGE_COLUMNS), rows, say)
+    write_and_tell(folder / f"range_{what}_{members}.csv", (kind, *RANGE_COLUMNS), rows, say)
     least, mean, greatest = extremes[:, :3].T
     high, low = first_least(-greatest), first_least(least)
     for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):

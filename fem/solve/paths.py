@@ -191,6 +191,7 @@ class PathWatch:
             points = found
         self._put(after)
         self._tell(points)
+        self.ahead = None  # of this chunk alone: no checkpoint needs it
         return True
 
     def _is_steady(self, before: PathState, chunk: Loading, done: int) -> bool:

@@ -7,18 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats
-from fem.commands.files import lines_of, replace_file
+from fem.commands.files import write_table
 from fem.deck import read_model
 from fem.errors import CommandError
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runs.console import as_note, in_lines
-from fem.runs.own import Names, OwnFolder
-from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.runs.own import Names, OwnFolder, claim, deck_entry
 from fem.show.style import save_png
 from fem.study import figures
 from fem.study.basins import Basins, basins_in, settling_of
@@ -33,25 +32,15 @@ from fem.study.sections import SAME, Sections
 from fem.study.sweep import Plan, Sweep, carry_out, computed, first_of, make_plan, report_failures, run_sweep
 
 
-def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str]) -> OwnFolder:
+def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str], of: str = "_one") -> OwnFolder:
     """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
-    folder = options.output or RESULTS / f"{deck_name(model)}_{study.kind}_one"
     record = f"{study.kind}.json"
-    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=options.force)
-    own.check()
-    return own
+    return claim(model, options.output, record, Names(frozenset((record, *names))), study.kind + of, options.force)
 
 
-def begin_anew(own: OwnFolder, model: Model, study: Study, found: Mapping[str, str] | None = None) -> None:
-    """Say whose the folder is, and what was found, then remove what an earlier start left in it."""
-    deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
-    replace_file(own.path / own.record, as_json({"deck": deck | dict(study.settings), **(found or {}), **own.about()}))
-    own.clear(own.stale())
-
-
-def write_table(path: Path, names: Sequence[str], rows: Floats | Iterable[Sequence[float]]) -> None:
-    """CSV with all digits."""
-    replace_file(path, lines_of([names, *([repr(float(value)) for value in row] for row in rows)]))
+def deck_of(model: Model, study: Study) -> dict[str, Any]:
+    """The deck and the settings of a study, for its record."""
+    return {"deck": deck_entry(model) | dict(study.settings)}
 
 
 def write_extremes(
@@ -105,10 +94,10 @@ def write_lyapunov(options: Namespace) -> int:
         folder = own.path
         found = study.with_dt_errors(model, study.exponents(model))
         verdict = "" if found.is_chaotic is None else ("regular", "chaotic")[found.is_chaotic]
-        begin_anew(own, model, study, {"verdict": verdict, "in words": found.verdict})
+        own.begin({**deck_of(model, study), "verdict": verdict, "in words": found.verdict})
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, study.count + 1)]
-        write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
+        write_table(folder / names[0], ["time", *numbered], np.column_stack(running).tolist())
         save_png(figures.convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
     if not options.quiet:
         print(found)
@@ -132,10 +121,10 @@ def write_sections(options: Namespace) -> int:
     with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
         section = study.section(model)
-        begin_anew(own, model, study)
+        own.begin(deck_of(model, study))
         names = ["time", *section.columns]
-        write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
-        write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
+        write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]).tolist())
+        write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]).tolist())
         save_png(figures.phase_plane(section, says_si(model.heading)), folder / "section.png")
     if not options.quiet:
         print(f"period {section.period}, in periods of the excitation" if section.period else "aperiodic")
@@ -212,7 +201,7 @@ def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
     for row in range(len(sweep["point"])):
         values = [float(sweep[name][row]) for name in sweep.names]
         for n in range(1, count + 1):
-            yield *values, n, float(sweep[f"point_{n}"][row])
+            yield *values, float(n), float(sweep[f"point_{n}"][row])
 
 
 def write_basins(found: Basins, folder: Path, model: Model) -> None:
@@ -222,7 +211,7 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
     again = ["" if number < 0 else number for number in found.again.tolist()]
     rows = zip(starts, found.attractor.tolist(), found.period.tolist(), again, strict=True)
     heads = [*found.starts, "attractor", "period", "attractor_dt"]
-    replace_file(folder / "basins.csv", lines_of([heads, *([*start, *ends] for start, *ends in rows)]))
+    write_table(folder / "basins.csv", heads, ([*start, *ends] for start, *ends in rows))
     columns = found.attractors[0].columns if found.attractors else ()
     heads = ["attractor", "period", "kind", "turns", "share", "point", *columns]
     table = [
@@ -230,7 +219,7 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
         for of in found.attractors
         for n, point in enumerate(of.points.tolist(), 1)
     ]
-    replace_file(folder / "attractors.csv", lines_of([heads, *table]))
+    write_table(folder / "attractors.csv", heads, table)
     save_png(figures.picture(found, says_si(model.heading)), folder / "basins.png")
 
 
@@ -322,18 +311,14 @@ def write_orbits(options: Namespace) -> int:
     study = Search(options.period, options.multiple, options.transient, options.what, options.depth)
     grid = read_vary(options.vary) if options.vary else None
     model = read_model(options.deck, dict(options.parameters))
-    options.output = options.output or RESULTS / f"{deck_name(model)}_{study.kind}"
     names = ("orbits.csv", "orbits.png", "orbit.csv")
-    with folder_of(options, model, study, names) as own:
+    with folder_of(options, model, study, names, of="") as own:
         found = study.find(options.deck, dict(options.parameters), grid)
-        begin_anew(own, model, study)
-        replace_file(
-            own.path / names[0],
-            lines_of([list(found), *zip(*(column.tolist() for column in found.values()), strict=True)]),
-        )
+        own.begin(deck_of(model, study))
+        write_table(own.path / names[0], list(found), zip(*(each.tolist() for each in found.values()), strict=True))
         if grid is None:
             section = found.orbits[0].section
-            table = np.column_stack([section.track_time, section.track])
+            table = np.column_stack([section.track_time, section.track]).tolist()
             write_table(own.path / names[2], ["time", *section.columns], table)
             save_png(figures.phase_plane(section, says_si(model.heading)), own.path / names[1])
         else:

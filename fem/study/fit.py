@@ -30,8 +30,7 @@ from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runner import Prepared, verdict_of
 from fem.runs.console import as_note, say
-from fem.runs.own import Names, OwnFolder, check_file
-from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.runs.own import Names, check_file, claim, deck_entry
 from fem.show.style import save_png
 from fem.study.figures import residuals
 from fem.study.points import number, parameter_of
@@ -698,24 +697,20 @@ def write_fit(options: Namespace) -> int:
     """``fem fit``: tables, record and figure; the exit code is 3 where the search did not converge."""
     given, quiet, fixed = vars(options), options.quiet, dict(options.parameters)
     model = read_model(options.deck, fixed)
-    folder = options.output or RESULTS / f"{deck_name(model)}_fit"
     files = Names(frozenset((RECORD, TABLE, RESIDUALS, FIGURE)))
     if options.write:
         check_file(options.write, map(Path, model.files), options.force, False)
     same = ("cases", "starts", "hold_out", "step", "start", "workers")
     records = [*options.records, *options.record]
-    own = OwnFolder(folder, RECORD, origin_of(model), files, force=options.force)
-    own.check()
+    own = claim(model, options.output, RECORD, files, "fit", options.force)
     bounds, others = [parse_vary(text) for text in options.vary], {name: given[name] for name in same}
     others |= {} if quiet else {"say": say}
     found = fit(options.deck, records, bounds, parameters=fixed, sigma=dict(options.sigma), **others)
     with own:
-        own.clear(own.stale())
-        deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed}
         about = {each.name: getattr(found, each.name) for each in fields(found)}
         for name in ("residuals", "search", "is_si"):
             del about[name]
-        replace_file(own.path / RECORD, as_json({"deck": deck, **own.about(), **about, **found.search}))
+        own.begin({"deck": {**deck_entry(model), "parameters": fixed}, **about, **found.search})
         for name, table in ((TABLE, found.table), (RESIDUALS, found.residuals)):
             write_columns(own.path / name, table)
         save_png(residuals(found.residuals, found.is_si), own.path / FIGURE)
@@ -725,7 +720,7 @@ def write_fit(options: Namespace) -> int:
         print("".join(as_note(text) + "\n" for text in (*model.notices, *found.notices)), end="")
         print(found)
         print(f"as options     {found.words}")
-        print(f"written        in {folder}: {', '.join(sorted(files.listed))}")
+        print(f"written        in {own.path}: {', '.join(sorted(files.listed))}")
     return 0 if found.is_converged else NoConvergence.exit_code
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.arrays import Columns, Flags, Floats
-from fem.commands.files import lines_of, replace_file
+from fem.commands.files import write_table
 from fem.errors import CommandError
 from fem.model.named import split
 from fem.runs.run_record import COMPLETED
@@ -127,9 +127,8 @@ def write_lives(lives: Sequence[Life], scatter: Scatter, table: Path, totals: Pa
             part = fraction * rate / life.rate if fraction and life.rate else 0.0 * life.rate
             row += [life.least[state], life.largest[state], rate, part]
         rows.append(cells_of(map(float, row)))
-    replace_file(table, lines_of([[*scatter.names, "share", *names], *rows]))
-    sums = [[life.name, *cells_of([life.rate, life.life])] for life in lives]
-    replace_file(totals, lines_of([["number", "rate", "life"], *sums]))
+    write_table(table, [*scatter.names, "share", *names], rows)
+    write_table(totals, ("number", "rate", "life"), ([life.name, *cells_of([life.rate, life.life])] for life in lives))
 
 
 EXTREME = {"min": -1.0, "max": 1.0}

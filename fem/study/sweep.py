@@ -24,8 +24,8 @@ from fem.runner import verdict_of
 from fem.runs.console import ProgressBar, as_note, say, show
 from fem.runs.frames import frame_of, grid_of
 from fem.runs.history import History
-from fem.runs.own import OwnFolder
-from fem.runs.run_record import COMPLETED, deck_name
+from fem.runs.own import OwnFolder, deck_entry, deck_name
+from fem.runs.run_record import COMPLETED
 from fem.study.points import Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
 from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
@@ -255,7 +255,7 @@ def make_plan(
     if len(set(columns)) < len(columns):
         raise CommandError("a varied parameter has the same name as another column of the table: rename it")
     identity = {
-        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **question.settings},
+        "deck": {**deck_entry(model), "parameters": fixed, **question.settings},
         "grid": grid.identity,
         "columns": columns,
         "versions": {"fem": fem.__version__},

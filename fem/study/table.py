@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from fem.commands.files import GrowingFile, Room, lines_of, replace_file
+from fem.commands.files import GrowingFile, lines_of, replace_file, write_table
 from fem.errors import CommandError, from_system
 from fem.model import Model
-from fem.runs.own import Names, OwnFolder, read_record
-from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of, plain
+from fem.runs.own import Names, OwnFolder, claim, plain, read_record
 
 TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
@@ -38,7 +37,7 @@ def cells_of(values: Iterable[int | float]) -> list[str]:
 def write_columns(path: Path, columns: Mapping[str, np.ndarray]) -> None:
     """A table of numbers, as ``cells_of`` has them, and of texts."""
     cells = (column.tolist() if column.dtype.kind in "UO" else cells_of(column.tolist()) for column in columns.values())
-    replace_file(path, lines_of([list(columns), *zip(*cells, strict=True)]))
+    write_table(path, list(columns), zip(*cells, strict=True))
 
 
 def sweep_folder(
@@ -51,20 +50,16 @@ def sweep_folder(
 ) -> OwnFolder:
     """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless a sweep of this very deck over other
     values is there."""
-    folder = RESULTS / f"{deck_name(model)}_{kind}" if output is None else Path(output)
-    names = Names(frozenset((TABLE, RECORD, SUMS, *figures)))
-    own = OwnFolder(folder, RECORD, origin_of(model), names, force=force)
-    own.check()
-    found = read_record(folder / RECORD)
-    if output is not None or force or found is None or is_same(found, identity):
-        return own
+    own = claim(model, output, RECORD, Names(frozenset((TABLE, RECORD, SUMS, *figures))), kind, force)
+    found = read_record(own.path / RECORD) or {}
     deck = found.get("deck")
-    if not isinstance(deck, Mapping) or deck.get("sha256") != model.digest:  # own.check: it is of the same deck file
-        return own
-    raise CommandError(
-        f"{folder} contains a sweep over other values or with other settings; nothing was overwritten: choose a folder "
-        "with --output DIR, or replace it with --force"
-    )
+    is_of_this = isinstance(deck, Mapping) and deck.get("sha256") == model.digest  # else of an earlier text of the deck
+    if output is None and not force and is_of_this and not is_same(found, identity):
+        raise CommandError(
+            f"{own.path} contains a sweep over other values or with other settings; nothing was overwritten: choose a "
+            "folder with --output DIR, or replace it with --force"
+        )
+    return own
 
 
 def is_same(found: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
@@ -88,25 +83,22 @@ class SweepTable:
     def __init__(
         self, own: OwnFolder | None, identity: Mapping[str, Any], heads: Sequence[Sequence[str]], resume: bool
     ) -> None:
-        folder = None if own is None else own.path
-        self._about = {} if own is None else own.about()
-        self._room = Room() if own is None else own.room
         self.rows: dict[int, list[str]] = {}
         self.broken = 0
-        self._folder, self._identity, self._heads = folder, identity, heads
+        self._own, self._identity, self._heads = own, identity, heads
         self._columns: list[str] = identity["columns"]
         self._is_sorted, self._size = True, 0
         text = json.dumps([plain(identity[name]) for name in IDENTITY], sort_keys=True)
         self._key = blake2b(text.encode(errors="backslashreplace")).digest()
-        if own is not None and folder is not None:
-            if resume and is_same(read_record(folder / RECORD) or {}, identity):
-                self._read(folder)
+        if own is not None:
+            if resume and is_same(read_record(own.path / RECORD) or {}, identity):
+                self._read(own.path)
             else:
                 own.clear(own.stale())
-            self.record("running")
-            self._replace()  # whole again: the last line of a killed sweep may be half a line
+            self._note(own, "running")
+            self._replace(own.path)  # whole again: the last line of a killed sweep may be half a line
             self._is_sorted = list(self.rows) == sorted(self.rows)
-            self._sums, self._file = (GrowingFile(folder / name, is_new=False) for name in (SUMS, TABLE))
+            self._sums, self._file = (GrowingFile(own.path / name, is_new=False) for name in (SUMS, TABLE))
 
     def add(self, answers: Iterable[tuple[int, str, Sequence[int | float]]]) -> None:
         """Append the rows of some points: (point, verdict, numbers)."""
@@ -117,7 +109,7 @@ class SweepTable:
         }
         self._is_sorted &= list(new) == sorted(new) and max(self.rows, default=-1) < min(new, default=0)
         self.rows |= new
-        if self._folder is not None:
+        if self._own is not None:
             content = lines_of(new.values())
             self._size += len(content)
             self._sums.add(self._checksums(content))  # first: no whole row is ever without
@@ -126,32 +118,30 @@ class SweepTable:
     def close(self, verdict: str) -> None:
         """Sort the rows into grid order, and record how the sweep ended."""
         self.rows = {point: self.rows[point] for point in sorted(self.rows)}
-        if self._folder is None:
+        if self._own is None:
             return
         self._sums.close()
         self._file.close()
         is_full = self._sums.is_broken or self._file.is_broken  # then the rows that are there are whole
         try:
             if not is_full and not (self._is_sorted and self._file.size == self._size):  # Ctrl-C came before
-                self._replace()
+                self._replace(self._own.path)
         except OSError as error:  # no room for a second one: the rows stay as they are
             verdict = f"error: {from_system(error, 'cannot write')}"
             raise
         finally:
-            self.record(verdict)
+            self._note(self._own, verdict)
 
-    def record(self, verdict: str) -> None:
-        assert self._folder is not None
+    def _note(self, own: OwnFolder, verdict: str) -> None:
         state = {"finished": len(self.rows), "points": len(self._heads), "verdict": verdict}
-        self._room.replace(self._folder / RECORD, as_json({**self._identity, **self._about, **state}))
+        own.note({**self._identity, **own.about(), **state})
 
-    def _replace(self) -> None:
+    def _replace(self, folder: Path) -> None:
         """Write the table anew from its rows."""
-        assert self._folder is not None
         rows = lines_of(self.rows.values())
         content = lines_of([self._columns]) + rows
-        replace_file(self._folder / SUMS, self._checksums(rows))
-        replace_file(self._folder / TABLE, content)
+        replace_file(folder / SUMS, self._checksums(rows))
+        replace_file(folder / TABLE, content)
         self._size = len(content)
 
     def _checksums(self, lines: bytes) -> bytes:

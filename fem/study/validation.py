@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import io
-import json
 import math
 import re
 import sys
@@ -22,10 +21,10 @@ from types import ModuleType
 from typing import Any
 
 from fem.commands.example import shipped
-from fem.commands.files import REPORT, lines_of, replace_file
+from fem.commands.files import REPORT, replace_file, write_table
 from fem.errors import CommandError, proposal
 from fem.runs.console import in_lines, say
-from fem.runs.own import Names, Origin, OwnFolder, listed_names, read_record
+from fem.runs.own import Names, Origin, OwnFolder, listed_names
 
 DEFAULT_OUTPUT = Path("results") / "validation"
 KINDS = ("relative", "absolute", "exact", "order")
@@ -275,7 +274,7 @@ def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
             target, state = row.target, "ok" if row.is_met else "missed"
             numbers = (repr(float(number)) for number in (target.value, row.computed, row.ratio, target.tolerance))
             table.append((verdict.name, target.quantity, target.kind, *numbers, state, target.source))
-    replace_file(folder / "report.csv", lines_of(table))
+    write_table(folder / "report.csv", table[0], table[1:])
 
 
 RECORD = "validation.json"
@@ -283,10 +282,8 @@ RECORD = "validation.json"
 
 def write_record(own: OwnFolder, going_on: Sequence[str] = ()) -> None:
     """What is ours in the folder of the report, cases of other starts included; ``going_on``: and what these write."""
-    record = own.path / RECORD
-    files = own.names.among(own.path) | owned_names(read_record(record) or {}).among(own.path) | {RECORD}
-    found = {"deck": {"file": "validation", "sha256": ""}, "files": sorted(files), "going_on": list(going_on)}
-    replace_file(record, (json.dumps(found, indent=1) + "\n").encode())
+    files = own.stale() | {RECORD}
+    own.note({"deck": {"file": "validation", "sha256": ""}, "files": sorted(files), "going_on": list(going_on)})
 
 
 def owned_names(record: Mapping[str, Any]) -> Names:

@@ -340,6 +340,20 @@ def test_modes_alone(tmp_path):
     assert sum(line["name"].startswith("frequency") and line["bar"] > 0.0 for line in limits) == 4
 
 
+def test_bars_of_one_run_are_not_written_into_the_tables_of_another(tmp_path, capsys, monkeypatch):
+    """Between the run and its companions the folder is free: what another run has written there meanwhile stays."""
+    command = ["run", "inputs/sdnl100.inp", "--quiet", "--no-vtk", "--output", str(tmp_path)]
+
+    def meanwhile(*of, **how):
+        assert cli.main(command) == 0
+        return completed(*of, **how)
+
+    monkeypatch.setattr("fem.study.certainty.files.completed", meanwhile)
+    assert cli.main([*command, "--error-bars"]) == 2
+    assert f"{tmp_path} was written by another run meanwhile" in capsys.readouterr().err
+    assert "_err" not in (tmp_path / "nodes.csv").read_text()
+
+
 def test_no_bars_for_a_run_that_continues():
     model = replace(fem.read_deck("inputs/sdnl100.inp"), earlier=fem.model.EarlierState())
     with pytest.raises(fem.CommandError, match="continues another"):

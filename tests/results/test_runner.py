@@ -16,8 +16,8 @@ import fem.runner as runner
 from fem.commands.files import GrowingFile
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, ModelError, NoConvergence
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
+from fem.runs.own import plain
 from fem.runs.record import Requests, Sink, StepStart
-from fem.runs.run_record import plain
 from tests.results.synthetic import chain, make_rows, play
 from tests.waiting import wait_for
 

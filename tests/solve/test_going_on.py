@@ -34,6 +34,7 @@ from fem.linear.factors import is_installed
 from fem.model.steps import Procedure
 from fem.runner import run_to_files
 from fem.runs import write as run_files
+from fem.runs.fields import field_name
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import StepRun
@@ -380,7 +381,8 @@ def test_a_run_goes_on_from_the_checkpoint_before(
 
 
 def test_one_of_the_two_is_always_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After each writing: the last one, or the one before it, and the tables that it counts, have been waited for."""
+    """After each writing: the last one, or the one before it, the tables that it counts, and the fields of a last one
+    that is there, have been waited for."""
     synced, fates = dict[int, int](), []
     fsync, write_it = os.fsync, run_files.write_checkpoint
 
@@ -398,6 +400,9 @@ def test_one_of_the_two_is_always_on_the_disk(monkeypatch: pytest.MonkeyPatch) -
         fates.append(kept[0] == path)
         tables = [table for table in path.parent.glob("*.csv") if table.stat().st_size]
         assert all(table.stat().st_ino in synced for table in tables)
+        if is_there(path):
+            count = len(what[0]["fields"]["entries"])
+            assert count and all(is_there(path.parent / field_name("deck", number)) for number in range(count))
 
     monkeypatch.setattr(os, "fsync", noted)
     monkeypatch.setattr(run_files, "write_checkpoint", counted)

@@ -19,9 +19,9 @@ from fem.model.named import labels_of, names_of
 from fem.runner import run_to_files
 from fem.runs.console import as_note, say
 from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
-from fem.runs.own import from_json
+from fem.runs.own import RESULTS, as_json, deck_name, from_json
 from fem.runs.read import KEY, CsvTable, Results, instant_keys, modes_of, open_results
-from fem.runs.run_record import RESULTS, RUN_RECORD, as_json, deck_name
+from fem.runs.run_record import RUN_RECORD
 from fem.runs.tables import COUNTED, LINES_AT_ONCE
 from fem.study.certainty.companions import Companions
 from fem.study.certainty.error_bars import PARTS, ErrorBars, completed
@@ -58,17 +58,14 @@ def run_with_bars(
         tables = [TableLines(results.table(name), blocks.pop(name), names, model) for name in TABLES]
         run, instants = track_of(tables, names, model, results)
         bars = completed(run, companions, answers(run), printed=printed_names(model))
-    lock = FolderLock(folder)
-    lock.acquire()
-    try:
+    with FolderLock(folder):
+        record = from_json((folder / RUN_RECORD).read_bytes())
+        if record != results.record:
+            raise CommandError(f"{folder} was written by another run meanwhile: no error bars are added to its tables")
         for table in (each for each in tables if each.places):
             replace_file(table.path, table.with_errors(instants, bars.all_bars, bars.place_bars))
-        path = folder / RUN_RECORD
         limits = bars.limits()
-        record = from_json(path.read_bytes()) | {"error_bars": record_of(bars, limits)}
-        replace_file(path, as_json(record))
-    finally:
-        lock.release()
+        replace_file(folder / RUN_RECORD, as_json(record | {"error_bars": record_of(bars, limits)}))
     if plot:
         from fem.show.plot import write_plots
 
