@@ -351,11 +351,16 @@ def test_without_room_only_what_is_called_is_made(empty_cache, monkeypatch):
 
 
 @ours
-def test_a_run_needs_no_compiler_and_nothing_else_that_is_heavy(tmp_path):
+@pytest.mark.parametrize(
+    ("command", "deck", "more"), [("run", "sdnl100", []), ("sweep", "pendulum_lumped", ["--vary", "period=2.3,2.4"])]
+)
+def test_a_run_needs_no_compiler_and_nothing_else_that_is_heavy(command, deck, more, tmp_path):
+    words = [command, str(ROOT / "inputs" / f"{deck}.inp"), "--quiet", *more]
     code = (
         "import sys, numpy; of_numpy = set(sys.modules); import fem; from fem.__main__ import main;"
-        f"code = main(['run', {str(ROOT / 'inputs' / 'sdnl100.inp')!r}, '--quiet']);"
-        "heavy = {'numba', 'numpy.ma', 'urllib.request', 'importlib.metadata', 'fem.solve.frequencies'};"
+        f"code = main({words!r});"
+        "heavy = {'numba', 'matplotlib', 'urllib.request', 'importlib.metadata', 'fem.solve.frequencies'};"
+        f"heavy |= {{'numpy.ma'}} if {command!r} == 'run' else set();"
         "sys.exit(code or bool(heavy & (set(sys.modules) - of_numpy)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -18,8 +18,6 @@ from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runs.console import as_note, in_lines
 from fem.runs.own import Names, OwnFolder, claim, deck_entry
-from fem.show.style import save_png
-from fem.study import figures
 from fem.study.basins import Basins, basins_in, settling_of
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
@@ -43,6 +41,14 @@ def deck_of(model: Model, study: Study) -> dict[str, Any]:
     return {"deck": deck_entry(model) | dict(study.settings)}
 
 
+def draw(path: Path, figure: str, *what: Any) -> None:
+    """A figure of ``figures.py``. What draws is loaded here alone: a study of short runs takes no longer than that."""
+    from fem.show.style import save_png
+    from fem.study import figures
+
+    save_png(getattr(figures, figure)(*what), path)
+
+
 def write_extremes(
     sweep: Sweep, folder: Path, plan: Plan, record: Record, occurrences: Path | None, is_quiet: bool
 ) -> None:
@@ -59,7 +65,7 @@ def write_extremes(
         for life in lives:
             print(life)
     write_seeds(sweep, sweep.names, folder, is_quiet)
-    save_png(figures.extremes(found, sweep.parameters, record.what, sweep.is_si), folder / EXTREMES)
+    draw(folder / EXTREMES, "extremes", found, sweep.parameters, record.what, sweep.is_si)
 
 
 def write_sweep(options: Namespace) -> int:
@@ -98,7 +104,7 @@ def write_lyapunov(options: Namespace) -> int:
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, study.count + 1)]
         write_table(folder / names[0], ["time", *numbered], np.column_stack(running).tolist())
-        save_png(figures.convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
+        draw(folder / names[1], "convergence", *running, found.verdict, says_si(model.heading))
     if not options.quiet:
         print(found)
         if found.moved.any():
@@ -125,7 +131,7 @@ def write_sections(options: Namespace) -> int:
         names = ["time", *section.columns]
         write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]).tolist())
         write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]).tolist())
-        save_png(figures.phase_plane(section, says_si(model.heading)), folder / "section.png")
+        draw(folder / "section.png", "phase_plane", section, says_si(model.heading))
     if not options.quiet:
         print(f"period {section.period}, in periods of the excitation" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
@@ -141,10 +147,10 @@ def write_diagram(sweep: Sweep, folder: Path, _: Plan, study: Lyapunov | Section
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
     written = study.figures
     if isinstance(study, Lyapunov):
-        save_png(figures.exponents_against(sweep, sweep.is_si), folder / written[0])
+        draw(folder / written[0], "exponents_against", sweep, sweep.is_si)
     else:
-        save_png(figures.bifurcation(sweep, study, sweep.is_si), folder / written[1])
-        save_png(figures.peaks(sweep, study, sweep.is_si), folder / written[2])
+        draw(folder / written[1], "bifurcation", sweep, study, sweep.is_si)
+        draw(folder / written[2], "peaks", sweep, study, sweep.is_si)
         names = [*sweep.names, "n", study.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, study.points))
     if not is_quiet:
@@ -220,7 +226,7 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
         for n, point in enumerate(of.points.tolist(), 1)
     ]
     write_table(folder / "attractors.csv", heads, table)
-    save_png(figures.picture(found, says_si(model.heading)), folder / "basins.png")
+    draw(folder / "basins.png", "picture", found, says_si(model.heading))
 
 
 def basins(
@@ -300,7 +306,7 @@ def write_continuation(options: Namespace) -> int:
         found = carry_out(plan, own, partial(followed, plan, own.path), not options.quiet)
         names = [WAY, found.names[1], "n", study.what or "value"]
         write_table(own.path / study.figures[0], names, tidy_points(found, study.points))
-        save_png(figures.both_ways(found, study, says_si(plan.model.heading)), own.path / study.figures[1])
+        draw(own.path / study.figures[1], "both_ways", found, study, says_si(plan.model.heading))
     if not options.quiet:
         print(f"           and {', '.join(study.figures[:2])}")
     return report_failures(found)
@@ -320,9 +326,9 @@ def write_orbits(options: Namespace) -> int:
             section = found.orbits[0].section
             table = np.column_stack([section.track_time, section.track]).tolist()
             write_table(own.path / names[2], ["time", *section.columns], table)
-            save_png(figures.phase_plane(section, says_si(model.heading)), own.path / names[1])
+            draw(own.path / names[1], "phase_plane", section, says_si(model.heading))
         else:
-            save_png(figures.branches(found, says_si(model.heading)), own.path / names[1])
+            draw(own.path / names[1], "branches", found, says_si(model.heading))
     if not options.quiet:
         print_orbits(found, model)
         print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")

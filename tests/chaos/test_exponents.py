@@ -213,7 +213,7 @@ def test_one_point_in_ten_is_run_again_whoever_computes_it_and_when(tmp_path, mo
     shutil.copytree("whole", "again")
     Path("again/sweep.csv").write_text("\n".join(table[:6]) + "\n")
     monkeypatch.setattr("fem.study.workers.START_UP", 0.0)
-    monkeypatch.setattr("fem.study.files.save_png", lambda figure, path: None)
+    monkeypatch.setattr("fem.study.files.draw", lambda path, figure, *what: None)
     assert main([*command, "--output", "again", "--workers", "2", "--quiet"]) == 0
     assert Path("again/sweep.csv").read_bytes() == Path("whole/sweep.csv").read_bytes()
     # Another question makes another sweep.
