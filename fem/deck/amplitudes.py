@@ -26,6 +26,7 @@ TIMES = ("STEP TIME", "TOTAL TIME")
 
 
 @keyword(
+    "AMPLITUDE",
     "anywhere",
     needs=("NAME",),
     ignores=("VARIABLE",),
@@ -194,7 +195,7 @@ def swept(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
     return Amplitude(name, "SWEEP", time, start=start, mean=mean, fourier=((a, b),), **wave)
 
 
-@keyword("anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
+@keyword("TIME POINTS", "anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
 def time_points(card: Card, draft: Draft) -> None:
     """Instants of output; with GENERATE ``start, end, increment`` rows."""
     name = draft.declare(card, "time points")

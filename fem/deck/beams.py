@@ -54,8 +54,8 @@ NUMBERS = DataLine(
 
 
 @keyword(
-    "model", GENERAL, takes=("SECTION", "DENSITY", STRAIGHT), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
-    unsupported=("TAPER", "DEPENDENCIES", "TEMPERATURE"),
+    "BEAM GENERAL SECTION", "model", GENERAL, takes=("SECTION", "DENSITY", STRAIGHT), plus=(STRAIGHT,),
+    ignores=WITHOUT_EFFECT, unsupported=("TAPER", "DEPENDENCIES", "TEMPERATURE"),
 )  # fmt: skip
 def beam_general_section(card: Card, draft: Draft) -> None:
     """``A, I11, I12, I22, J``, or of a shape as in ``*BEAM SECTION``; the direction of the first axis, or a blank line;
@@ -125,8 +125,8 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
 
 
 @keyword(
-    "model", OF_SECTIONS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
-    unsupported=("TEMPERATURE",),
+    "BEAM SECTION", "model", OF_SECTIONS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,),
+    ignores=WITHOUT_EFFECT, unsupported=("TEMPERATURE",),
 )  # fmt: skip
 def beam_section(card: Card, draft: Draft) -> None:
     """CIRC: ``radius``; PIPE: ``outer radius, thickness``; then the direction of the first axis, if at all."""

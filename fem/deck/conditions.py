@@ -33,7 +33,7 @@ MOST_HEADING = 20_000
 """Characters of a heading that are kept."""
 
 
-@keyword("anywhere")
+@keyword("HEADING", "anywhere")
 def heading(card: Card, draft: Draft) -> None:
     """Title lines: any text."""
     text = "\n".join(text.strip() for text in card.texts())
@@ -64,7 +64,7 @@ NODAL_VALUE = DataLine("nodes, dof, value", NODES, Value("dof", DOF), Value("val
 NODAL_TEMPERATURE = DataLine("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
-@keyword("model", unsupported=("REMOVE",))
+@keyword("EQUATION", "model", unsupported=("REMOVE",))
 def equation(card: Card, draft: Draft) -> None:
     """``number of terms``, then node or set, dof, coefficient; up to four terms a line."""
     rows = draft.rows(card)
@@ -97,7 +97,7 @@ def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
     return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
 
-@keyword("model", unsupported=("MODE", "USER"))
+@keyword("MPC", "model", unsupported=("MODE", "USER"))
 def mpc(card: Card, draft: Draft) -> None:
     """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
     for row in draft.rows(card):
@@ -130,7 +130,7 @@ RIGID_BODY = Parameters(
 )
 
 
-@keyword("model", RIGID_BODY, takes=TIED[1:], refuses=FREE_BODIES, unsupported=OTHER_BODIES)
+@keyword("RIGID BODY", "model", RIGID_BODY, takes=TIED[1:], refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
     if card.has("HEADING") and not card.has("RAO"):
@@ -147,7 +147,7 @@ def tied_field(card: Card) -> Field:
     return next(card.field(name) for name in TIED if card.has(name))
 
 
-@keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
+@keyword("INITIAL CONDITIONS", "model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
     """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; TEMPERATURE: nodes, value; STRESS: elements, s11, along bars,
     or as in CalculiX element, integration point, xx, yy, zz, xy, xz, yz in global axes.
@@ -165,7 +165,7 @@ def initial_conditions(card: Card, draft: Draft) -> None:
             draft.initial_conditions.append((condition, row.field(1).place if condition.dof > 3 else row.place))
 
 
-@keyword("model", needs=("NSET",), takes=("TYPE",))
+@keyword("TRANSFORM", "model", needs=("NSET",), takes=("TYPE",))
 def transform(card: Card, draft: Draft) -> None:
     """``xa, ya, za, xb, yb, zb``: x' points to a, y' lies towards b in the plane of both."""
     if card.word("TYPE", ("R", "C", "S"), "R") != "R":

@@ -54,7 +54,7 @@ AQUA = DataLine(
 OF_WATER = Parameters(AMPLITUDE=Value("amplitude", name_of("amplitude"), default=None, is_ours=True))
 
 
-@keyword("model", OF_WATER)
+@keyword("AQUA", "model", OF_WATER)
 def aqua(card: Card, draft: Draft) -> None:
     """``AQUA``, then lines ``vx, vy, vz, elevation`` of the current."""
     once(card, draft.water)
@@ -71,7 +71,7 @@ def aqua(card: Card, draft: Draft) -> None:
     draft.water = Water(**given, **amplitude, current=rising(current, 3, "elevation"))
 
 
-@keyword("model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")
+@keyword("DRAG LAW", "model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")
 def drag_law(card: Card, draft: Draft) -> None:
     """``speed, force per length``, from 0, 0; BY=ANGLE: ``angle, C_D, C_L``."""
     name = draft.declare(card, "drag law")
@@ -104,7 +104,7 @@ def drag_law(card: Card, draft: Draft) -> None:
 MARINE_GROWTH = Parameters(ELSET=Value("element_set", ELEMENT_SET), DIAMETER=Value("diameter", POSITIVE_NUMBER))
 
 
-@keyword("model", MARINE_GROWTH, extension="*MARINE GROWTH")
+@keyword("MARINE GROWTH", "model", MARINE_GROWTH, extension="*MARINE GROWTH")
 def marine_growth(card: Card, draft: Draft) -> None:
     """``thickness, density, elevation``."""
     given = MARINE_GROWTH.read(card, draft)
@@ -185,7 +185,7 @@ def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
         raise Mistake(row.field(1).place, f"{kind} acts in a fluid, and the density of *{card} is 0")
 
 
-@keyword("step")
+@keyword("D ADDED MASS", "step")
 def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
     if not draft.open_step.modes:
@@ -291,7 +291,7 @@ GUSTS = DataLine(
 )
 
 
-@keyword("model", takes=tuple(OF_GUSTS), plus=tuple(OF_GUSTS))
+@keyword("WIND", "model", takes=tuple(OF_GUSTS), plus=tuple(OF_GUSTS))
 def wind(card: Card, draft: Draft) -> None:
     """``WIND``, with TYPE then ``GUSTS``, or with TYPE=VELOCITY places and ``time, u, v, w`` at each of them."""
     once(card, draft.wind)

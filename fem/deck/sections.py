@@ -16,13 +16,13 @@ import numpy as np
 
 from fem import model
 from fem.arrays import distinct
-from fem.deck.beams import OF_SECTIONS, beam_general_section, beam_section
+from fem.deck.beams import OF_SECTIONS
 from fem.deck.cards import NEGATIVE, Bound, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, target_of, within, word_for, word_of
 from fem.deck.source import Mistake, listing
-from fem.deck.table import DataLine, Form, Handler, Parameters, Value, keyword, listed
+from fem.deck.table import DataLine, Form, Parameters, Value, card_of, keyword
 from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
@@ -91,18 +91,13 @@ LISTED: dict[str, Form] = {
 """Cards whose objects stand in a list of the model as they are, in the order in which they are written."""
 
 
-def of_elements(form: Form) -> Handler:
-    """The function of a card that is the one property of its elements."""
-
-    @keyword("model", form.parameters, **form.statement)
-    def read(card: Card, draft: Draft) -> None:
-        if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
-            form.parameters.read(card, draft)
-            return  # solids, refused already, have no area
-        for value, _ in form.read(card, draft):
-            draft.properties.append(Property(value.element_set, card, value))
-
-    return read
+def of_elements(form: Form, card: Card, draft: Draft) -> None:
+    """The one property of its elements."""
+    if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
+        form.parameters.read(card, draft)
+        return  # solids, refused already, have no area
+    for value, _ in form.read(card, draft):
+        draft.properties.append(Property(value.element_set, card, value))
 
 
 def by_kind(card: Card, draft: Draft) -> None:
@@ -113,18 +108,16 @@ def by_kind(card: Card, draft: Draft) -> None:
 
 
 OTHER_SPRINGS = ("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL")
-spring = keyword("model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS)
-dashpot = keyword("model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
-CARDS: dict[str, Handler] = {
-    "SOLID SECTION": of_elements(SOLID_SECTION),
-    "SPRING": spring(by_kind),
-    "DASHPOT": dashpot(by_kind),
-    "MASS": of_elements(MASS),
-    "BEAM SECTION": beam_section,
-    "BEAM GENERAL SECTION": beam_general_section,
-    "ROTARY INERTIA": of_elements(ROTARY_INERTIA),
-    **{name: listed(form) for name, form in LISTED.items()},
-}
+spring = keyword(
+    "SPRING", "model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS
+)(by_kind)
+dashpot = keyword("DASHPOT", "model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))(
+    by_kind
+)
+for _name, _form in {"SOLID SECTION": SOLID_SECTION, "MASS": MASS, "ROTARY INERTIA": ROTARY_INERTIA}.items():
+    card_of(_name, _form, of_elements)
+for _name, _form in LISTED.items():
+    card_of(_name, _form)
 KINDS_OF = {
     "SOLID SECTION": (*TRUSSES, *REEVED),
     "BEAM SECTION": BEAMS,

@@ -50,7 +50,7 @@ ENTRIES: dict[str, dict[tuple[int, int], Value]] = {
 """What entries of the data lines mean, by line and place: R and C; I_C and I_A; D_f and D_D."""
 
 
-@keyword("step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=(*OURS,), ignores=("ANALYSIS",))
+@keyword("CONTROLS", "step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=(*OURS,), ignores=("ANALYSIS",))
 def controls(card: Card, draft: Draft) -> None:
     """Holds for this step and the later ones; blank data lines keep their place."""
     if card.flag("RESET"):
@@ -80,6 +80,7 @@ def controls(card: Card, draft: Draft) -> None:
 
 
 @keyword(
+    "STEP",
     "anywhere",
     takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE", "PERTURBATION"),
     unsupported=("THERMALNETWORK",),
@@ -107,7 +108,7 @@ def step(card: Card, draft: Draft) -> None:
     draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "") or None
 
 
-@keyword("anywhere")
+@keyword("END STEP", "anywhere")
 def end_step(card: Card, draft: Draft) -> None:
     if draft.step is None:
         if draft.has_failed("STEP"):
@@ -233,6 +234,7 @@ def check_times(times: Times, first: float, period: float) -> None:
 
 
 @keyword(
+    "STATIC",
     "step",
     takes=("DIRECT", "RIKS"),
     ignores=("SOLVER",),
@@ -254,6 +256,7 @@ def static(card: Card, draft: Draft) -> None:
 
 
 @keyword(
+    "VISCO",
     "step",
     takes=("DIRECT", "CETOL"),
     ignores=("SOLVER",),
@@ -289,6 +292,7 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
 
 
 @keyword(
+    "DYNAMIC",
     "step",
     takes=(*OF_DYNAMIC, *HALF_INCREMENT),
     plus=("TIME INTEGRATOR", "RHO"),
