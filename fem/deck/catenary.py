@@ -330,18 +330,21 @@ class Laid(NamedTuple):
     span: float
     rise: float
 
-    def finer(self) -> Floats:
-        """(2n+1, 3) nodes of the same line with every bar split in two. LineError: there is no such line."""
+    def finer(self) -> Floats | None:
+        """(2n+1, 3) nodes of the same line with every bar split in two; None: there is no such line."""
         old = self.line
         twice = np.repeat(np.arange(len(old.length)), 2)
         length = 0.5 * old.length[twice]
         load = np.convolve(0.5 * self.weight[twice] * length, [1.0, 1.0])
         load[::2] += self.joints
         line, ground = Line(length, old.stiffness[twice], load, old.is_green[twice], old.is_log[twice]), self.ground
-        if ground:
-            shape = ground._replace(modulus=ground.modulus[twice]).rest(line, self.span, self.rise)
-        else:
-            shape = hang(line, self.span, self.rise)
+        try:
+            if ground:
+                shape = ground._replace(modulus=ground.modulus[twice]).rest(line, self.span, self.rise)
+            else:
+                shape = hang(line, self.span, self.rise)
+        except LineError:
+            return None
         return np.asarray(self.start + shape.places @ self.axes)
 
 
