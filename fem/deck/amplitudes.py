@@ -155,7 +155,7 @@ def equally_spaced(card: Card, draft: Draft) -> Floats:
     """(n, 2) values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
     if not card.has("FIXED INTERVAL"):
         raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
-    interval, begin = card.positive("FIXED INTERVAL"), card.number("BEGIN")
+    interval, begin = card.number("FIXED INTERVAL", bound=POSITIVE), card.number("BEGIN")
     values = plain_numbers(card.pieces)
     if values is None:
         values = np.array([field.number("the value") for field in fields_of(card, draft)])

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from fem.arrays import Ints
-from fem.deck.cards import POSITIVE, Card, Row
+from fem.deck.cards import NOT_NEGATIVE, POSITIVE, Card, Row
 from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, word_of
 from fem.deck.materials import ROPE_LAWS
@@ -115,7 +115,7 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
     if rows[2].number(2, "the expansion", 0.0) != 0.0:
         raise Mistake(rows[2].field(2).place, "thermal expansion is given by *EXPANSION of MATERIAL=")
     if card.has("DENSITY"):
-        made.numbers["density"] = card.amount("DENSITY")
+        made.numbers["density"] = card.number("DENSITY", bound=NOT_NEGATIVE)
     made.cards["ELASTIC"] = card.place
     if ("material", name) in draft.names:
         raise card.mistake(f"element set {element_set} has a second *BEAM GENERAL SECTION")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.deck.cards import Card, Row
+from fem.deck.cards import POSITIVE, Card, Row
 from fem.deck.draft import Catenary, Draft, LaidLine
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
@@ -260,7 +260,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     if len(blank) > 1 or (blank and not asked):
         hint = "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG="
         raise Mistake(blank[-1].row.place, "a natural length is missing", hint)
-    value = card.positive(asked[0]) if asked else 0.0
+    value = card.number(asked[0], bound=POSITIVE) if asked else 0.0
     weight = card.number("WEIGHT") if card.has("WEIGHT") else None
     draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
 

@@ -21,7 +21,7 @@ from fem.deck.kinds import ANY, REFERENCE, Kind, name_of, target_of, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.table import DataLine, Parameters, Value, keyword
-from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RestLength, RigidBody, Step
+from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RigidBody, Step
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
@@ -452,54 +452,47 @@ def turn_stresses(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
     draft.initial_conditions[:] = found
 
 
-def check_bars(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each."""
-    is_bar, is_reeved = mesh.is_of(*BARS), mesh.is_of(*REEVED)
-    for mass, place in draft.nonstructural:
-        carriers = mesh.element_sets.get(mass.element_set, np.zeros(0, np.int64))
-        if not is_bar[carriers].all():
-            what = "*NONSTRUCTURAL MASS is for bars, *MASS for points"
-            draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
-    has_length = np.zeros(len(is_bar), bool)
-    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial_conditions, *draft.rest_lengths]
-    for entry, place in entries:
-        is_length, target = isinstance(entry, RestLength), entry.target
-        if isinstance(entry, InitialCondition) and entry.kind != "STRESS":
-            continue
-        index = elements.members(target)
-        if not (is_bar | is_reeved if is_length else is_bar)[index].all():
-            others = "T3D2 and T2D2: they carry no initial stress"
-            others = "T3D2, T2D2 and PULLEY: they have no length of their own" if is_length else others
-            draft.report(Mistake(place, f"{target} has elements other than {others}"))
-        elif is_length and has_length[index].any():
-            label = draft.as_written(mesh.element_labels[index[has_length[index]][0]])
-            draft.report(Mistake(place, f"element {label} has a second rest length", "", "second rest length"))
-        has_length[index] |= is_length
+OTHERS = "{target} has elements other than "
+NOT_PULLEY = "{element} is not a PULLEY: "
 
 
-def check_pulleys(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """What only ropes over pulleys have, once, and what they do not do."""
-    is_reeved = mesh.is_of(*REEVED)
-    rubs = np.zeros(len(is_reeved), np.bool_)
-    asked: list[tuple[str | int, Place, Flags, str]] = []
-    for pulley, place in draft.pulleys:
-        index = elements.members(pulley.element_set)
-        asked += [(pulley.element_set, place, ~is_reeved, "is not a PULLEY: *PULLEY gives the friction of these only")]
-        asked += [(pulley.element_set, place, rubs.copy(), "has a second *PULLEY")]
-        rubs[index] = True
-    for rest, place in draft.rest_lengths:
-        if rest.second is not None:
-            asked.append((rest.target, place, ~is_reeved, "is not a PULLEY: it has one rest length, not two"))
-    asked += [(entry.target, place, is_reeved, "is a PULLEY, which cannot break") for entry, place in draft.failures]
-    for step in draft.steps:
-        asked += [(target, place, is_reeved, "is a PULLEY, which cannot be removed") for target, place in step.removals]
-        for load in step.distributed_loads:
-            if load.kind != "GRAV" and load.target is not None:
-                asked.append((load.target, step.place, is_reeved, f"is a PULLEY: {load.kind} acts on bars"))
-    for target, place, wrong, what in asked:
+def check_kinds(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
+    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each.
+    What only these have, once, and what they do not do."""
+    no_bar, is_reeved = ~mesh.is_of(*BARS), mesh.is_of(*REEVED)
+    has_length, rubs = np.zeros((2, len(is_reeved)), np.bool_)
+
+    def refuse(target: str | int, place: Place, wrong: Flags, what: str, cause: str = "") -> None:
         index = elements.members(target)
         for element in index[wrong[index]][:1]:
-            draft.report(Mistake(place, f"element {draft.as_written(mesh.element_labels[element])} {what}"))
+            named = f"element {draft.as_written(mesh.element_labels[element])}"
+            draft.report(Mistake(place, what.format(target=target, element=named), "", cause))
+
+    for mass, place in draft.nonstructural:
+        what = "T3D2 and T2D2: *NONSTRUCTURAL MASS is for bars, *MASS for points"
+        refuse(mass.element_set, place, no_bar, OTHERS + what)
+    for entry, place in draft.initial_conditions:
+        if entry.kind == "STRESS":
+            refuse(entry.target, place, no_bar, OTHERS + "T3D2 and T2D2: they carry no initial stress")
+    for rest, place in draft.rest_lengths:
+        what = "T3D2, T2D2 and PULLEY: they have no length of their own"
+        refuse(rest.target, place, no_bar & ~is_reeved, OTHERS + what)
+        refuse(rest.target, place, has_length, "{element} has a second rest length", "second rest length")
+        has_length[elements.members(rest.target)] = True
+        if rest.second is not None:
+            refuse(rest.target, place, ~is_reeved, NOT_PULLEY + "it has one rest length, not two")
+    for pulley, place in draft.pulleys:
+        refuse(pulley.element_set, place, ~is_reeved, NOT_PULLEY + "*PULLEY gives the friction of these only")
+        refuse(pulley.element_set, place, rubs, "{element} has a second *PULLEY")
+        rubs[elements.members(pulley.element_set)] = True
+    for failing, place in draft.failures:
+        refuse(failing.target, place, is_reeved, "{element} is a PULLEY, which cannot break")
+    for step in draft.steps:
+        for target, place in step.removals:
+            refuse(target, place, is_reeved, "{element} is a PULLEY, which cannot be removed")
+        for load in step.distributed_loads:
+            if load.kind != "GRAV" and load.target is not None:
+                refuse(load.target, step.place, is_reeved, f"{{element}} is a PULLEY: {load.kind} acts on bars")
 
 
 SUFFIX = " IN AXES"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.deck.cards import AT_LEAST_1, Card, Row, read_row
+from fem.deck.cards import AT_LEAST_1, NOT_NEGATIVE, Card, Row, read_row
 from fem.deck.columns import NumberLines, columns_of, lines_in
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, number, whole, word_of
@@ -318,7 +318,7 @@ def measured_wind(card: Card, draft: Draft) -> tuple[Row, Velocities]:
     card.refuse(("SEED", "DURATION", "CUTOFF"), f"is for the spectra of *WIND, not for TYPE={VELOCITY}")
     row, lines, table = parted(card)
     places = np.array([[line.number(at, "xyz"[at]) for at in range(3)] for line in lines] or [[0.0] * 3])
-    found = Velocities(*velocities_of(table, len(places)), places, card.amount("RAMP"))
+    found = Velocities(*velocities_of(table, len(places)), places, card.number("RAMP", bound=NOT_NEGATIVE))
     way = places[-1] - places[0]
     off = np.abs(places - places[0] - found.along[:, None] * way).max()
     if not ((np.diff(found.along) > 0.0).all() and off <= STRAIGHT * float(np.linalg.norm(way))):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.arrays import Floats
-from fem.deck.cards import NEGATIVE, Bound, Card
+from fem.deck.cards import NEGATIVE, NOT_NEGATIVE, Bound, Card
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, only, within, word_for
 from fem.deck.source import Mistake, listing, squeezed
@@ -138,7 +138,7 @@ def uniaxial(card: Card, draft: Draft) -> None:
     if card.has("COMPONENT") and card.integer("COMPONENT") != 1:
         place = card.field("COMPONENT").place
         raise Mistake(place, f"COMPONENT={card.field('COMPONENT').text} of *UNIAXIAL: a bar has only component 1")
-    put(card, draft, uniaxial=Uniaxial((), largest=card.amount("LARGEST STRESS")))
+    put(card, draft, uniaxial=Uniaxial((), largest=card.number("LARGEST STRESS", bound=NOT_NEGATIVE)))
 
 
 def open_table(card: Card, draft: Draft) -> Uniaxial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fem.deck.cards import Card
+from fem.deck.cards import POSITIVE, Card
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.source import listing, words
 from fem.deck.table import keyword
@@ -112,7 +112,7 @@ def output(card: Card, draft: Draft) -> None:
         stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
         if len(stated) > 1:
             raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")
-        interval = card.positive("TIME INTERVAL") if card.has("TIME INTERVAL") else None
+        interval = card.number("TIME INTERVAL", bound=POSITIVE) if card.has("TIME INTERVAL") else None
         marks = card.word("TIME MARKS", ("YES", "NO"), "YES") == "YES"
         given = replace(given, interval=interval, intervals=card.integer("NUMBER INTERVAL"), marks=marks)
     add_default_output(step)

@@ -213,11 +213,10 @@ def recover(card: Card, draft: Draft) -> None:
         draft.material = MaterialDraft("", card.place)
     elif card.keyword == "STEP" and draft.step is None:
         draft.step = StepDraft(card.place, draft.nlgeom)
-    elif card.keyword == "END STEP" and draft.step is not None:
+    elif card.keyword in ("END STEP", *PROCEDURES) and draft.step is not None:
         draft.step.blamed = True
-        close_step(draft)
-    elif card.keyword in PROCEDURES and draft.step is not None:
-        draft.step.blamed = True
+        if card.keyword == "END STEP":
+            close_step(draft)
     if draft.material is not None:
         draft.material.broken = True
 
@@ -369,8 +368,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     built["bodies"] = bodies = conditions.build_bodies(draft, mesh, nodes)
     check_beams(draft, mesh)
     conditions.turn_stresses(draft, mesh, elements)
-    conditions.check_bars(draft, mesh, elements)
-    conditions.check_pulleys(draft, mesh, elements)
+    conditions.check_kinds(draft, mesh, elements)
     check_winches(draft, mesh, elements, materials)
     conditions.check_masses(draft)
     conditions.check_removals(draft, mesh, elements)

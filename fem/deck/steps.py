@@ -201,18 +201,12 @@ def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | 
     """dt0, T, dtmin, dtmax of the one data line; None without one.
     is_fixed  the parameter that makes all increments equal: limits below it are not used
     most      entries the line may have"""
-    rows = list(draft.rows(card, needed=False))
-    if not rows:
+    if not any(card.rows):
         return None
-    if len(rows) > 1:
-        raise Mistake(rows[1].place, f"*{card.keyword} takes one data line, got a second")
-    row = rows[0]
+    row = draft.single_row(card, "", f"*{card.keyword} takes one data line, got a second")
     what = "first increment, period, smallest increment, largest increment"
     row.end(most, what if most == 4 else f"{what}, largest load factor, node, dof, displacement")
-    times: list[float | None] = []
-    for at, what in enumerate(TIME_ENTRIES):
-        value = row.amount(at, what, 0.0)
-        times.append(value if value > 0.0 else None)
+    times: list[float | None] = [row.amount(at, what, 0.0) or None for at, what in enumerate(TIME_ENTRIES)]
     if is_fixed and (times[2] or times[3]):
         draft.ignore(f"limits of the increment of *{card.keyword}, {is_fixed}")
         times[2:] = None, None
@@ -267,7 +261,7 @@ def visco(card: Card, draft: Draft) -> None:
     """``dt0, T, dtmin, dtmax``: statics in which time passes."""
     direct = card.flag("DIRECT")
     if card.has("CETOL"):
-        card.positive("CETOL")
+        card.number("CETOL", bound=POSITIVE)
         draft.notice("*VISCO, CETOL: ignored; increments follow the data line as long as they converge")
     times = times_of(card, draft, "DIRECT" if direct else "")
     if times is None or times.first is None or times.period is None:
