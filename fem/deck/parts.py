@@ -97,6 +97,9 @@ def numbers(row: Row, count: int, what: str) -> Floats:
     return np.array([row.number(at, what, 0.0) for at in range(count)], dtype=np.float64)
 
 
+@keyword("END PART", "model")
+@keyword("END ASSEMBLY", "model")
+@keyword("END INSTANCE", "model")
 def end(card: Card, draft: Draft) -> None:
     """``*END PART``, ``*END INSTANCE``, ``*END ASSEMBLY``."""
     opening = card.keyword.removeprefix("END ")
@@ -106,10 +109,6 @@ def end(card: Card, draft: Draft) -> None:
     close(draft, 1 + names.index(opening), f"*{card.keyword} follows")
     draft.parts.open.pop()
     draft.no_rows(card)
-
-
-for _name in OPENING:
-    keyword(f"END {_name}", "model")(end)
 
 
 def close(draft: Draft, depth: int, why: str) -> None:

@@ -29,6 +29,7 @@ GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global ax
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
 LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
 NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS adds or removes it at a step"}
+OTHER_SPRINGS = ("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL")
 ELSET = Value("element_set", ELEMENT_SET)
 SOLID_SECTION = Form(
     model.BarSection,
@@ -100,6 +101,8 @@ def of_elements(form: Form, card: Card, draft: Draft) -> None:
         draft.properties.append(Property(value.element_set, card, value))
 
 
+@keyword("SPRING", "model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS)
+@keyword("DASHPOT", "model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
 def by_kind(card: Card, draft: Draft) -> None:
     """``*SPRING`` and ``*DASHPOT`` are read when the kind of their elements is known."""
     if card.keyword == "SPRING":
@@ -107,13 +110,6 @@ def by_kind(card: Card, draft: Draft) -> None:
     draft.properties.append(Property(draft.named(card, "ELSET", "element"), card))
 
 
-OTHER_SPRINGS = ("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL")
-spring = keyword(
-    "SPRING", "model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS
-)(by_kind)
-dashpot = keyword("DASHPOT", "model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))(
-    by_kind
-)
 for _name, _form in {"SOLID SECTION": SOLID_SECTION, "MASS": MASS, "ROTARY INERTIA": ROTARY_INERTIA}.items():
     card_of(_name, _form, of_elements)
 for _name, _form in LISTED.items():
