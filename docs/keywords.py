@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from fem.deck import KEYWORDS, read_deck
-from fem.deck.table import STATEMENTS, Statement
+from fem.deck.table import Keyword
 from fem.errors import DeckError, Problem
 from fem.model.quantities import ENERGIES, QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "reference" / "keywords.toml"
-OF_SCANNER = {
-    "INCLUDE": Statement("anywhere", (), ("INPUT",), (), {}, ()),
-    "PARAMETER": Statement("anywhere", (), (), (), {}, ()),
-}
+OF_SCANNER = {"PARAMETER": Keyword("anywhere", (), (), (), {}, (), lambda card, draft: None)}
 """Cards that ``fem/deck/scanner.py`` handles itself."""
 PLACES = {
     "anywhere": "anywhere in the deck",
@@ -35,9 +32,9 @@ NOT_FIELDS["T2"] = "force in the second branch of a PULLEY; of other elements T"
 """Meanings of quantities whose name in ParaView does not explain them."""
 
 
-def stated(name: str) -> Statement:
+def stated(name: str) -> Keyword:
     """The rules of a card, as the reader states them."""
-    return OF_SCANNER.get(name) or STATEMENTS[KEYWORDS[name]]
+    return OF_SCANNER.get(name) or KEYWORDS[name]
 
 
 def written() -> dict[str, dict[str, Any]]:
@@ -123,7 +120,7 @@ def data_of(entry: dict[str, Any]) -> str:
     return "Data lines:\n\n" + "\n".join(rows) + "\n"
 
 
-def others_of(own: Statement) -> str:
+def others_of(own: Keyword) -> str:
     """Parameters of other codes that are ignored or refused here."""
     text = ""
     if own.ignores:

@@ -1,7 +1,6 @@
 """Input decks: ``.inp`` text to ``Model`` and back; the only place that knows commas and asterisks.
 
-To add a keyword: a row of the table in the fitting file (``table.py``), or a function ``(card, draft)`` under
-``@keyword(...)`` and its name here.
+To add a keyword: a form in the fitting file (``table.py``), or a function ``(card, draft)`` under ``@keyword(...)``.
 """
 
 from __future__ import annotations
@@ -10,91 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from fem.commands.installed import load_installed
-from fem.deck import (
-    amplitudes,
-    conditions,
-    fluids,
-    harmonic,
-    loads,
-    materials,
-    mesh,
-    outputs,
-    parts,
-    reader,
-    sections,
-    steps,
-    surfaces,
-    waves,
-)
+from fem.deck import reader
 from fem.deck.scanner import DeckFiles, checked_overrides
-from fem.deck.table import Handler
+from fem.deck.table import KEYWORDS
 from fem.deck.writer import write_deck
 from fem.errors import CommandError, DeckError
 from fem.model import Model
-
-KEYWORDS: dict[str, Handler] = {
-    "HEADING": conditions.heading,
-    "INCLUDE": mesh.include,
-    "PART": parts.part,
-    "END PART": parts.end,
-    "ASSEMBLY": parts.assembly,
-    "END ASSEMBLY": parts.end,
-    "INSTANCE": parts.instance,
-    "END INSTANCE": parts.end,
-    "NODE": mesh.node,
-    "ELEMENT": mesh.element,
-    "NGEN": mesh.ngen,
-    "NFILL": mesh.nfill,
-    "ELGEN": mesh.elgen,
-    "NSET": mesh.nset,
-    "ELSET": mesh.elset,
-    **materials.CARDS,
-    **sections.CARDS,
-    "SEABED": surfaces.seabed,
-    "RIGID CYLINDER": surfaces.rigid_cylinder,
-    "STOP PLANE": surfaces.stop_plane,
-    "RIGID BODY": conditions.rigid_body,
-    "FAILURE": loads.failure,
-    "MODEL CHANGE": loads.model_change,
-    "AQUA": fluids.aqua,
-    "WIND": fluids.wind,
-    "WAVE": waves.wave,
-    "RAO": waves.rao,
-    "DRAG LAW": fluids.drag_law,
-    "MARINE GROWTH": fluids.marine_growth,
-    "AMPLITUDE": amplitudes.amplitude,
-    "TIME POINTS": amplitudes.time_points,
-    "EQUATION": conditions.equation,
-    "MPC": conditions.mpc,
-    "INITIAL CONDITIONS": conditions.initial_conditions,
-    "TRANSFORM": conditions.transform,
-    "STEP": steps.step,
-    "END STEP": steps.end_step,
-    "STATIC": steps.static,
-    "VISCO": steps.visco,
-    "DYNAMIC": steps.dynamic,
-    "FREQUENCY": harmonic.frequency,
-    "STEADY STATE DYNAMICS": harmonic.steady_state_dynamics,
-    "MODAL DAMPING": harmonic.modal_damping,
-    "CONTROLS": steps.controls,
-    "BOUNDARY": loads.boundary,
-    "CLOAD": loads.cload,
-    "DLOAD": loads.dload,
-    "TEMPERATURE": loads.temperature,
-    "WINCH": loads.winch,
-    "D ADDED MASS": fluids.added_mass,
-    "NODE PRINT": outputs.node_print,
-    "EL PRINT": outputs.el_print,
-    "ENERGY PRINT": outputs.energy_print,
-    "NODE FILE": outputs.node_file,
-    "EL FILE": outputs.el_file,
-    "OUTPUT": outputs.output,
-    "NODE OUTPUT": outputs.node_output,
-    "ELEMENT OUTPUT": outputs.element_output,
-    "ENERGY OUTPUT": outputs.energy_output,
-    "RESTART": outputs.restart,
-}
-"""``*PARAMETER`` and ``*INCLUDE`` are answered by ``scanner.py``, foreign keywords by ``reader.py``."""
 
 
 def read_deck(
@@ -117,7 +37,7 @@ def read_deck(
     21
     """
     known = [(each, checked_overrides(values)) for each, values in earlier]
-    return answered(lambda: reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known))
+    return answered(lambda: reader.read_file(path, checked_overrides(parameters), earlier=known))
 
 
 def answered(read: Callable[[], Model]) -> Model:
@@ -155,7 +75,7 @@ def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
     are put in without reading again (``OutlineReader``)."""
-    return reader.OutlineReader(path, varied, KEYWORDS)
+    return reader.OutlineReader(path, varied)
 
 
 def parse_deck(
@@ -169,7 +89,7 @@ def parse_deck(
 
     def read() -> Model:
         files = DeckFiles()
-        return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters), KEYWORDS)
+        return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters))
 
     return answered(read)
 

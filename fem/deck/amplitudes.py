@@ -26,6 +26,7 @@ TIMES = ("STEP TIME", "TOTAL TIME")
 
 
 @keyword(
+    "AMPLITUDE",
     "anywhere",
     needs=("NAME",),
     ignores=("VARIABLE",),
@@ -154,7 +155,7 @@ def equally_spaced(card: Card, draft: Draft) -> Floats:
     """(n, 2) values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
     if not card.has("FIXED INTERVAL"):
         raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
-    interval, begin = card.positive("FIXED INTERVAL"), card.number("BEGIN")
+    interval, begin = card.number("FIXED INTERVAL", bound=POSITIVE), card.number("BEGIN")
     values = plain_numbers(card.pieces)
     if values is None:
         values = np.array([field.number("the value") for field in fields_of(card, draft)])
@@ -194,7 +195,7 @@ def swept(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
     return Amplitude(name, "SWEEP", time, start=start, mean=mean, fourier=((a, b),), **wave)
 
 
-@keyword("anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
+@keyword("TIME POINTS", "anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
 def time_points(card: Card, draft: Draft) -> None:
     """Instants of output; with GENERATE ``start, end, increment`` rows."""
     name = draft.declare(card, "time points")

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from fem.arrays import Ints
-from fem.deck.cards import POSITIVE, Card, Row
+from fem.deck.cards import NOT_NEGATIVE, POSITIVE, Card, Row
 from fem.deck.draft import Draft, MaterialDraft, Property, StepDraft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, word_of
 from fem.deck.materials import ROPE_LAWS
@@ -54,8 +54,8 @@ NUMBERS = DataLine(
 
 
 @keyword(
-    "model", GENERAL, takes=("SECTION", "DENSITY", STRAIGHT), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
-    unsupported=("TAPER", "DEPENDENCIES", "TEMPERATURE"),
+    "BEAM GENERAL SECTION", "model", GENERAL, takes=("SECTION", "DENSITY", STRAIGHT), plus=(STRAIGHT,),
+    ignores=WITHOUT_EFFECT, unsupported=("TAPER", "DEPENDENCIES", "TEMPERATURE"),
 )  # fmt: skip
 def beam_general_section(card: Card, draft: Draft) -> None:
     """``A, I11, I12, I22, J``, or of a shape as in ``*BEAM SECTION``; the direction of the first axis, or a blank line;
@@ -115,7 +115,7 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
     if rows[2].number(2, "the expansion", 0.0) != 0.0:
         raise Mistake(rows[2].field(2).place, "thermal expansion is given by *EXPANSION of MATERIAL=")
     if card.has("DENSITY"):
-        made.numbers["density"] = card.amount("DENSITY")
+        made.numbers["density"] = card.number("DENSITY", bound=NOT_NEGATIVE)
     made.cards["ELASTIC"] = card.place
     if ("material", name) in draft.names:
         raise card.mistake(f"element set {element_set} has a second *BEAM GENERAL SECTION")
@@ -125,8 +125,8 @@ def own_material(card: Card, rows: list[Row], element_set: str, draft: Draft) ->
 
 
 @keyword(
-    "model", OF_SECTIONS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,), ignores=WITHOUT_EFFECT,
-    unsupported=("TEMPERATURE",),
+    "BEAM SECTION", "model", OF_SECTIONS, takes=(STRAIGHT,), needs=("SECTION",), plus=(STRAIGHT,),
+    ignores=WITHOUT_EFFECT, unsupported=("TEMPERATURE",),
 )  # fmt: skip
 def beam_section(card: Card, draft: Draft) -> None:
     """CIRC: ``radius``; PIPE: ``outer radius, thickness``; then the direction of the first axis, if at all."""

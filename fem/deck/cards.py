@@ -384,12 +384,5 @@ class Card:
     def number(self, name: str, default: float = 0.0, bound: Bound | None = None) -> float:
         return self.field(name).number(f"{name}=", bound) if self.has(name) else default
 
-    def amount(self, name: str) -> float:
-        """The number given by a parameter, 0 or more; 0 without it."""
-        return self.number(name, bound=NOT_NEGATIVE)
-
-    def positive(self, name: str) -> float:
-        return self.number(name, bound=POSITIVE)
-
     def integer(self, name: str, low: int = 1, default: int | None = None) -> int | None:
         return self.field(name).integer(f"{name}=", low) if self.has(name) else default

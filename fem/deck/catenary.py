@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.deck.cards import Card, Row
+from fem.deck.cards import POSITIVE, Card, Row
 from fem.deck.draft import Catenary, Draft, LaidLine
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
@@ -260,7 +260,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     if len(blank) > 1 or (blank and not asked):
         hint = "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG="
         raise Mistake(blank[-1].row.place, "a natural length is missing", hint)
-    value = card.positive(asked[0]) if asked else 0.0
+    value = card.number(asked[0], bound=POSITIVE) if asked else 0.0
     weight = card.number("WEIGHT") if card.has("WEIGHT") else None
     draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
 
@@ -330,18 +330,21 @@ class Laid(NamedTuple):
     span: float
     rise: float
 
-    def finer(self) -> Floats:
-        """(2n+1, 3) nodes of the same line with every bar split in two. LineError: there is no such line."""
+    def finer(self) -> Floats | None:
+        """(2n+1, 3) nodes of the same line with every bar split in two; None: there is no such line."""
         old = self.line
         twice = np.repeat(np.arange(len(old.length)), 2)
         length = 0.5 * old.length[twice]
         load = np.convolve(0.5 * self.weight[twice] * length, [1.0, 1.0])
         load[::2] += self.joints
         line, ground = Line(length, old.stiffness[twice], load, old.is_green[twice], old.is_log[twice]), self.ground
-        if ground:
-            shape = ground._replace(modulus=ground.modulus[twice]).rest(line, self.span, self.rise)
-        else:
-            shape = hang(line, self.span, self.rise)
+        try:
+            if ground:
+                shape = ground._replace(modulus=ground.modulus[twice]).rest(line, self.span, self.rise)
+            else:
+                shape = hang(line, self.span, self.rise)
+        except LineError:
+            return None
         return np.asarray(self.start + shape.places @ self.axes)
 
 

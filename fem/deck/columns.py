@@ -10,7 +10,8 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from functools import partial
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -144,26 +145,24 @@ def columns_of(card: Card) -> NumberLines:
     return NumberLines(card, (pieces[at]._replace(start=first), *pieces[at + 1 :]), separator, width, names, unread)
 
 
-def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:
-    """The lines that hold something but a comment."""
+def filled(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int, str]]:
+    """The lines that hold something, comments among them, and their texts."""
     for source, start, stop in pieces:
         for number in range(start, stop):
             text = source.lines[number - 1].strip()
-            if text.strip(",;") and not text.startswith("#"):
-                yield source, number
+            if text.strip(",;"):
+                yield source, number, text
+
+
+def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:
+    """The lines that hold something but a comment."""
+    return ((source, number) for source, number, text in filled(pieces) if not text.startswith("#"))
 
 
 def heading(pieces: tuple[Piece, ...]) -> str:
     """The last comment above the lines that hold something."""
-    found = ""
-    for source, start, stop in pieces:
-        for number in range(start, stop):
-            text = source.lines[number - 1].strip()
-            if text.startswith("#"):
-                found = text[1:]
-            elif text.strip(",;"):
-                return found
-    return found
+    above = [text for *_, text in takewhile(lambda line: line[2].startswith("#"), filled(pieces))]
+    return above[-1][1:] if above else ""
 
 
 def entries_of(line: str, separator: str | None) -> list[str]:
@@ -174,22 +173,17 @@ def entries_of(line: str, separator: str | None) -> list[str]:
 
 def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats] | None:
     """Rows ``label, number, number...``: labels (n,) and numbers (n, k); ``columns`` the allowed row lengths."""
-    texts = card.texts()
-    if texts and texts[0].rstrip().endswith(","):
-        texts = [text.rstrip().removesuffix(",") for text in texts]
-    count = texts[0].count(",") if texts else 0
-    if count + 1 not in columns or BEHIND_COMMA.search("\n".join(texts)):
+    first = next(card.rows, ())
+    table = None if len(first) not in columns else numbers_at_once(card.pieces, partial(labelled_in, width=len(first)))
+    if table is None or not fits(table[:: len(first)]):
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            kind = np.dtype([("label", np.int64), ("values", np.float64, (count,))])
-            table = np.loadtxt(texts, kind, delimiter=",", comments=None, ndmin=1)
-    except (ValueError, TypeError, OverflowError, Warning):
-        return None
-    labels, values = table["label"], table["values"].reshape(len(table), count)
-    is_fine = len(table) == len(texts) and np.isfinite(values).all() and fits(labels)
-    return (np.ascontiguousarray(labels), np.ascontiguousarray(values)) if is_fine else None
+    rows = table.reshape(-1, len(first))
+    return rows[:, 0].astype(np.int64), np.ascontiguousarray(rows[:, 1:])
+
+
+def labelled_in(text: str, width: int) -> Floats | None:
+    """All numbers of lines that begin with an integer."""
+    return None if NO_LABEL.search(text) else numbers_in(text, ",", width)
 
 
 def integers(card: Card, width: int | None) -> Ints | None:
@@ -200,6 +194,8 @@ def integers(card: Card, width: int | None) -> Ints | None:
 
 BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
 """Numbers that may have a decimal comma."""
+NO_LABEL = re.compile(r"^[ \t]*[+\d]*[.eEdD]", re.ASCII | re.MULTILINE)
+"""Lines whose first number is none that labels are."""
 LINES_AT_ONCE = 50_000
 AROUND_LINES = re.compile(r"[ \t]*\n[ \t\n]*")
 BLANKS = re.compile(r"[ \t]+")

@@ -21,7 +21,7 @@ from fem.deck.kinds import ANY, REFERENCE, Kind, name_of, target_of, word_of
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.table import DataLine, Parameters, Value, keyword
-from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RestLength, RigidBody, Step
+from fem.model import Boundary, Equation, InitialCondition, Mesh, Model, RigidBody, Step
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
@@ -33,7 +33,7 @@ MOST_HEADING = 20_000
 """Characters of a heading that are kept."""
 
 
-@keyword("anywhere")
+@keyword("HEADING", "anywhere")
 def heading(card: Card, draft: Draft) -> None:
     """Title lines: any text."""
     text = "\n".join(text.strip() for text in card.texts())
@@ -64,7 +64,7 @@ NODAL_VALUE = DataLine("nodes, dof, value", NODES, Value("dof", DOF), Value("val
 NODAL_TEMPERATURE = DataLine("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
-@keyword("model", unsupported=("REMOVE",))
+@keyword("EQUATION", "model", unsupported=("REMOVE",))
 def equation(card: Card, draft: Draft) -> None:
     """``number of terms``, then node or set, dof, coefficient; up to four terms a line."""
     rows = draft.rows(card)
@@ -97,7 +97,7 @@ def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
     return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
 
-@keyword("model", unsupported=("MODE", "USER"))
+@keyword("MPC", "model", unsupported=("MODE", "USER"))
 def mpc(card: Card, draft: Draft) -> None:
     """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
     for row in draft.rows(card):
@@ -130,7 +130,7 @@ RIGID_BODY = Parameters(
 )
 
 
-@keyword("model", RIGID_BODY, takes=TIED[1:], refuses=FREE_BODIES, unsupported=OTHER_BODIES)
+@keyword("RIGID BODY", "model", RIGID_BODY, takes=TIED[1:], refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
     if card.has("HEADING") and not card.has("RAO"):
@@ -147,7 +147,7 @@ def tied_field(card: Card) -> Field:
     return next(card.field(name) for name in TIED if card.has(name))
 
 
-@keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
+@keyword("INITIAL CONDITIONS", "model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
     """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; TEMPERATURE: nodes, value; STRESS: elements, s11, along bars,
     or as in CalculiX element, integration point, xx, yy, zz, xy, xz, yz in global axes.
@@ -165,7 +165,7 @@ def initial_conditions(card: Card, draft: Draft) -> None:
             draft.initial_conditions.append((condition, row.field(1).place if condition.dof > 3 else row.place))
 
 
-@keyword("model", needs=("NSET",), takes=("TYPE",))
+@keyword("TRANSFORM", "model", needs=("NSET",), takes=("TYPE",))
 def transform(card: Card, draft: Draft) -> None:
     """``xa, ya, za, xb, yb, zb``: x' points to a, y' lies towards b in the plane of both."""
     if card.word("TYPE", ("R", "C", "S"), "R") != "R":
@@ -452,54 +452,47 @@ def turn_stresses(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
     draft.initial_conditions[:] = found
 
 
-def check_bars(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each."""
-    is_bar, is_reeved = mesh.is_of(*BARS), mesh.is_of(*REEVED)
-    for mass, place in draft.nonstructural:
-        carriers = mesh.element_sets.get(mass.element_set, np.zeros(0, np.int64))
-        if not is_bar[carriers].all():
-            what = "*NONSTRUCTURAL MASS is for bars, *MASS for points"
-            draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
-    has_length = np.zeros(len(is_bar), bool)
-    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial_conditions, *draft.rest_lengths]
-    for entry, place in entries:
-        is_length, target = isinstance(entry, RestLength), entry.target
-        if isinstance(entry, InitialCondition) and entry.kind != "STRESS":
-            continue
-        index = elements.members(target)
-        if not (is_bar | is_reeved if is_length else is_bar)[index].all():
-            others = "T3D2 and T2D2: they carry no initial stress"
-            others = "T3D2, T2D2 and PULLEY: they have no length of their own" if is_length else others
-            draft.report(Mistake(place, f"{target} has elements other than {others}"))
-        elif is_length and has_length[index].any():
-            label = draft.as_written(mesh.element_labels[index[has_length[index]][0]])
-            draft.report(Mistake(place, f"element {label} has a second rest length", "", "second rest length"))
-        has_length[index] |= is_length
+OTHERS = "{target} has elements other than "
+NOT_PULLEY = "{element} is not a PULLEY: "
 
 
-def check_pulleys(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
-    """What only ropes over pulleys have, once, and what they do not do."""
-    is_reeved = mesh.is_of(*REEVED)
-    rubs = np.zeros(len(is_reeved), np.bool_)
-    asked: list[tuple[str | int, Place, Flags, str]] = []
-    for pulley, place in draft.pulleys:
-        index = elements.members(pulley.element_set)
-        asked += [(pulley.element_set, place, ~is_reeved, "is not a PULLEY: *PULLEY gives the friction of these only")]
-        asked += [(pulley.element_set, place, rubs.copy(), "has a second *PULLEY")]
-        rubs[index] = True
-    for rest, place in draft.rest_lengths:
-        if rest.second is not None:
-            asked.append((rest.target, place, ~is_reeved, "is not a PULLEY: it has one rest length, not two"))
-    asked += [(entry.target, place, is_reeved, "is a PULLEY, which cannot break") for entry, place in draft.failures]
-    for step in draft.steps:
-        asked += [(target, place, is_reeved, "is a PULLEY, which cannot be removed") for target, place in step.removals]
-        for load in step.distributed_loads:
-            if load.kind != "GRAV" and load.target is not None:
-                asked.append((load.target, step.place, is_reeved, f"is a PULLEY: {load.kind} acts on bars"))
-    for target, place, wrong, what in asked:
+def check_kinds(draft: Draft, mesh: Mesh, elements: Lookup) -> None:
+    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each.
+    What only these have, once, and what they do not do."""
+    no_bar, is_reeved = ~mesh.is_of(*BARS), mesh.is_of(*REEVED)
+    has_length, rubs = np.zeros((2, len(is_reeved)), np.bool_)
+
+    def refuse(target: str | int, place: Place, wrong: Flags, what: str, cause: str = "") -> None:
         index = elements.members(target)
         for element in index[wrong[index]][:1]:
-            draft.report(Mistake(place, f"element {draft.as_written(mesh.element_labels[element])} {what}"))
+            named = f"element {draft.as_written(mesh.element_labels[element])}"
+            draft.report(Mistake(place, what.format(target=target, element=named), "", cause))
+
+    for mass, place in draft.nonstructural:
+        what = "T3D2 and T2D2: *NONSTRUCTURAL MASS is for bars, *MASS for points"
+        refuse(mass.element_set, place, no_bar, OTHERS + what)
+    for entry, place in draft.initial_conditions:
+        if entry.kind == "STRESS":
+            refuse(entry.target, place, no_bar, OTHERS + "T3D2 and T2D2: they carry no initial stress")
+    for rest, place in draft.rest_lengths:
+        what = "T3D2, T2D2 and PULLEY: they have no length of their own"
+        refuse(rest.target, place, no_bar & ~is_reeved, OTHERS + what)
+        refuse(rest.target, place, has_length, "{element} has a second rest length", "second rest length")
+        has_length[elements.members(rest.target)] = True
+        if rest.second is not None:
+            refuse(rest.target, place, ~is_reeved, NOT_PULLEY + "it has one rest length, not two")
+    for pulley, place in draft.pulleys:
+        refuse(pulley.element_set, place, ~is_reeved, NOT_PULLEY + "*PULLEY gives the friction of these only")
+        refuse(pulley.element_set, place, rubs, "{element} has a second *PULLEY")
+        rubs[elements.members(pulley.element_set)] = True
+    for failing, place in draft.failures:
+        refuse(failing.target, place, is_reeved, "{element} is a PULLEY, which cannot break")
+    for step in draft.steps:
+        for target, place in step.removals:
+            refuse(target, place, is_reeved, "{element} is a PULLEY, which cannot be removed")
+        for load in step.distributed_loads:
+            if load.kind != "GRAV" and load.target is not None:
+                refuse(load.target, step.place, is_reeved, f"{{element}} is a PULLEY: {load.kind} acts on bars")
 
 
 SUFFIX = " IN AXES"

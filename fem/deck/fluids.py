@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.deck.cards import AT_LEAST_1, Card, Row, read_row
+from fem.deck.cards import AT_LEAST_1, NOT_NEGATIVE, Card, Row, read_row
 from fem.deck.columns import NumberLines, columns_of, lines_in
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, number, whole, word_of
@@ -54,7 +54,7 @@ AQUA = DataLine(
 OF_WATER = Parameters(AMPLITUDE=Value("amplitude", name_of("amplitude"), default=None, is_ours=True))
 
 
-@keyword("model", OF_WATER)
+@keyword("AQUA", "model", OF_WATER)
 def aqua(card: Card, draft: Draft) -> None:
     """``AQUA``, then lines ``vx, vy, vz, elevation`` of the current."""
     once(card, draft.water)
@@ -71,7 +71,7 @@ def aqua(card: Card, draft: Draft) -> None:
     draft.water = Water(**given, **amplitude, current=rising(current, 3, "elevation"))
 
 
-@keyword("model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")
+@keyword("DRAG LAW", "model", needs=("NAME",), takes=("BY",), extension="*DRAG LAW")
 def drag_law(card: Card, draft: Draft) -> None:
     """``speed, force per length``, from 0, 0; BY=ANGLE: ``angle, C_D, C_L``."""
     name = draft.declare(card, "drag law")
@@ -104,7 +104,7 @@ def drag_law(card: Card, draft: Draft) -> None:
 MARINE_GROWTH = Parameters(ELSET=Value("element_set", ELEMENT_SET), DIAMETER=Value("diameter", POSITIVE_NUMBER))
 
 
-@keyword("model", MARINE_GROWTH, extension="*MARINE GROWTH")
+@keyword("MARINE GROWTH", "model", MARINE_GROWTH, extension="*MARINE GROWTH")
 def marine_growth(card: Card, draft: Draft) -> None:
     """``thickness, density, elevation``."""
     given = MARINE_GROWTH.read(card, draft)
@@ -185,7 +185,7 @@ def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
         raise Mistake(row.field(1).place, f"{kind} acts in a fluid, and the density of *{card} is 0")
 
 
-@keyword("step")
+@keyword("D ADDED MASS", "step")
 def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
     if not draft.open_step.modes:
@@ -291,7 +291,7 @@ GUSTS = DataLine(
 )
 
 
-@keyword("model", takes=tuple(OF_GUSTS), plus=tuple(OF_GUSTS))
+@keyword("WIND", "model", takes=tuple(OF_GUSTS), plus=tuple(OF_GUSTS))
 def wind(card: Card, draft: Draft) -> None:
     """``WIND``, with TYPE then ``GUSTS``, or with TYPE=VELOCITY places and ``time, u, v, w`` at each of them."""
     once(card, draft.wind)
@@ -318,7 +318,7 @@ def measured_wind(card: Card, draft: Draft) -> tuple[Row, Velocities]:
     card.refuse(("SEED", "DURATION", "CUTOFF"), f"is for the spectra of *WIND, not for TYPE={VELOCITY}")
     row, lines, table = parted(card)
     places = np.array([[line.number(at, "xyz"[at]) for at in range(3)] for line in lines] or [[0.0] * 3])
-    found = Velocities(*velocities_of(table, len(places)), places, card.amount("RAMP"))
+    found = Velocities(*velocities_of(table, len(places)), places, card.number("RAMP", bound=NOT_NEGATIVE))
     way = places[-1] - places[0]
     off = np.abs(places - places[0] - found.along[:, None] * way).max()
     if not ((np.diff(found.along) > 0.0).all() and off <= STRAIGHT * float(np.linalg.norm(way))):

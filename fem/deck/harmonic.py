@@ -13,6 +13,7 @@ from fem.model.quantities import HARMONIC
 
 
 @keyword(
+    "FREQUENCY",
     "step",
     ignores=("EIGENSOLVER", "SOLVER", "STORAGE", "GLOBAL", "SIM", "ACOUSTIC COUPLING"),
     takes=("NORMALIZATION",),
@@ -38,6 +39,7 @@ IN_TIME = "*DAMPING inside a *MATERIAL acts in *DYNAMIC"
 
 
 @keyword(
+    "STEADY STATE DYNAMICS",
     "step",
     takes=("DIRECT", "FREQUENCY SCALE", "INTERVAL", "SUBSPACE PROJECTION"),
     refuses={"REAL ONLY": "is not supported: damping is always included"},
@@ -75,7 +77,7 @@ def modes_before(card: Card, draft: Draft) -> int:
     raise card.mistake("*STEADY STATE DYNAMICS superposes modes, but no step before it finds them", hint)
 
 
-@keyword("step", takes=("MODAL", "RAYLEIGH", "DEFINITION"), unsupported=("STRUCTURAL", "VISCOUS"))
+@keyword("MODAL DAMPING", "step", takes=("MODAL", "RAYLEIGH", "DEFINITION"), unsupported=("STRUCTURAL", "VISCOUS"))
 def modal_damping(card: Card, draft: Draft) -> None:
     """``first, last mode, fraction of critical damping``; RAYLEIGH: ``first, last, ALPHA, BETA``."""
     procedure = draft.open_step.harmonic

@@ -66,6 +66,7 @@ def loads(card: Card, draft: Draft) -> Iterator[tuple[Row, str | None]]:
 
 
 @keyword(
+    "BOUNDARY",
     "anywhere",
     takes=("OP", "AMPLITUDE", "TYPE", "FIXED", "REAL", "IMAGINARY"),
     unsupported=(*UNSUPPORTED, "LOAD CASE", "STEP", "DATA SET", "INC"),
@@ -121,7 +122,7 @@ NODAL_FORCE = DataLine("nodes, dof, force", NODES, Value("dof", DOF), Value("val
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
-@keyword("step", takes=("OP", "AMPLITUDE", *PHASES), refuses=PLANNED, unsupported=UNSUPPORTED)
+@keyword("CLOAD", "step", takes=("OP", "AMPLITUDE", *PHASES), refuses=PLANNED, unsupported=UNSUPPORTED)
 def cload(card: Card, draft: Draft) -> None:
     """``set or label, dof, force``; dofs 4 to 6: moments on free bodies."""
     late = is_imaginary(card, draft)
@@ -138,6 +139,7 @@ DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
 
 
 @keyword(
+    "DLOAD",
     "step",
     takes=("OP", "AMPLITUDE", "LENGTH", *PHASES),
     plus=("LENGTH",),
@@ -186,7 +188,7 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
     return model.DistributedLoad(target, kind, value, (x, y, z), amplitude)
 
 
-@keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))
+@keyword("TEMPERATURE", "step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))
 def temperature(card: Card, draft: Draft) -> None:
     """``nodes, temperature``."""
     for row, amplitude in loads(card, draft):
@@ -199,7 +201,7 @@ ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
 NO_CONTACT = {"MECHANICAL": "is for contact pairs, which are not supported"}
 
 
-@keyword("step", takes=("REMOVE", "ADD", "TYPE"), refuses=NO_CONTACT)
+@keyword("MODEL CHANGE", "step", takes=("REMOVE", "ADD", "TYPE"), refuses=NO_CONTACT)
 def model_change(card: Card, draft: Draft) -> None:
     """Elements or sets of them, or names of nonstructural masses, that go (of masses: or come) as the step starts."""
     kind, removes, adds = card.word("TYPE", (ELEMENTS, CARRIED), ELEMENTS), card.flag("REMOVE"), card.flag("ADD")
@@ -225,7 +227,7 @@ FAILING = {
 }
 
 
-@keyword("model", needs=("TYPE",), extension="*FAILURE")
+@keyword("FAILURE", "model", needs=("TYPE",), extension="*FAILURE")
 def failure(card: Card, draft: Draft) -> None:
     """``elements, value``: what T, E or total time breaks each of them at."""
     kind = card.word("TYPE", tuple(model.FAILURES), "TENSION")
@@ -253,7 +255,7 @@ KEEPING = DataLine(
 )
 
 
-@keyword("step", takes=("AMPLITUDE", "TENSION"), extension="*WINCH")
+@keyword("WINCH", "step", takes=("AMPLITUDE", "TENSION"), extension="*WINCH")
 def winch(card: Card, draft: Draft) -> None:
     """``elements, change of length[, end]``, or with TENSION ``elements, tension[, speed[, end]]``."""
     amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")

@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.arrays import Floats
-from fem.deck.cards import NEGATIVE, Bound, Card
+from fem.deck.cards import NEGATIVE, NOT_NEGATIVE, Bound, Card
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.kinds import AMOUNT, PART, POSITIVE_NUMBER, only, within, word_for
 from fem.deck.source import Mistake, listing, squeezed
-from fem.deck.table import DataLine, Form, Handler, Parameters, Value, keyword
+from fem.deck.table import DataLine, Form, Parameters, Value, card_of, keyword
 from fem.model import DynamicStiffness, Expansion, Material, Uniaxial, Viscoelastic
 from fem.model.materials import slopes_of
 
@@ -24,7 +24,7 @@ NO_FIELDS = {
 }
 
 
-@keyword("model", needs=("NAME",), ignores=("DESCRIPTION",), unsupported=("SRATE FACTOR", "RTOL"))
+@keyword("MATERIAL", "model", needs=("NAME",), ignores=("DESCRIPTION",), unsupported=("SRATE FACTOR", "RTOL"))
 def material(card: Card, draft: Draft) -> None:
     draft.material = MaterialDraft(card.needed("NAME"), card.place)
     draft.materials[draft.declare(card, "material")] = draft.material
@@ -101,18 +101,17 @@ ROWS: dict[str, Form] = {
 """Cards that give numbers of ``Material`` or an object of it, in the order in which they are written."""
 
 
-def of_material(form: Form) -> Handler:
-    """The function of a card that gives numbers of the open material, or an object in one of its fields."""
-
-    @keyword("material", form.parameters, **form.statement)
-    def read(card: Card, draft: Draft) -> None:
-        for found, _ in form.read(card, draft):
-            put(card, draft, **({form.into: found} if form.into else found))
-
-    return read
+def put_form(form: Form, card: Card, draft: Draft) -> None:
+    """Numbers of the open material, or an object in one of its fields."""
+    for found, _ in form.read(card, draft):
+        put(card, draft, **({form.into: found} if form.into else found))
 
 
-@keyword("material", takes=("ZERO", "TYPE"), refuses=NO_FIELDS, unsupported=("USER",))
+for _name, _form in ROWS.items():
+    card_of(_name, _form, put_form, "material")
+
+
+@keyword("EXPANSION", "material", takes=("ZERO", "TYPE"), refuses=NO_FIELDS, unsupported=("USER",))
 def expansion(card: Card, draft: Draft) -> None:
     """``alpha[, temperature]`` rows."""
     card.word("TYPE", ("ISO", "ISOTROPIC"), "ISO")
@@ -127,7 +126,11 @@ def expansion(card: Card, draft: Draft) -> None:
 
 
 @keyword(
-    "material", takes=("COMPONENT", "LARGEST STRESS"), plus=("LARGEST STRESS",), extension="*UNIAXIAL without *FABRIC"
+    "UNIAXIAL",
+    "material",
+    takes=("COMPONENT", "LARGEST STRESS"),
+    plus=("LARGEST STRESS",),
+    extension="*UNIAXIAL without *FABRIC",
 )
 def uniaxial(card: Card, draft: Draft) -> None:
     """Opens a table of stress over strain."""
@@ -135,7 +138,7 @@ def uniaxial(card: Card, draft: Draft) -> None:
     if card.has("COMPONENT") and card.integer("COMPONENT") != 1:
         place = card.field("COMPONENT").place
         raise Mistake(place, f"COMPONENT={card.field('COMPONENT').text} of *UNIAXIAL: a bar has only component 1")
-    put(card, draft, uniaxial=Uniaxial((), largest=card.amount("LARGEST STRESS")))
+    put(card, draft, uniaxial=Uniaxial((), largest=card.number("LARGEST STRESS", bound=NOT_NEGATIVE)))
 
 
 def open_table(card: Card, draft: Draft) -> Uniaxial:
@@ -163,6 +166,7 @@ def read_curve(card: Card, draft: Draft) -> tuple[tuple[float, float], ...]:
 
 
 @keyword(
+    "LOADING DATA",
     "material",
     takes=("TYPE", "DIRECTION", "EXTRAPOLATION"),
     refuses=NO_FIELDS | {"RATE DEPENDENT": "is not supported: use *VISCOELASTIC or *DYNAMIC STIFFNESS for rates"},
@@ -187,7 +191,7 @@ OTHER_UNLOADING = ("EXPONENTIAL", "QUADRATIC", "COMBINED")
 """Definitions of Abaqus that are refused by name."""
 
 
-@keyword("material", needs=("DEFINITION",), refuses=NO_FIELDS, unsupported=("RATE DEPENDENT",))
+@keyword("UNLOADING DATA", "material", needs=("DEFINITION",), refuses=NO_FIELDS, unsupported=("RATE DEPENDENT",))
 def unloading_data(card: Card, draft: Draft) -> None:
     """``stress, strain`` rows."""
     given, field = open_table(card, draft), card.field("DEFINITION")
@@ -203,6 +207,7 @@ def unloading_data(card: Card, draft: Draft) -> None:
 
 
 @keyword(
+    "VISCOELASTIC",
     "material",
     takes=("TIME",),
     refuses={"FREQUENCY": "is not supported: give TIME=PRONY"},
@@ -227,16 +232,6 @@ def viscoelastic(card: Card, draft: Draft) -> None:
         raise card.mistake(f"the fractions add up to {total:g}; expected less than 1")
     put(card, draft, viscoelastic=Viscoelastic(series, tuple(rows)))
 
-
-CARDS: dict[str, Handler] = {
-    "MATERIAL": material,
-    **{name: of_material(form) for name, form in ROWS.items()},
-    "EXPANSION": expansion,
-    "UNIAXIAL": uniaxial,
-    "LOADING DATA": loading_data,
-    "UNLOADING DATA": unloading_data,
-    "VISCOELASTIC": viscoelastic,
-}
 
 ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
 NO_STRAIN = "an inextensible bar has no strain"

@@ -30,11 +30,14 @@ from fem.deck.table import keyword
 from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
+FIRST = ("NODE", "ELEMENT", "INCLUDE")
+SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
+"""Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
 OTHER_ELEMENTS = "other beams, shells, solids, connectors and user elements are not"
 CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}
 
 
-@keyword("model", takes=("NSET",), ignores=("INPUT TYPE",), refuses=CARTESIAN)
+@keyword("NODE", "model", takes=("NSET",), ignores=("INPUT TYPE",), refuses=CARTESIAN)
 def node(card: Card, draft: Draft) -> None:
     """``label, x[, y[, z]]``."""
     name = card.name("NSET")
@@ -63,7 +66,7 @@ def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
     return np.array(labels, dtype=np.int64), number_array(coordinates).reshape(-1, 3), kept
 
 
-@keyword("model", takes=("ELSET",), needs=("TYPE",))
+@keyword("ELEMENT", "model", takes=("ELSET",), needs=("TYPE",))
 def element(card: Card, draft: Draft) -> None:
     """``label, node[, node[, node]]``."""
     field = card.field("TYPE")
@@ -104,7 +107,7 @@ STRAIGHT = "is not supported: nodes are generated along straight lines and caten
 OF_CATENARIES = ("TENSION", "HORIZONTAL TENSION", "SAG", "WEIGHT", "SEABED", "FRICTION")
 
 
-@keyword("model", takes=("NSET", "LINE", *OF_CATENARIES), plus=OF_CATENARIES, refuses={"SYSTEM": STRAIGHT})
+@keyword("NGEN", "model", takes=("NSET", "LINE", *OF_CATENARIES), plus=OF_CATENARIES, refuses={"SYSTEM": STRAIGHT})
 def ngen(card: Card, draft: Draft) -> None:
     """``first, last[, increment]``: nodes evenly spaced between two nodes that exist; NSET takes the ends in."""
     if card.has("LINE"):
@@ -163,7 +166,7 @@ def fill(draft: Draft, row: Row, ends: Floats, labels: Ints, fractions: Floats) 
 EVENLY = dict.fromkeys(("BIAS", "SINGULAR", "TWO STEP"), "is not supported: nodes are spaced evenly")
 
 
-@keyword("model", takes=("NSET",), refuses=EVENLY)
+@keyword("NFILL", "model", takes=("NSET",), refuses=EVENLY)
 def nfill(card: Card, draft: Draft) -> None:
     """``first set, second set, number of intervals, increment``: nodes between corresponding nodes of two sets."""
     name = card.name("NSET")
@@ -188,7 +191,7 @@ def nfill(card: Card, draft: Draft) -> None:
                 draft.node_sets.add(name, np.concatenate(bounds))
 
 
-@keyword("model", takes=("ELSET",), refuses={"ALL NODES": "is not supported: bars have no intermediate nodes"})
+@keyword("ELGEN", "model", takes=("ELSET",), refuses={"ALL NODES": "is not supported: bars have no intermediate nodes"})
 def elgen(card: Card, draft: Draft) -> None:
     """``master, n, node inc, element inc[, rows, node inc, element inc[, layers, node inc, element inc]]``."""
     name = card.name("ELSET")
@@ -220,7 +223,9 @@ def elgen(card: Card, draft: Draft) -> None:
                 draft.element_sets.add(name, labels)
 
 
-@keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",))
+@keyword(
+    "NSET", "anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",)
+)
 def nset(card: Card, draft: Draft) -> None:
     """A node set; ELSET: the nodes of an element set that stands above."""
     if card.has("ELSET"):
@@ -232,7 +237,7 @@ def nset(card: Card, draft: Draft) -> None:
     define(card, draft, draft.node_sets, "NSET", "node")
 
 
-@keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("ELSET",), ignores=("INTERNAL",))
+@keyword("ELSET", "anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("ELSET",), ignores=("INTERNAL",))
 def elset(card: Card, draft: Draft) -> None:
     define(card, draft, draft.element_sets, "ELSET", "element")
 
@@ -326,6 +331,7 @@ def hint_at_set(name: str, table: SetTable) -> Hint:
 ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 
 
+@keyword("INCLUDE", "anywhere", needs=("INPUT",))
 def include(card: Card, draft: Draft) -> None:
     """Add the mesh of a file."""
     path = card.mesh

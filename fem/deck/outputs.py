@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fem.deck.cards import Card
+from fem.deck.cards import POSITIVE, Card
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.source import listing, words
-from fem.deck.table import Handler, keyword
+from fem.deck.table import keyword
 from fem.model import EarlierState, OutputRequest
 from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 
@@ -68,12 +68,12 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
 
 
 def requests(
-    kind: str, parameter: str = "", ignores: tuple[str, ...] = PRINT_NOISE, refuses: Mapping[str, str] | None = None
-) -> Handler:
-    """The function of a card that asks for output of a kind, of the set that a parameter names."""
-    family, medium = kind.split()
+    name: str, parameter: str = "", ignores: tuple[str, ...] = PRINT_NOISE, refuses: Mapping[str, str] | None = None
+) -> None:
+    """A card that asks for output of the set that a parameter names; below ``*OUTPUT`` of the kind that this says."""
+    family, medium = name.replace("ELEMENT", "EL").replace("OUTPUT", "FILE").split()
 
-    @keyword("step", takes=(parameter, *CADENCE) if parameter else CADENCE, ignores=ignores, refuses=refuses)
+    @keyword(name, "step", takes=(parameter, *CADENCE) if parameter else CADENCE, ignores=ignores, refuses=refuses)
     def ask(card: Card, draft: Draft) -> None:
         target = draft.named_if(card, parameter, "node" if family == "NODE" else "element") if parameter else None
         given, step = OutputRequest(medium), draft.open_step
@@ -83,19 +83,17 @@ def requests(
             return  # values at nodes: those of all elements are not meant
         request(card, draft, replace(given, kind=f"{family} {given.kind}", target=target))
 
-    return ask
+
+requests("NODE PRINT", "NSET")
+requests("EL PRINT", "ELSET")
+requests("ENERGY PRINT", refuses={"ELSET": "is not supported: energies are those of the model"})
+requests("NODE FILE", "NSET")
+requests("EL FILE", "ELSET", (*PRINT_NOISE, "NSET"))
+requests("NODE OUTPUT", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY))
+requests("ELEMENT OUTPUT", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "NSET"))
 
 
-node_print = requests("NODE PRINT", "NSET")
-el_print = requests("EL PRINT", "ELSET")
-energy_print = requests("ENERGY PRINT", refuses={"ELSET": "is not supported: energies are those of the model"})
-node_file = requests("NODE FILE", "NSET")
-el_file = requests("EL FILE", "ELSET", (*PRINT_NOISE, "NSET"))
-node_output = requests("NODE FILE", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY))
-element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "NSET"))
-
-
-@keyword("step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
+@keyword("ENERGY OUTPUT", "step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
 def energy_output(card: Card, draft: Draft) -> None:
     given = draft.open_step.output
     if given is None or given.kind == "FILE" or card.has("ELSET"):
@@ -104,7 +102,7 @@ def energy_output(card: Card, draft: Draft) -> None:
         request(card, draft, replace(given, kind="ENERGY PRINT"))
 
 
-@keyword("step", takes=(*CADENCE, "HISTORY", *HISTORY), ignores=OUTPUT_NOISE)
+@keyword("OUTPUT", "step", takes=(*CADENCE, "HISTORY", *HISTORY), ignores=OUTPUT_NOISE)
 def output(card: Card, draft: Draft) -> None:
     """Sets medium and cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
     draft.no_rows(card)
@@ -114,7 +112,7 @@ def output(card: Card, draft: Draft) -> None:
         stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
         if len(stated) > 1:
             raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")
-        interval = card.positive("TIME INTERVAL") if card.has("TIME INTERVAL") else None
+        interval = card.number("TIME INTERVAL", bound=POSITIVE) if card.has("TIME INTERVAL") else None
         marks = card.word("TIME MARKS", ("YES", "NO"), "YES") == "YES"
         given = replace(given, interval=interval, intervals=card.integer("NUMBER INTERVAL"), marks=marks)
     add_default_output(step)
@@ -137,6 +135,7 @@ def add_default_output(step: StepDraft) -> None:
 
 
 @keyword(
+    "RESTART",
     "anywhere",
     takes=("WRITE", "READ", "FREQUENCY", "STEP", "INC", "END STEP"),
     ignores=("OVERLAY", "NUMBER INTERVAL", "TIME MARKS"),

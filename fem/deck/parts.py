@@ -7,7 +7,7 @@ a label that is not qualified never means a node of an instance. The model has s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from dataclasses import fields, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from fem.deck.cards import INSTANCE, MAX_LABEL, NUMBER, Card, Labels, Row
 from fem.deck.draft import MOST_NAMED, OPENING, Draft, ElementTable, NodeTable, PlacedPart, Position
 from fem.deck.lookup import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.deck.source import Mistake, did_you_mean, words
-from fem.deck.table import Handler, keyword
+from fem.deck.table import KEYWORDS, keyword
 from fem.model import BarSection, Model, RotaryInertia
 from fem.model import mesh as model_mesh
 
@@ -31,7 +31,7 @@ CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
 """Cards on which nothing is blamed that may follow from a mistake in a part."""
 
 
-@keyword("model", needs=("NAME",), ignores=("INTERNAL",))
+@keyword("PART", "model", needs=("NAME",), ignores=("INTERNAL",))
 def part(card: Card, draft: Draft) -> None:
     """Opens a part: a mesh with sets and properties, its labels and names its own."""
     close(draft, 0, "a *PART follows")
@@ -40,7 +40,7 @@ def part(card: Card, draft: Draft) -> None:
     draft.no_rows(card)
 
 
-@keyword("model", takes=("NAME",))
+@keyword("ASSEMBLY", "model", takes=("NAME",))
 def assembly(card: Card, draft: Draft) -> None:
     """Opens the assembly; what stands in it and in no instance is the model's own."""
     close(draft, 0, "an *ASSEMBLY follows")
@@ -52,6 +52,7 @@ def assembly(card: Card, draft: Draft) -> None:
 
 
 @keyword(
+    "INSTANCE",
     "model",
     needs=("NAME", "PART"),
     refuses=dict.fromkeys(("INSTANCE", "LIBRARY"), "is not supported: instances are of parts of the deck"),
@@ -96,7 +97,9 @@ def numbers(row: Row, count: int, what: str) -> Floats:
     return np.array([row.number(at, what, 0.0) for at in range(count)], dtype=np.float64)
 
 
-@keyword("model")
+@keyword("END PART", "model")
+@keyword("END ASSEMBLY", "model")
+@keyword("END INSTANCE", "model")
 def end(card: Card, draft: Draft) -> None:
     """``*END PART``, ``*END INSTANCE``, ``*END ASSEMBLY``."""
     opening = card.keyword.removeprefix("END ")
@@ -115,9 +118,7 @@ def close(draft: Draft, depth: int, why: str) -> None:
     del draft.parts.open[depth:]
 
 
-def sorted_cards(
-    cards: list[Card], draft: Draft, keywords: Mapping[str, Handler], call: Callable[[Card], None]
-) -> list[Card]:
+def sorted_cards(cards: list[Card], draft: Draft, call: Callable[[Card], None]) -> list[Card]:
     """The cards that stand in no part and no instance; ``call`` reads those of this file."""
     parts, before, is_behind = draft.parts, len(draft.mistakes), False
     if not any(card.keyword in OPENING for card in cards):
@@ -136,7 +137,7 @@ def sorted_cards(
         elif card.keyword.removeprefix("END ") in OPENING:
             call(card)
         else:
-            take(card, draft, keywords)
+            take(card, draft)
     close(draft, 0, "the deck ends")
     if len(draft.mistakes) > before:
         draft.failed.update(CONSEQUENCES)
@@ -146,10 +147,10 @@ def sorted_cards(
     return parts.rest
 
 
-def take(card: Card, draft: Draft, keywords: Mapping[str, Handler]) -> None:
+def take(card: Card, draft: Draft) -> None:
     """An ordinary card, where it may stand."""
     opened = draft.parts.open[-1] if draft.parts.open else None
-    if opened and opened.keyword != "ASSEMBLY" and card.keyword in keywords and card.keyword not in INSIDE:
+    if opened and opened.keyword != "ASSEMBLY" and card.keyword in KEYWORDS and card.keyword not in INSIDE:
         message = f"*{card.keyword} is inside the *{opened.keyword} of line {opened.place.line}"
         draft.report(card.mistake(message, "it belongs to the model: put it after *END ASSEMBLY"))
         return

@@ -27,6 +27,7 @@ from fem.deck.free_bodies import release
 from fem.deck.loads import check_winches
 from fem.deck.lookup import Lookup, build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
+from fem.deck.mesh import FIRST, SECOND
 from fem.deck.parameters import Course, Otherwise, Traced, Values, plain
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
 from fem.deck.scanner import DeckFiles, Scanner, checked_overrides
@@ -34,7 +35,7 @@ from fem.deck.sections import build_properties
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
 from fem.deck.surfaces import build_cylinders, build_planes, build_seabeds
-from fem.deck.table import Handler
+from fem.deck.table import KEYWORDS, Handler
 from fem.deck.waves import check_vessels
 from fem.errors import CommandError, DeckError, proposal
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, RotaryInertia, Spring
@@ -42,9 +43,6 @@ from fem.model.notices import coarse_beams
 
 EarlierDecks: TypeAlias = Sequence[tuple[Path, Mapping[str, float]]]
 """The decks of earlier runs, the last one first, and their parameters by name in upper case."""
-FIRST = ("NODE", "ELEMENT", "INCLUDE")
-SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
-"""Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
 PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "STEADY STATE DYNAMICS")
 MESH = {"NODE", "ELEMENT"}
 MAX_GUESSES = 50
@@ -52,7 +50,7 @@ SURE = 0.75
 
 
 def read_file(
-    path: str | Path, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
+    path: str | Path, overrides: Mapping[str, float],
     stored: dict[Path, bytes] | None = None, course: Course | None = None, earlier: EarlierDecks = (),
 ) -> Model:  # fmt: skip
     """A deck from a file; ``stored`` keeps the text of the files for the next time.
@@ -62,15 +60,15 @@ def read_file(
         source = files.open_deck(Path(path))
     except Mistake as mistake:
         raise DeckError([mistake.problem()]) from None
-    return read_source(files, source, overrides, keywords, course, earlier)
+    return read_source(files, source, overrides, course, earlier)
 
 
 def read_source(
-    files: DeckFiles, source: Source, overrides: Mapping[str, float], keywords: Mapping[str, Handler],
+    files: DeckFiles, source: Source, overrides: Mapping[str, float],
     course: Course | None = None, earlier: EarlierDecks = (),
 ) -> Model:  # fmt: skip
     draft = Draft()
-    scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
+    scanner = Scanner(files, draft.report, overrides, course or Course(), names_of())
     scanner.scan(source)
     scanner.close()
     if scanner.remarks:
@@ -82,15 +80,15 @@ def read_source(
         raise CommandError(f"the deck has no *PARAMETER {shown(unused[0])[1:-1]}; {hint}")
     names = {squeezed(card.keyword) for card in scanner.cards}
     asked = earlier if "RESTART" in names else ()
-    before, opening = earlier_cards(asked, files, draft, keywords)
+    before, opening = earlier_cards(asked, files, draft)
     if not MESH & names:  # steps alone, as Abaqus and CalculiX have it
         scanner.cards[:0] = before
-    named = sorted_cards(spelt(scanner), draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
-    instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
-    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
+    named = sorted_cards(spelt(scanner), draft, lambda card: answer(card, draft))
+    instances = read_instances(draft, read_cards)
+    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft)
     apart = Draft()  # for the first step of the first run, which has been read and run before
     apart.water, apart.wind, apart.drag_laws = draft.water, draft.wind, draft.drag_laws
-    read_cards([replace(card, instances=instances) for card in opening], apart, keywords)
+    read_cards([replace(card, instances=instances) for card in opening], apart)
     if draft.step is not None:
         draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
         close_step(draft)
@@ -111,16 +109,14 @@ def read_source(
     )
 
 
-def earlier_cards(
-    earlier: EarlierDecks, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]
-) -> tuple[list[Card], list[Card]]:
+def earlier_cards(earlier: EarlierDecks, files: DeckFiles, draft: Draft) -> tuple[list[Card], list[Card]]:
     """What stands before the first step of the last earlier deck that has a mesh, and of those after it, nothing where
     none is to be found; and the first step of the first one. The files of all are files of the new deck, too: they
     count in its hash, and nothing is written over them."""
     found, opening = list[Card](), list[Card]()
     has_mesh = False
     for path, parameters in earlier:
-        scanner = Scanner(files, draft.report, parameters, Course(), names_of(keywords))
+        scanner = Scanner(files, draft.report, parameters, Course(), names_of())
         try:
             scanner.scan(files.open_deck(path))
         except Mistake:
@@ -144,29 +140,29 @@ def spelt(scanner: Scanner) -> list[Card]:
     return [card if name == card.keyword else replace(card, keyword=name) for card, name in named]
 
 
-def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
+def read_cards(named: list[Card], draft: Draft) -> None:
     inside: list[Card | None] = []  # the step that each card stands in
     step: Card | None = None
     for card in named:
         step = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else step
         inside.append(step)
-    meant = meanings(named, keywords)
+    meant = meanings(named)
     for group in (FIRST, SECOND):
         for card, step, keyword in zip(named, inside, meant, strict=True):
             if keyword in group and (step is None or keyword in ("NSET", "ELSET")):
-                answer(card, draft, keywords, keyword)
+                answer(card, draft, keyword)
     for card, step, keyword in zip(named, inside, meant, strict=True):
         if card.keyword in ("", "PARAMETER"):
             continue
         if keyword in (*FIRST, *SECOND) and (step is None or keyword in ("NSET", "ELSET")):
             draft.material = None
         else:
-            answer(card, draft, keywords, keyword)
+            answer(card, draft, keyword)
 
 
-def meanings(cards: Sequence[Card], keywords: Mapping[str, Handler]) -> list[str]:
+def meanings(cards: Sequence[Card]) -> list[str]:
     """The keyword of each card; of a misspelt one, that which it is most like, or nothing."""
-    likely, guesses, found = (*keywords, *FOREIGN, "PARAMETER"), 0, list[str]()
+    likely, guesses, found = (*KEYWORDS, *FOREIGN, "PARAMETER"), 0, list[str]()
     known = {*likely, ""}
     for card in cards:
         keyword = card.keyword
@@ -183,18 +179,18 @@ def bare(keyword: str) -> str:
     return re.split("[;:=]", keyword)[0].strip()
 
 
-def answer(card: Card, draft: Draft, keywords: Mapping[str, Handler], meant: str) -> None:
-    if card.keyword in keywords:
-        call(card, draft, keywords[card.keyword])
+def answer(card: Card, draft: Draft, meant: str = "") -> None:
+    if card.keyword in KEYWORDS:
+        call(card, draft, KEYWORDS[card.keyword].read)
     elif card.keyword in FOREIGN:
         call(card, draft, answer_foreign)
     else:
-        answer_unknown(card, draft, keywords, meant)
+        answer_unknown(card, draft, meant)
 
 
-def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
+def names_of() -> dict[str, str]:
     """Every keyword that has an answer, by its name without blanks."""
-    return {squeezed(name): name for name in (*keywords, "PARAMETER", *FOREIGN)}
+    return {squeezed(name): name for name in (*KEYWORDS, "PARAMETER", *FOREIGN)}
 
 
 def call(card: Card, draft: Draft, handler: Handler) -> None:
@@ -217,29 +213,28 @@ def recover(card: Card, draft: Draft) -> None:
         draft.material = MaterialDraft("", card.place)
     elif card.keyword == "STEP" and draft.step is None:
         draft.step = StepDraft(card.place, draft.nlgeom)
-    elif card.keyword == "END STEP" and draft.step is not None:
+    elif card.keyword in ("END STEP", *PROCEDURES) and draft.step is not None:
         draft.step.blamed = True
-        close_step(draft)
-    elif card.keyword in PROCEDURES and draft.step is not None:
-        draft.step.blamed = True
+        if card.keyword == "END STEP":
+            close_step(draft)
     if draft.material is not None:
         draft.material.broken = True
 
 
-def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], meant: str) -> None:
+def answer_unknown(card: Card, draft: Draft, meant: str) -> None:
     """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
-    known = (*keywords, "PARAMETER", *HARMLESS)
+    known = (*KEYWORDS, "PARAMETER", *HARMLESS)
     hint = did_you_mean(bare(card.keyword) or card.keyword, known, prefix="*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
     if draft.step is not None:
         draft.step.blamed = True
     if draft.material is not None:
         draft.material.broken = True
-    draft.failed.update({meant} & {*keywords, "PARAMETER"})
-    if meant not in keywords:
+    draft.failed.update({meant} & {*KEYWORDS, "PARAMETER"})
+    if meant not in KEYWORDS:
         return
     muted, draft.muted = draft.muted, True
-    call(replace(card, keyword=meant), draft, keywords[meant])
+    call(replace(card, keyword=meant), draft, KEYWORDS[meant].read)
     draft.muted = muted
 
 
@@ -373,8 +368,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     built["bodies"] = bodies = conditions.build_bodies(draft, mesh, nodes)
     check_beams(draft, mesh)
     conditions.turn_stresses(draft, mesh, elements)
-    conditions.check_bars(draft, mesh, elements)
-    conditions.check_pulleys(draft, mesh, elements)
+    conditions.check_kinds(draft, mesh, elements)
     check_winches(draft, mesh, elements, materials)
     conditions.check_masses(draft)
     conditions.check_removals(draft, mesh, elements)
@@ -431,8 +425,8 @@ Outline = Callable[[Values], Model]
 class OutlineReader:
     """Reads a deck as ``read_deck`` does, for parameter sets that differ in ``varied`` ones only."""
 
-    def __init__(self, path: str | Path, varied: Collection[str], keywords: Mapping[str, Handler]) -> None:
-        self._path, self._keywords = path, keywords
+    def __init__(self, path: str | Path, varied: Collection[str]) -> None:
+        self._path = path
         self._varied = frozenset(name.upper() for name in varied)
         self._stored: dict[Path, bytes] = {}
         self._others: tuple[dict[str, float], frozenset[str]] | None = None
@@ -456,7 +450,7 @@ class OutlineReader:
             if found is not None:
                 self._outlines.insert(0, found)
                 return found(overrides)
-        return read_file(self._path, overrides, self._keywords, self._stored)
+        return read_file(self._path, overrides, self._stored)
 
     def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
         """The outline of a reading: the model for other values of the traced parameters (Otherwise: it has another
@@ -465,7 +459,7 @@ class OutlineReader:
         varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
         traced: dict[str, Any] = {**overrides, **varied}
         try:
-            model = read_file(self._path, traced, self._keywords, self._stored, course)
+            model = read_file(self._path, traced, self._stored, course)
             known, fill = {name.upper(): plain(value) for name, value in model.parameters.items()}, filler(model)
         except Exception:  # whatever it is, the reading in full says it in its own words
             return None

@@ -364,9 +364,8 @@ class Scanner:
             field = self.open.field(name)
             del parameters[name]
             self.open = replace(self.open, file=field, broken=True)
-            resolved = self.files.find(field, place)
+            resolved = self.find(entries, field, place)
             self.open = replace(self.open, broken=bool(mistakes))
-            self.count_others(entries, place)
             self.follow(resolved, field, place)
         return after
 
@@ -383,8 +382,7 @@ class Scanner:
         if not card.has("INPUT"):
             raise Mistake(place, "*INCLUDE needs INPUT= a file name")
         field = card.field("INPUT")
-        resolved = self.files.find(field, place)
-        self.count_others(entries, place)
+        resolved = self.find(entries, field, place)
         if self.files.is_mesh(resolved):
             self.files.read_mesh(resolved, field)
             self.close()
@@ -392,12 +390,14 @@ class Scanner:
             return
         self.follow(resolved, field, place)
 
-    def count_others(self, entries: list[Field], place: Place) -> None:
-        """The files that INPUT= would name for other parameters."""
+    def find(self, entries: list[Field], field: Field, place: Place) -> Path:
+        """The file that INPUT= names; those that it would name for other parameters count, too."""
+        resolved = self.files.find(field, place)
         for entry in entries:
             name, _, file = entry.text.partition("=")
             if squeezed(name) in ("INPUT", *ALIASES.values()):
                 self.files.count_others(entry._replace(text=file.strip()), place)
+        return resolved
 
     def follow(self, resolved: Path, field: Field, place: Place) -> None:
         self.files.chain.append(resolved)

@@ -16,19 +16,20 @@ import numpy as np
 
 from fem import model
 from fem.arrays import distinct
-from fem.deck.beams import OF_SECTIONS, beam_general_section, beam_section
+from fem.deck.beams import OF_SECTIONS
 from fem.deck.cards import NEGATIVE, Bound, Card, Row
 from fem.deck.conditions import translation
 from fem.deck.draft import Draft, Property
 from fem.deck.kinds import AMOUNT, ANY, ELEMENT_SET, POSITIVE_NUMBER, name_of, target_of, within, word_for, word_of
 from fem.deck.source import Mistake, listing
-from fem.deck.table import DataLine, Form, Handler, Parameters, Value, keyword, listed
+from fem.deck.table import DataLine, Form, Parameters, Value, card_of, keyword
 from fem.model.mesh import BEAMS, REEVED, TRUSSES
 
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
 NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
 LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
 NOT_YET = {"AMPLITUDE": "is not supported: *MODEL CHANGE, TYPE=NONSTRUCTURAL MASS adds or removes it at a step"}
+OTHER_SPRINGS = ("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL")
 ELSET = Value("element_set", ELEMENT_SET)
 SOLID_SECTION = Form(
     model.BarSection,
@@ -91,20 +92,17 @@ LISTED: dict[str, Form] = {
 """Cards whose objects stand in a list of the model as they are, in the order in which they are written."""
 
 
-def of_elements(form: Form) -> Handler:
-    """The function of a card that is the one property of its elements."""
-
-    @keyword("model", form.parameters, **form.statement)
-    def read(card: Card, draft: Draft) -> None:
-        if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
-            form.parameters.read(card, draft)
-            return  # solids, refused already, have no area
-        for value, _ in form.read(card, draft):
-            draft.properties.append(Property(value.element_set, card, value))
-
-    return read
+def of_elements(form: Form, card: Card, draft: Draft) -> None:
+    """The one property of its elements."""
+    if card.keyword == "SOLID SECTION" and draft.has_failed("ELEMENT") and not any(card.rows):
+        form.parameters.read(card, draft)
+        return  # solids, refused already, have no area
+    for value, _ in form.read(card, draft):
+        draft.properties.append(Property(value.element_set, card, value))
 
 
+@keyword("SPRING", "model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS)
+@keyword("DASHPOT", "model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
 def by_kind(card: Card, draft: Draft) -> None:
     """``*SPRING`` and ``*DASHPOT`` are read when the kind of their elements is known."""
     if card.keyword == "SPRING":
@@ -112,19 +110,10 @@ def by_kind(card: Card, draft: Draft) -> None:
     draft.properties.append(Property(draft.named(card, "ELSET", "element"), card))
 
 
-OTHER_SPRINGS = ("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL")
-spring = keyword("model", needs=("ELSET",), takes=("NONLINEAR",), refuses=GLOBAL_AXES, unsupported=OTHER_SPRINGS)
-dashpot = keyword("model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
-CARDS: dict[str, Handler] = {
-    "SOLID SECTION": of_elements(SOLID_SECTION),
-    "SPRING": spring(by_kind),
-    "DASHPOT": dashpot(by_kind),
-    "MASS": of_elements(MASS),
-    "BEAM SECTION": beam_section,
-    "BEAM GENERAL SECTION": beam_general_section,
-    "ROTARY INERTIA": of_elements(ROTARY_INERTIA),
-    **{name: listed(form) for name, form in LISTED.items()},
-}
+for _name, _form in {"SOLID SECTION": SOLID_SECTION, "MASS": MASS, "ROTARY INERTIA": ROTARY_INERTIA}.items():
+    card_of(_name, _form, of_elements)
+for _name, _form in LISTED.items():
+    card_of(_name, _form)
 KINDS_OF = {
     "SOLID SECTION": (*TRUSSES, *REEVED),
     "BEAM SECTION": BEAMS,

@@ -50,7 +50,7 @@ ENTRIES: dict[str, dict[tuple[int, int], Value]] = {
 """What entries of the data lines mean, by line and place: R and C; I_C and I_A; D_f and D_D."""
 
 
-@keyword("step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=(*OURS,), ignores=("ANALYSIS",))
+@keyword("CONTROLS", "step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=(*OURS,), ignores=("ANALYSIS",))
 def controls(card: Card, draft: Draft) -> None:
     """Holds for this step and the later ones; blank data lines keep their place."""
     if card.flag("RESET"):
@@ -80,6 +80,7 @@ def controls(card: Card, draft: Draft) -> None:
 
 
 @keyword(
+    "STEP",
     "anywhere",
     takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE", "PERTURBATION"),
     unsupported=("THERMALNETWORK",),
@@ -107,7 +108,7 @@ def step(card: Card, draft: Draft) -> None:
     draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "") or None
 
 
-@keyword("anywhere")
+@keyword("END STEP", "anywhere")
 def end_step(card: Card, draft: Draft) -> None:
     if draft.step is None:
         if draft.has_failed("STEP"):
@@ -200,18 +201,12 @@ def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | 
     """dt0, T, dtmin, dtmax of the one data line; None without one.
     is_fixed  the parameter that makes all increments equal: limits below it are not used
     most      entries the line may have"""
-    rows = list(draft.rows(card, needed=False))
-    if not rows:
+    if not any(card.rows):
         return None
-    if len(rows) > 1:
-        raise Mistake(rows[1].place, f"*{card.keyword} takes one data line, got a second")
-    row = rows[0]
+    row = draft.single_row(card, "", f"*{card.keyword} takes one data line, got a second")
     what = "first increment, period, smallest increment, largest increment"
     row.end(most, what if most == 4 else f"{what}, largest load factor, node, dof, displacement")
-    times: list[float | None] = []
-    for at, what in enumerate(TIME_ENTRIES):
-        value = row.amount(at, what, 0.0)
-        times.append(value if value > 0.0 else None)
+    times: list[float | None] = [row.amount(at, what, 0.0) or None for at, what in enumerate(TIME_ENTRIES)]
     if is_fixed and (times[2] or times[3]):
         draft.ignore(f"limits of the increment of *{card.keyword}, {is_fixed}")
         times[2:] = None, None
@@ -233,6 +228,7 @@ def check_times(times: Times, first: float, period: float) -> None:
 
 
 @keyword(
+    "STATIC",
     "step",
     takes=("DIRECT", "RIKS"),
     ignores=("SOLVER",),
@@ -254,6 +250,7 @@ def static(card: Card, draft: Draft) -> None:
 
 
 @keyword(
+    "VISCO",
     "step",
     takes=("DIRECT", "CETOL"),
     ignores=("SOLVER",),
@@ -264,7 +261,7 @@ def visco(card: Card, draft: Draft) -> None:
     """``dt0, T, dtmin, dtmax``: statics in which time passes."""
     direct = card.flag("DIRECT")
     if card.has("CETOL"):
-        card.positive("CETOL")
+        card.number("CETOL", bound=POSITIVE)
         draft.notice("*VISCO, CETOL: ignored; increments follow the data line as long as they converge")
     times = times_of(card, draft, "DIRECT" if direct else "")
     if times is None or times.first is None or times.period is None:
@@ -289,6 +286,7 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
 
 
 @keyword(
+    "DYNAMIC",
     "step",
     takes=(*OF_DYNAMIC, *HALF_INCREMENT),
     plus=("TIME INTEGRATOR", "RHO"),

@@ -39,7 +39,7 @@ STOP_PLANE = Parameters(
 NORMAL = DataLine("the normal: nx, ny, nz", *3 * (Value("normal", what="a component of the normal", default=0.0),))
 
 
-@keyword("model", STOP_PLANE, extension="*STOP PLANE")
+@keyword("STOP PLANE", "model", STOP_PLANE, extension="*STOP PLANE")
 def stop_plane(card: Card, draft: Draft) -> None:
     """``nx, ny, nz``: away from the plane, to the side of the nodes."""
     given = STOP_PLANE.read(card, draft)
@@ -140,14 +140,14 @@ RUBBING = DataLine(
 )
 
 
-@keyword("model", SEABED, extension="*SEABED")
+@keyword("SEABED", "model", SEABED, extension="*SEABED")
 def seabed(card: Card, draft: Draft) -> None:
     """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
     given, rows = SEABED.read(card, draft), list(draft.rows(card))
     draft.seabeds.append((Seabed(**given, **contact(card, rows, draft)), card))
 
 
-@keyword("model", RIGID_CYLINDER, extension="*RIGID CYLINDER")
+@keyword("RIGID CYLINDER", "model", RIGID_CYLINDER, extension="*RIGID CYLINDER")
 def rigid_cylinder(card: Card, draft: Draft) -> None:
     """Two points of the axis, then as of ``*SEABED``."""
     given, (row, *rows) = RIGID_CYLINDER.read(card, draft), draft.rows(card)

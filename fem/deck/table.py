@@ -7,6 +7,7 @@ out; reading and writing follow from it. What is no row is a function ``(card, d
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from fem.deck.cards import Card, Parameter, Row
@@ -154,8 +155,8 @@ def keyword_line(keyword: str, *flags: str, **parameters: str) -> str:
     return ", ".join([f"*{keyword}", *flags, *(f"{name}={text}" for name, text in parameters.items())])
 
 
-class Statement(NamedTuple):
-    """What ``keyword`` was told of a card, ``refused`` with the reasons."""
+class Keyword(NamedTuple):
+    """What ``keyword`` was told of a card, ``refused`` with the reasons, and the function that reads it."""
 
     level: str
     takes: tuple[str, ...]
@@ -163,13 +164,16 @@ class Statement(NamedTuple):
     ignores: tuple[str, ...]
     refused: Mapping[str, str]
     plus: tuple[str, ...]
+    read: Handler
 
 
-STATEMENTS: dict[Handler, Statement] = {}
-"""Of all handlers: the keyword reference of the documentation is written from them."""
+KEYWORDS: dict[str, Keyword] = {}
+"""All that are known, from which their reference is written, too. ``*PARAMETER`` and ``*INCLUDE`` of text are answered
+by ``scanner.py``, foreign keywords by ``reader.py``."""
 
 
 def keyword(
+    name: str,
     level: str,
     parameters: Parameters = NONE,
     takes: tuple[str, ...] = (),
@@ -180,7 +184,7 @@ def keyword(
     plus: tuple[str, ...] = (),
     extension: str = "",
 ) -> Callable[[Handler], Handler]:
-    """Check level and parameters of a card before its function sees it.
+    """A card ``*NAME``: its level and its parameters are checked before its function sees it.
 
     level       where the card may stand: anywhere, model, step, material
     parameters  as rows; beside them by name alone:
@@ -204,42 +208,41 @@ def keyword(
             if not known.issuperset(card.parameters):
                 expand(card.parameters, known)
                 expand(card.parameters, answered)
-            for name, parameter in card.parameters.items():
-                if name in refused:
-                    raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")
-                if name in ignored:
+            for given, parameter in card.parameters.items():
+                if given in refused:
+                    raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[given]}")
+                if given in ignored:
                     draft.ignore(f"*{card.keyword}, {parameter.name}")
-                elif name not in known:
+                elif given not in known:
                     every = (*needs, *takes, *ignores)
                     otherwise = f"it has {listing(every, 'and')}" if every else "it has none"
                     if parameter.place.line > card.place.line:
                         otherwise = "the comma at the end of the line above continues the keyword line"
                     message = f"*{card.keyword} has no parameter {shown(parameter.name)}"
-                    raise Mistake(parameter.place, message, did_you_mean(name, every, otherwise))
-                elif name in extra:
+                    raise Mistake(parameter.place, message, did_you_mean(given, every, otherwise))
+                elif given in extra:
                     draft.extension(f"*{card.keyword}, {parameter.name}")
-            for name in needs:
-                if not card.has(name):
-                    raise card.mistake(f"*{card.keyword} needs {name}=")
+            for needed in needs:
+                if not card.has(needed):
+                    raise card.mistake(f"*{card.keyword} needs {needed}=")
             if extension:
                 draft.extension(extension)
             function(card, draft)
 
-        checked.__doc__, checked.__name__ = function.__doc__, function.__name__
-        STATEMENTS[checked] = Statement(level, takes, needs, ignores, reasons, plus)
-        return checked
+        KEYWORDS[name] = Keyword(level, takes, needs, ignores, reasons, plus, checked)
+        return function
 
     return decorate
 
 
-def listed(form: Form) -> Handler:
-    """The function of a card before the first step that adds what its form makes to a list of the model."""
+def into_list(form: Form, card: Card, draft: Draft) -> None:
+    """What a form makes goes to a list of the model."""
+    getattr(draft, form.into).extend(form.read(card, draft))
 
-    @keyword("model", form.parameters, **form.statement)
-    def read(card: Card, draft: Draft) -> None:
-        getattr(draft, form.into).extend(form.read(card, draft))
 
-    return read
+def card_of(name: str, form: Form, put: Callable[[Form, Card, Draft], None] = into_list, level: str = "model") -> None:
+    """A card that is read by its form; put: where what this makes goes."""
+    keyword(name, level, form.parameters, **form.statement)(partial(put, form))
 
 
 def expand(parameters: dict[str, Parameter], names: Collection[str]) -> None:

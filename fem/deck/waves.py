@@ -118,7 +118,7 @@ def is_unit(along: tuple[float, float]) -> bool:
     return not abs(along[0] * along[0] + along[1] * along[1] - 1.0) > NOT_UNIT
 
 
-@keyword("model", needs=("TYPE",), takes=("WAVE PERIOD", *OURS), plus=OURS)
+@keyword("WAVE", "model", needs=("TYPE",), takes=("WAVE PERIOD", *OURS), plus=OURS)
 def wave(card: Card, draft: Draft) -> None:
     """AIRY: lines ``amplitude, length or period, phase, cos x, cos y``; JONSWAP: one of a sea; TABLE: ``amplitude,
     period, phase, heading``; ELEVATION: ``time, elevation``."""
@@ -320,7 +320,7 @@ Placed: TypeAlias = tuple[tuple[float, ...], Place]
 """A row of ``Rao``, and where it stands."""
 
 
-@keyword("model", RAO, needs=("NAME",), takes=OF_TABLES, extension="*RAO")
+@keyword("RAO", "model", RAO, needs=("NAME",), takes=OF_TABLES, extension="*RAO")
 def rao(card: Card, draft: Draft) -> None:
     """``period, heading``, six amplitudes, six phases; columns of these names; or WAMIT's."""
     name = draft.declare(card, "RAO")

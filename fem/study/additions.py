@@ -19,7 +19,7 @@ from fem.compiled.interpreted import rehearsal
 from fem.deck import KEYWORDS
 from fem.deck.sections import LISTED, OTHERS
 from fem.deck.source import squeezed
-from fem.deck.table import Form, listed
+from fem.deck.table import Form, card_of
 from fem.errors import CommandError, ModelError
 from fem.forces.families import FAMILIES, add_family, remove_family
 from fem.forces.protocol import BOOKS, Family, Tangent, Trial
@@ -139,7 +139,8 @@ def _add_force(name: str, force: Family | None, keyword: Form | None) -> Iterato
             raise CommandError(f"{name}: its form has to make objects of a dataclass of its own")
         form = keyword._replace(into=OTHERS, statement={**keyword.statement, "extension": f"*{name}"})
         yield _put(LISTED, name, form)
-        yield _put(KEYWORDS, name, listed(form))
+        card_of(name, form)
+        yield lambda: KEYWORDS.pop(name)
     if force is not None:
         family = replace(force, assemble=_compared(force))
         add_family(family)

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.deck.refined import Refined
 from fem.errors import CommandError, proposal
 from fem.model import Model
 from fem.model.named import PRINTS, WORDS, Named, item_named, labels_of, names_of, number_named, split
@@ -27,6 +26,7 @@ from fem.runs.tables import header_variables
 from fem.show.series import Series
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
+from fem.study.refined import Refined
 from fem.study.row import STATISTICS, Record, labels_printed
 
 TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}

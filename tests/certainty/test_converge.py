@@ -12,11 +12,11 @@ from scipy.optimize import brentq
 
 import fem
 from fem.cli import main
-from fem.deck.refined import refined
 from fem.deck.writer import with_increments
 from fem.model import Model
 from fem.study.certainty.companions import stretched
 from fem.study.certainty.converge import Refinement, Share, changed, damped_model, next_choice, undamped, variants
+from fem.study.refined import refined
 
 OSCILLATOR = """*HEADING
 a mass on a spring, let go at 0.1

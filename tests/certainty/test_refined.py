@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fem
-from fem.deck.refined import refined
 from fem.model.facts import natural_lengths, of_sections
+from fem.study.refined import refined
 
 LINE = """*NODE
 1, 0., 0., 0.

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem.deck.draft import machine_memory
-from fem.deck.refined import Refined, refined
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.model import Model, Step
 from fem.runner import drive, verdict_of
@@ -26,6 +25,7 @@ from fem.runs.history import History
 from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
+from fem.study.refined import Refined, refined
 from fem.study.tracks import SeriesSink, Track, every_name, places_of
 from fem.study.trajectory import tightened
 from fem.study.workers import (

@@ -25,7 +25,6 @@ import numpy as np
 from fem.arrays import Columns, Ints, Say
 from fem.commands.files import write_new
 from fem.deck import parse_deck, read_model, write_deck
-from fem.deck.refined import refined
 from fem.deck.writer import with_increments
 from fem.errors import CommandError, DeckError, NoConvergence, proposal
 from fem.model import Model
@@ -38,6 +37,7 @@ from fem.study.certainty.companions import FINE, Companions, NumbersOverTime, an
 from fem.study.certainty.error_bars import ErrorBars, bars_from, wanted_bars
 from fem.study.certainty.numbers import asked, statistic
 from fem.study.question import Job
+from fem.study.refined import refined
 from fem.study.tracks import places_of
 from fem.study.trajectory import tightened
 

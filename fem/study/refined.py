@@ -13,7 +13,6 @@ bars.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fem.arrays import Flags, Floats, Ints, parts
-from fem.lines.hanging import LineError
 from fem.model import Boundary, ElementBlock, InitialCondition, Mesh, Model, RestLength, Step, Temperature
 from fem.model.facts import carried_by, natural_lengths, of_sections
 from fem.model.mesh import BARS
@@ -174,10 +172,8 @@ class Cut:
         for laid in self._model.laid:
             nodes = [index[label] for label in laid.labels.tolist()]
             between = [middle.get((min(pair), max(pair)), -1) for pair in pairwise(nodes)]
-            if min(between) >= 0:
-                with suppress(LineError):
-                    places = laid.finer()
-                    found[nodes[1:-1]], found[between] = places[2:-1:2], places[1::2]
+            if min(between) >= 0 and (places := laid.finer()) is not None:
+                found[nodes[1:-1]], found[between] = places[2:-1:2], places[1::2]
         return found
 
     def elements(self, given: Iterable[Any]) -> tuple[Any, ...]:
