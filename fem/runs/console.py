@@ -86,7 +86,7 @@ class ConsoleSink(SilentSink):
             columns.append(rows.largest_u.tolist())
         else:
             place = int(np.searchsorted(rows.nodes, self._node))
-            columns += rows.of_nodes(self._model)["U"][:, place, :].T.tolist()
+            columns += rows.values(self._model)["n"]["U"][:, place, :].T.tolist()
         if self._thinner is not None and len(rows.increment):
             last = self._line % tuple(column[-1] for column in columns)
             shown = self._thinner.shown(rows)

@@ -160,10 +160,10 @@ def from_tables(
     still = set(nodes) - set(printed)
     if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
         return None
-    written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
+    written = [name for name in wanted if NODES[name].columns[0] in table.columns and not (name == "RF" and still)]
     instants = table.instants(printed[0])
     keys = instant_keys(instants)[pick(instants[:, 2])]
-    curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
+    curves = table.curves([column for name in written for column in NODES[name].columns], printed, keys)
     keys = common([curves[label] for label in printed])
     tension = None
     if elements is not None:
