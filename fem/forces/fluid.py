@@ -19,21 +19,6 @@ moves with both nodes: dq/dz_i = (q - 1)/(z_j - z_i), dq/dz_j = - q/(z_j - z_i).
 q1 - q0 goes to the middle c of that part, (1 - c, c) of it to the nodes. Secant forces (ENERGY MOMENTUM) are those of
 the middle of the increment, with the velocity (u1 - u0) rate.
 Sources: Morison et al., J. Pet. Tech. 2 (1950) 149; Abaqus/Aqua, Theory Guide 6.2.1 (components across and along).
-
-Increments of EXPLICIT have to be short for the water that resists when its waves move it fastest (``stiffest``).
-Below the highest place of a bar, raised by the amplitudes of all waves, but not above the still level, the water moves
-by its waves no faster than (``model/surroundings``)
-
-    W = sum of a omega cosh k(z+h)/sinh kh
-
-in any direction, whatever the phases are. Beside a current U, whose own drag is left as it is, drag then grows with the
-speed of a bar, across and along it, by no more than
-
-    2 k_n W,   h k_t ((U + W)^(h-1) - U^(h-1))  (1 < h < 2: h k_t W^(h-1)),   or the steepest part of a drag
-    law (in place of its group)
-
-for |U + w| <= |U| + W. Bars that waves wet and lay bare have U in W. These are dampers, whatever the waves do just now:
-an increment that is short enough stays so.
 """
 
 from __future__ import annotations
@@ -438,6 +423,20 @@ def add_lift(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
         add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, group, tangent)
 
 
+# Increments of EXPLICIT have to be short for the water that resists when its waves move it fastest (``stiffest``).
+# Below the highest place of a bar, raised by the amplitudes of all waves, but not above the still level, the water
+# moves by its waves no faster than (``model/surroundings``)
+#
+#     W = sum of a omega cosh k(z+h)/sinh kh
+#
+# in any direction, whatever the phases are. Beside a current U, whose own drag is left as it is, drag then grows with
+# the speed of a bar, across and along it, by no more than
+#
+#     2 k_n W,   h k_t ((U + W)^(h-1) - U^(h-1))  (1 < h < 2: h k_t W^(h-1)),   or the steepest part of a drag
+#     law (in place of its group)
+#
+# for |U + w| <= |U| + W. Bars that waves wet and lay bare have U in W. These are dampers, whatever the waves do just
+# now: an increment that is short enough stays so.
 def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
     """With the dampers that water in its waves may become; place, u (3n,)."""
     resists = (group.rows[:, MEDIUM] == waves.WATER) & np.any(group.numbers[:, [NORMAL, ALONG]], axis=1)
