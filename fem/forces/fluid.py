@@ -117,7 +117,7 @@ class Bar(NamedTuple):
 
 @inner_kernel
 def place_of(dof: int, trial: Trial) -> float:
-    """Where a dof is when the forces are asked for."""
+    """Coordinate of a dof at the instant of the forces."""
     u: float = 0.5 * (trial.u0[dof] + trial.u1[dof]) if trial.secant else trial.u1[dof]
     place: float = trial.place[dof] + u
     return place
@@ -182,7 +182,7 @@ def below(height: float, at: int, trial: Trial) -> float:
 
 @inner_kernel
 def with_waves(stream: Vector, factor: float, at: int, trial: Trial) -> Vector:
-    """What waves add; at: the first of their three states."""
+    """Velocity of the stream plus that of waves; at: the first of their three states."""
     state = trial.state1
     return stream[0] + factor * state[at], stream[1] + factor * state[at + 1], stream[2] + factor * state[at + 2]
 
@@ -438,7 +438,7 @@ def add_lift(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
 # for |U + w| <= |U| + W. Bars that waves wet and lay bare have U in W. These are dampers, whatever the waves do just
 # now: an increment that is short enough stays so.
 def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
-    """With the dampers that water in its waves may become; place, u (3n,)."""
+    """The group with the largest damping that waves can cause; place, u (3n,)."""
     resists = (group.rows[:, MEDIUM] == waves.WATER) & np.any(group.numbers[:, [NORMAL, ALONG]], axis=1)
     if not len(group.sea_nodes) or not resists.any():
         return group
@@ -526,7 +526,7 @@ class OpenRows:
         self.numbers[:, LENGTH], self.numbers[:, EXPONENT], self.numbers[:, FOLLOWS] = length, 2.0, 1.0
 
     def takes(self, key: list[Any]) -> bool:
-        """These are such rows, too; then they have what was open."""
+        """Whether these values fit the rows; if so, they fill what was open."""
         if any(one != other for one, other in zip(self.key, key, strict=True) if None not in (one, other)):
             return False
         self.key = [other if one is None else one for one, other in zip(self.key, key, strict=True)]
@@ -572,7 +572,7 @@ def sides(system: Any, group: Fluid, model: Any) -> Floats:
 
 
 def rows_for(key: list[Any], length: Floats, found: list[OpenRows]) -> OpenRows:
-    """Those of this kind, made where there are none."""
+    """The open rows of this kind; a new one where there is none."""
     for rows in found:
         if rows.takes(key):
             return rows
@@ -581,7 +581,7 @@ def rows_for(key: list[Any], length: Floats, found: list[OpenRows]) -> OpenRows:
 
 
 def add_numbers(load: Any, magnitude: Floats, width: Floats, fluid: Any, numbers: Floats) -> None:
-    """What one flow adds to its rows; width (q,): its D."""
+    """Add the numbers of one flow to its rows; width (q,): D of the bars."""
     acts = magnitude != 0.0
     if load.kind == "PB":
         numbers[:, LIFT] += magnitude * fluid.density * fluid.gravity * 0.25 * np.pi * width**2

@@ -86,7 +86,7 @@ def series_of(material: Any) -> tuple[float, Floats]:
 
 
 def going_on(curve: Curve) -> Curve:
-    """With a last row far away, on the last slope."""
+    """The curve with one more row far away, on its last slope."""
     (s0, e0), (s1, e1) = curve[-2:]
     return (*curve, (s1 + (s1 - s0) / (e1 - e0) * (FAR - e1), FAR))
 
@@ -441,7 +441,7 @@ def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
 
 
 def stiffest(group: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
-    """Those that are slack now are as stiff as at once."""
+    """The group with the instantaneous stiffness of bars that are slack now."""
     numbers = group.numbers.copy()
     numbers[:, FLOOR] = np.where(group.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
     return group._replace(numbers=numbers)

@@ -264,7 +264,7 @@ def one_leg(k: int, leg: Leg, natural: float, control: WinchControl, group: Line
 
 @inner_kernel
 def free_rope(k: int, one: Leg, other: Leg, natural: float, control: WinchControl, group: Lines) -> LegForces:
-    """Without friction: each leg has the part of the length that it is long."""
+    """A rope without friction: its natural length divides in proportion to the lengths of the legs."""
     whole = both(one, other)
     answer = one_leg(k, whole, natural, control, group)
     pull, length, (stiff, _, _), (more, _, _) = answer.first
@@ -285,7 +285,7 @@ def exchanged(answer: LegForces) -> LegForces:
 
 @inner_kernel
 def seen_from_other(side: Side) -> Side:
-    """With l1 and l2 exchanged."""
+    """The same with l1 and l2 exchanged."""
     by_pull, by_length = side.d_pull, side.d_length
     return Side(
         side.pull, side.length, (by_pull[1], by_pull[0], by_pull[2]), (by_length[1], by_length[0], by_length[2])

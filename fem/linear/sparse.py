@@ -329,7 +329,7 @@ class DirectSolver:
         return counts | {"matrix": (matrix.data, matrix.indices, matrix.indptr, matrix.shape)}
 
     def put_back(self, state: Mapping[str, Any]) -> None:
-        """Go on from such a state of a solver of the same system."""
+        """Restore such a state of a solver of the same system."""
         from scipy.sparse import csc_array
 
         self.spent, self.solves, self.patience = state["spent"], state["solves"], state["patience"]

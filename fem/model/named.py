@@ -59,7 +59,7 @@ class Named(NamedTuple):
 
     @property
     def request(self) -> str:
-        """What prints it."""
+        """The request that prints it."""
         sets = "NSET" if self.kind == "n" else "ELSET"
         return f"request *{PRINTS[self.kind]}, {sets}=... with {self.family} in the deck, FREQUENCY=1"
 
@@ -92,7 +92,7 @@ def item_named(text: str) -> Named:
 
 
 def number_named(text: str) -> Named:
-    """The same, and energies."""
+    """What ``item_named`` reads, and names of energies."""
     return Named(text) if text in ENERGIES else item_named(text)
 
 

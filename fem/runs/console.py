@@ -165,7 +165,7 @@ class ConsoleSink(SilentSink):
 
 
 class WarningSink(SilentSink):
-    """What is still said of a run that is quiet: what is wrong with it, on standard error."""
+    """Prints the warnings of a quiet run on standard error."""
 
     def notice(self, text: str) -> None:
         if text.startswith(WARNING):
@@ -191,7 +191,7 @@ class Thinner:
     """Which increments of a step a terminal shows: evenly spread in their number, else in time, and the last one."""
 
     def begin(self, start: StepStart) -> str:
-        """What the head of the table says of it."""
+        """Words on the rows that are shown, for the heading of the table."""
         self._start, self._place, self._cutbacks = start.time, -1, 0
         if start.increments is None:
             self._every, self._spacing = 0, start.period / SHOWN

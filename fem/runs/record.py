@@ -85,7 +85,7 @@ class Rows:
     unloaded: float = 0.0
 
     def joined(self, others: Sequence[Rows]) -> Rows:
-        """With those of the same step that follow."""
+        """These rows and those of the same step that follow."""
         parts = [self, *others]
         same = (
             "step",
@@ -177,7 +177,7 @@ class Modes:
 
 
 def frequency_name(step: int, number: int) -> str:
-    """Of a natural frequency of a step."""
+    """Name of a natural frequency of a step, for columns."""
     return f"frequency_{step}_{number}"
 
 

@@ -230,7 +230,7 @@ class TableSink(SilentSink):
             self._tables["frequencies"].add_rows(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
 
     def sync(self) -> None:
-        """Have what is written on the disk itself."""
+        """Write all tables through to the disk."""
         for table in self._tables.values():
             table.sync()
 
@@ -308,7 +308,7 @@ class TableSink(SilentSink):
         table.add_rows(numbers, kinds)
 
     def _finish_step(self) -> None:
-        """What is still owed when a step ended without saying so."""
+        """Print the last rows of a step that ended without its last increment (a failure)."""
         for printer in self._printers:
             printer.finish()
         self._print_frame()
@@ -347,7 +347,7 @@ class ResponseSink(SilentSink):
                 table.add_rows(np.column_stack([columns[each] for each in table.columns]))
 
     def sync(self) -> None:
-        """Have what is written on the disk itself."""
+        """Write all tables through to the disk."""
         for table in self._tables.values():
             table.sync()
 

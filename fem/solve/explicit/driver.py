@@ -253,7 +253,7 @@ class CriticalIncrement:
 
 
 def as_stiff_as_can_be(problem: Problem) -> Problem:
-    """What marches, its slack bars taut: what is slack now will not be for long."""
+    """The problem with its slack bars taut, as they may become taut at any time."""
     constants = problem.bars.constants.copy()
     constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
     return problem._replace(bars=problem.bars._replace(constants=constants))
@@ -352,7 +352,7 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
 
 @inner_kernel
 def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: float) -> float:
-    """Of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
+    """Largest eigenvalue of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
     mean = (a + b + c) / 3.0
     a, b, c = a - mean, b - mean, c - mean
     size = math.sqrt((a * a + b * b + c * c + 2.0 * (ab * ab + ac * ac + bc * bc)) / 6.0)

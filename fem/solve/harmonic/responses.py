@@ -368,7 +368,7 @@ def responses(
 
 
 def outside(residuals: list[tuple[float, float]]) -> str:
-    """That modes leave a good part of the forces unbalanced; residuals: with their frequencies."""
+    """Message: modes leave much of the forces unbalanced; residuals: with their frequencies."""
     worst, frequency = max(residuals, default=(0.0, 0.0))
     if worst <= ALLOWED:
         return ""
@@ -398,7 +398,7 @@ def passed_on(small: Small, given: Complexes) -> Complexes:
 
 
 def unbalanced(small: Small) -> str:
-    """That the state is not one of rest; nothing where it is."""
+    """Message: the state is not one of rest; empty where it is."""
     left = small.transform.T @ (small.stage.work.load - small.cycle.still)
     bars = small.stage.work.tangent.bar_tangent
     pulls = np.abs(bars[PULL]) * np.sqrt((bars[P : P + 3] ** 2).sum(axis=0))
@@ -422,7 +422,7 @@ def left_out(failed: list[float]) -> str:
 
 
 def over_slack(stage: StepSystem, slack: dict[int, float]) -> str:
-    """That lines would go slack, which small motions about a state know nothing of."""
+    """Message: lines would go slack, which small motions about a state cannot show."""
     if not slack:
         return ""
     first = min(slack, key=lambda bar: slack[bar])
