@@ -87,16 +87,8 @@ class Rows:
     def joined(self, others: Sequence[Rows]) -> Rows:
         """These rows and those of the same step that follow."""
         parts = [self, *others]
-        same = (
-            "step",
-            "nodes",
-            "elements",
-            "is_end",
-            "sea_from",
-            "unloaded",
-            *(("load_factor",) if self.load_factor is None else ()),
-        )
-        names = [each.name for each in fields(self) if each.name not in same]
+        same = {"step", "nodes", "elements", "is_end", "sea_from", "unloaded"}
+        names = [each.name for each in fields(self) if each.name not in same and getattr(self, each.name) is not None]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(self, **arrays, is_end=parts[-1].is_end, unloaded=parts[-1].unloaded)
 
