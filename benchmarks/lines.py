@@ -101,7 +101,7 @@ def run(job: LineJob) -> dict[str, Any]:
         def rows(self, rows: Rows) -> None:
             self.iterations += int(rows.iterations.sum())
             chosen = np.isin(np.asarray(model.mesh.node_labels)[rows.nodes], fairleads)
-            self.forces.append(np.linalg.norm(rows.of_nodes(model)["RF"][:, chosen], axis=-1))
+            self.forces.append(np.linalg.norm(rows.values(model)["n"]["RF"][:, chosen], axis=-1))
 
         def notice(self, text: str) -> None:
             self.notices.append(text)

@@ -63,7 +63,7 @@ def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
     last = watch.last
     assert last is not None
     labels = np.asarray(model.mesh.node_labels)[last.nodes]
-    u = last.of_nodes(model)["U"][-1]
+    u = last.values(model)["n"]["U"][-1]
     tip, probe = (u[int(np.flatnonzero(labels == label)[0])].tolist() for label in checked_labels(job))
     return {
         "program": "fem",

@@ -64,16 +64,31 @@ def defined_in(trees: Iterable[ast.AST]) -> set[str]:
     return found
 
 
+OF_PYTHON = {*keyword.kwlist, *dir(builtins), "docs", "fem", "tests", "__future__"}
+
+
 @cache
-def names() -> set[str]:
-    """All names of the program, its tests and cases, of their rooms and files, of what they import and of Python."""
-    found = {*keyword.kwlist, *dir(builtins), "docs", "fem", "tests", "__future__"}
-    for folder in ("fem", "tests", "validation"):
-        for path in (ROOT / folder).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            found |= {path.stem, path.parent.name} | defined(text)
-            found |= {node.name for node in ast.walk(parsed(text)) if isinstance(node, ast.alias)}
-    return found - {"__pycache__"}
+def sources() -> list[tuple[str, Path]]:
+    return [
+        (path.read_text(encoding="utf-8"), path)
+        for folder in ("fem", "tests", "validation")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
+
+
+@cache
+def names_in(text: str) -> set[str]:
+    """What a source defines, and what it imports."""
+    tree = parsed(text)
+    return defined_in([tree]) | {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+
+
+@cache
+def is_name(name: str) -> bool:
+    """Of Python, of a room or file, or of something that the program, its tests or cases define or import."""
+    if name in OF_PYTHON or any(name in (path.stem, path.parent.name) for _, path in sources()):
+        return True
+    return any(name in names_in(text) for text, _ in sources() if name.rpartition(".")[2] in text)
 
 
 def of_file(link: str) -> Path:
@@ -124,7 +139,7 @@ def test_paths_and_names_exist(span):
     else:
         words = re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", span))
         words += re.findall(r"\b[A-Z]\w*\.\w+", span)
-        missing = [name for name in words if name not in names()]
+        missing = [name for name in words if not is_name(name)]
         assert words and not missing, missing
 
 

@@ -97,6 +97,30 @@ def test_what_is_removed_is_unknown_again(ground):
     assert any(ignored in text for text in fem.parse_deck(ground.DECK.replace("U, SPEED", "U, THRICE")).notices)
 
 
+def length_now(of):
+    first, second = np.moveaxis(of.ends("COORD"), -2, 0)
+    return np.linalg.norm(second - first, axis=-1)
+
+
+@pytest.mark.parametrize("request_of_nodes", ["*NODE PRINT, NSET=TIP\nU, V, A, RF\n", ""])
+def test_a_quantity_of_elements_asks_for_those_of_their_ends(tmp_path, request_of_nodes):
+    """E = (l^2 - L^2)/(2 L^2) of the Green strain, with the l that ends have: in tables and in memory, whatever is
+    printed of nodes."""
+    text = (
+        (ROOT / "inputs" / "sdnl100.inp").read_text().replace("*NODE PRINT, NSET=TIP\nU, V, A, RF\n", request_of_nodes)
+    )
+    deck = tmp_path / "swing.inp"
+    deck.write_text(text.replace("E, S, N, T", "E, REACH").replace("1.E8", "1.E3"))
+    with fem.register("REACH", quantity=length_now, of="elements", unit="length"):
+        history = fem.run(deck, output=tmp_path / "out")
+        printed = fem.load(tmp_path / "out").table("elements")
+        assert history.table("elements")["REACH"].tolist() == history.of_element(1, "REACH").tolist()
+        assert printed["REACH"].tolist() == pytest.approx(history.of_element(1, "REACH").tolist(), abs=1e-14)
+    strain = history.of_element(1, "E")
+    assert np.ptp(strain) > 1e-3
+    assert printed["REACH"] == pytest.approx(np.sqrt(1.0 + 2.0 * strain), abs=1e-14)
+
+
 def test_other_codes_refuse_it_by_its_line(ground, tmp_path):
     deck = tmp_path / "ground.inp"
     deck.write_text(ground.DECK.replace("LINEAR ACCELERATION", "NEWMARK"))

@@ -69,7 +69,7 @@ class Forces(SilentSink):
         """Those of some increments."""
         chosen = rows.nodes.searchsorted(self.nodes)
         self.time.append(rows.time)
-        self.found.append(np.linalg.norm(rows.of_nodes(self.model)["RF"][:, chosen], axis=-1))
+        self.found.append(np.linalg.norm(rows.values(self.model)["n"]["RF"][:, chosen], axis=-1))
 
 
 def reactions(model: Any, labels: Sequence[int]) -> tuple[Array, Array]:

@@ -73,7 +73,7 @@ class Body:
 
 
 def bodies_of(model: Model) -> tuple[Body, ...]:
-    """Those of a model, in order."""
+    """The rigid bodies of a model, in order."""
     mesh, size = model.mesh, 3 * len(model.mesh.node_labels)
     found = []
     for number, body in enumerate(model.bodies):

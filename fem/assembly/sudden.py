@@ -33,7 +33,7 @@ LARGE = 0.01
 
 
 class Jump(NamedTuple):
-    """What is said of one, and whether it is large."""
+    """The text of one jump, and whether it is large."""
 
     text: str
     is_large: bool

@@ -184,7 +184,7 @@ class GrowingFile:
             raise
 
     def sync(self) -> None:
-        """Have all of it on the disk itself. OSError names the file."""
+        """Write all of it through to the disk. OSError names the file."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -400,7 +400,7 @@ def start_of(file: int) -> bytes:
 
 
 def process() -> dict[str, Any]:
-    """Who we are, for others to read."""
+    """Identity of this process, as locks record it."""
     return {"pid": os.getpid(), "host": platform.node(), "start": time.strftime("%Y-%m-%d %H:%M:%S")}
 
 

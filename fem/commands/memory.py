@@ -20,7 +20,7 @@ NO_LIBRARIES = "not enough memory: the libraries of the program need {needed:.2g
 
 
 def run_bytes(nodes: int, elements: int) -> float:
-    """At least, of a model that has been read."""
+    """Least memory of a run of a model that has been read."""
     return PER_NODE * nodes + PER_ELEMENT * elements
 
 
@@ -30,19 +30,19 @@ def free_bytes() -> float:
 
 
 def shortage(nodes: int, elements: int) -> str:
-    """What there is to say before a run; nothing where memory suffices."""
+    """Message before a run; empty where the memory suffices."""
     needed, free = run_bytes(nodes, elements), free_bytes()
     return SHORT.format(needed=needed / 1e9, free=free / 1e9) if needed > free else ""
 
 
 def without_libraries() -> str:
-    """Why they cannot be loaded; nothing where they can be."""
+    """Message: why libraries cannot be loaded; empty where they can."""
     left = address_space_left()
     return NO_LIBRARIES.format(needed=LIBRARIES / 1e9, free=left / 1e9) if left < LIBRARIES else ""
 
 
 def machine_left() -> float:
-    """Of the memory of the machine, swap included."""
+    """Free memory of the machine, swap included."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found = {line.split()[0]: float(line.split()[1]) for line in lines}
@@ -52,7 +52,7 @@ def machine_left() -> float:
 
 
 def address_space_left() -> float:
-    """Of what ``ulimit -v`` allows."""
+    """Free address space under ``ulimit -v``."""
     with contextlib.suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 

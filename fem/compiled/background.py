@@ -41,7 +41,7 @@ class Background:
         self.lock = threading.Lock()
 
     def ask(self, job: Job) -> bool:
-        """Have a unit made, once; whether that is the first one."""
+        """Request the compilation of a unit, once; returns whether it is the first one."""
         symbol = symbol_of(*job)
         with self.lock:
             if symbol in self.asked:

@@ -85,7 +85,7 @@ misfits: list[str] = []
 
 
 def take_plain(reason: str) -> None:
-    """From now on, here and in processes that are started."""
+    """Use plain Python kernels from now on, also in child processes."""
     misfits.append(reason)
     tell_once(MISFIT.format(installed=numba_version(), reason=reason, suited=SUITED))
     os.environ[COMPILER] = PLAIN

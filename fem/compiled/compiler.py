@@ -55,7 +55,7 @@ class LateCompiler:
         return build(known[0] if known else kernel_of(name), kinds)
 
     def ask(self, job: Job) -> bool:
-        """Have a unit made in the background; whether that is the first one."""
+        """Request the compilation of a unit in the background; returns whether it is the first one."""
         from fem.compiled.background import compiler
 
         return compiler.ask(job)

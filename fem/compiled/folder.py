@@ -85,7 +85,7 @@ def source_key() -> str:
 
 
 def surroundings() -> Iterator[str]:
-    """What changes code beside its source."""
+    """Everything but the source that changes compiled code."""
     yield from (numba_version(), llvmlite.__version__, np.__version__, sys.version)
     yield f"{llvmlite.binding.llvm_version_info} {llvmlite.binding.get_process_triple()}"
     yield llvmlite.binding.get_host_cpu_name()
@@ -115,7 +115,7 @@ def _bases() -> Iterator[Path]:
 
 @cache
 def cache_folder() -> Path:
-    """Where compiled code of exactly these sources is kept."""
+    """The folder of compiled code for exactly these sources."""
     name = f"kernels-{source_key()}"
     for number, base in enumerate(_bases()):
         if is_usable(base / name):

@@ -112,7 +112,7 @@ class Variant:
         return leaves if not self.special or all(leaves[k].kind == kind for k, kind in self.special) else None
 
     def fits(self, arguments: tuple[Any, ...]) -> bool:
-        """It was made for such arguments, their arrays, too."""
+        """Whether it was compiled for such arguments, including their arrays."""
         leaves = self.leaves(arguments)
         if leaves is None:
             return False
@@ -247,7 +247,7 @@ class Kernel:
         return kinds_of(arguments)
 
     def may_be_kept(self, kinds: Kind) -> bool:
-        """Its machine code may be kept on disk: nothing in it is of somebody else."""
+        """Its machine code may be stored: the kernel and the types of its arguments belong to this package."""
         return self.__module__.startswith("fem.") and not foreign(kinds)
 
     def unit(self, kinds: Kind) -> Unit | None:

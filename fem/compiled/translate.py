@@ -318,7 +318,7 @@ def build(kernel: Kernel, kinds: Kind) -> Unit:
 
 
 def make(kernel: Kernel, kinds: Kind) -> Unit:
-    """One unit."""
+    """Compile one unit."""
     symbol = symbol_of(kernel.name, kinds)
     with global_compiler_lock:
         result = translated(kernel, tuple(map(homed, argument_types(kernel, kinds))))

@@ -91,7 +91,7 @@ def evaluate(trial: Trial, group: AddedMass, force: Floats, flow: Floats, tangen
 
 @called_kernel
 def mass(group: AddedMass, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
-    """That of all rows; blocks between nodes stand behind those of nodes."""
+    """Added mass of all rows, into the blocks of nodes, then into those between nodes."""
     between = u.shape[0] // 3 + group.first
     known, magnitude, sea = -1, 0.0, group.sea
     for r in range(group.rows.shape[0]):

@@ -23,18 +23,6 @@ g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest le
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
 cables and struts it never turns the stress round (``laws.damped_fractions``). The secant one is eta (e1 - e0)/dt.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
-
-Differences of nodal values, and forces back to the nodes, stand apart from the physics: these indirect accesses are all
-that keeps it from running on vectors of bars.
-
-Mass of a bar, per direction: three rules, m = rho A L0.
-
-LUMPED      m/2 diag(1, 1)     the default
-CONSISTENT  m/6 [2 1; 1 2]     exact slender rod
-ONE POINT   m/4 [1 1; 1 1]     mass at the centre of gravity (Code_Aster's MECABL2)
-
-Each is a fraction on the diagonal and a fraction off it; it never depends on the order in which a bar names its nodes.
-What depends on direction is added by families (``Family.mass``).
 """
 
 from __future__ import annotations
@@ -66,6 +54,15 @@ from fem.forces.laws import (
 )
 from fem.forces.protocol import Trial
 from fem.forces.running import LEAST_LEG
+
+# Mass of a bar, per direction: three rules, m = rho A L0.
+#
+# LUMPED      m/2 diag(1, 1)     the default
+# CONSISTENT  m/6 [2 1; 1 2]     exact slender rod
+# ONE POINT   m/4 [1 1; 1 1]     mass at the centre of gravity (Code_Aster's MECABL2)
+#
+# Each is a fraction on the diagonal and a fraction off it; it never depends on the order in which a bar names its
+# nodes. What depends on direction is added by families (``Family.mass``).
 
 MASS_FRACTIONS = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
@@ -425,6 +422,9 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
             energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)
     return energy
 
+
+# Differences of nodal values, and forces back to the nodes, stand apart from the physics: these indirect accesses are
+# all that keeps it from running on vectors of bars.
 
 # Indices that come out of arrays are unsigned: numba then has no negative ones to look after.
 ONE, TWO = np.uintp(1), np.uintp(2)

@@ -289,7 +289,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Bends:
 
 
 def assemble_damping(model: Any, system: Any, pair: int, state: int) -> Bends:
-    """The same where some material has BETA."""
+    """The angles of a model in which some material has BETA."""
     group = assemble(model, system, pair, state)
     return group if group.viscosity.any() else NOTHING
 
@@ -310,7 +310,7 @@ def size_of(group: Bends) -> float:
 
 
 def trouble(group: Bends, system: Any, u: Floats, state: Floats) -> str:
-    """Where a line is folded."""
+    """Message: where a line is folded."""
     phi = bent(group, u)
     for at in np.flatnonzero(phi > FOLDED)[:1].tolist():
         return (

@@ -76,7 +76,7 @@ def value_at(curves: Curves, c: int, time: float) -> float:
 
 
 def with_zero(curves: Curves) -> Curves:
-    """One more, the last, which is 0."""
+    """The same curves and a last one, which is 0."""
     span = np.array([[len(curves.pieces), 1, len(curves.terms), 0]])
     piece = np.append(-math.inf, np.zeros(DEGREE))[None]
     return Curves(

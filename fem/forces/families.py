@@ -109,7 +109,7 @@ def sliding_ones(groups: Groups) -> list[str]:
 
 
 def trouble_of(system: Any, u: Floats, state: Floats) -> str:
-    """Why forces do not go on in a state that is not finite; empty: they have no reason."""
+    """Message: why a family gives forces that are not finite in this state; empty: none does."""
     found = (family.trouble(group, system, u, state) for family, group in acting(system.families))
     return trouble_of_legs(system, u) or next(filter(None, found), "")
 
@@ -140,12 +140,12 @@ def asking_all(head: str, before: str, each: str, after: str) -> Any:
 
 @inner_kernel
 def no_values(group: Any, index: int, u: Any, v: Any, state: Any, row: Any) -> None:
-    """Of elements that only carry a force: zeros."""
+    """Values of elements that only carry a force: zeros."""
 
 
 @inner_kernel
 def no_mass(group: Any, time: float, place: Any, u: Any, state: Any, block: Any) -> None:
-    """Of families that are forces only."""
+    """Mass of families that have none."""
 
 
 def _evaluate() -> Any:
@@ -235,7 +235,7 @@ def _ask_anew() -> None:
 
 
 def add_family(family: Family) -> None:
-    """Have one more family: what a line in ``FAMILIES`` does."""
+    """Add a family, as a line in ``FAMILIES`` does."""
     FAMILIES.append(family)
     _ask_anew()
 
@@ -247,7 +247,7 @@ def remove_family(family: Family) -> None:
 
 @contextmanager
 def registered(family: Family) -> Iterator[None]:
-    """With one more family, as long as it takes."""
+    """Context in which a family is added."""
     add_family(family)
     try:
         yield

@@ -19,21 +19,6 @@ moves with both nodes: dq/dz_i = (q - 1)/(z_j - z_i), dq/dz_j = - q/(z_j - z_i).
 q1 - q0 goes to the middle c of that part, (1 - c, c) of it to the nodes. Secant forces (ENERGY MOMENTUM) are those of
 the middle of the increment, with the velocity (u1 - u0) rate.
 Sources: Morison et al., J. Pet. Tech. 2 (1950) 149; Abaqus/Aqua, Theory Guide 6.2.1 (components across and along).
-
-Increments of EXPLICIT have to be short for the water that resists when its waves move it fastest (``stiffest``).
-Below the highest place of a bar, raised by the amplitudes of all waves, but not above the still level, the water moves
-by its waves no faster than (``model/surroundings``)
-
-    W = sum of a omega cosh k(z+h)/sinh kh
-
-in any direction, whatever the phases are. Beside a current U, whose own drag is left as it is, drag then grows with the
-speed of a bar, across and along it, by no more than
-
-    2 k_n W,   h k_t ((U + W)^(h-1) - U^(h-1))  (1 < h < 2: h k_t W^(h-1)),   or the steepest part of a drag
-    law (in place of its group)
-
-for |U + w| <= |U| + W. Bars that waves wet and lay bare have U in W. These are dampers, whatever the waves do just now:
-an increment that is short enough stays so.
 """
 
 from __future__ import annotations
@@ -132,7 +117,7 @@ class Bar(NamedTuple):
 
 @inner_kernel
 def place_of(dof: int, trial: Trial) -> float:
-    """Where a dof is when the forces are asked for."""
+    """Coordinate of a dof at the instant of the forces."""
     u: float = 0.5 * (trial.u0[dof] + trial.u1[dof]) if trial.secant else trial.u1[dof]
     place: float = trial.place[dof] + u
     return place
@@ -197,7 +182,7 @@ def below(height: float, at: int, trial: Trial) -> float:
 
 @inner_kernel
 def with_waves(stream: Vector, factor: float, at: int, trial: Trial) -> Vector:
-    """What waves add; at: the first of their three states."""
+    """Velocity of the stream plus that of waves; at: the first of their three states."""
     state = trial.state1
     return stream[0] + factor * state[at], stream[1] + factor * state[at + 1], stream[2] + factor * state[at + 2]
 
@@ -438,8 +423,22 @@ def add_lift(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
         add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, group, tangent)
 
 
+# Increments of EXPLICIT have to be short for the water that resists when its waves move it fastest (``stiffest``).
+# Below the highest place of a bar, raised by the amplitudes of all waves, but not above the still level, the water
+# moves by its waves no faster than (``model/surroundings``)
+#
+#     W = sum of a omega cosh k(z+h)/sinh kh
+#
+# in any direction, whatever the phases are. Beside a current U, whose own drag is left as it is, drag then grows with
+# the speed of a bar, across and along it, by no more than
+#
+#     2 k_n W,   h k_t ((U + W)^(h-1) - U^(h-1))  (1 < h < 2: h k_t W^(h-1)),   or the steepest part of a drag
+#     law (in place of its group)
+#
+# for |U + w| <= |U| + W. Bars that waves wet and lay bare have U in W. These are dampers, whatever the waves do just
+# now: an increment that is short enough stays so.
 def stiffest(group: Fluid, place: Floats, u: Floats, dt: float) -> Fluid:
-    """With the dampers that water in its waves may become; place, u (3n,)."""
+    """The group with the largest damping that waves can cause; place, u (3n,)."""
     resists = (group.rows[:, MEDIUM] == waves.WATER) & np.any(group.numbers[:, [NORMAL, ALONG]], axis=1)
     if not len(group.sea_nodes) or not resists.any():
         return group
@@ -527,7 +526,7 @@ class OpenRows:
         self.numbers[:, LENGTH], self.numbers[:, EXPONENT], self.numbers[:, FOLLOWS] = length, 2.0, 1.0
 
     def takes(self, key: list[Any]) -> bool:
-        """These are such rows, too; then they have what was open."""
+        """Whether these values fit the rows; if so, they fill what was open."""
         if any(one != other for one, other in zip(self.key, key, strict=True) if None not in (one, other)):
             return False
         self.key = [other if one is None else one for one, other in zip(self.key, key, strict=True)]
@@ -573,7 +572,7 @@ def sides(system: Any, group: Fluid, model: Any) -> Floats:
 
 
 def rows_for(key: list[Any], length: Floats, found: list[OpenRows]) -> OpenRows:
-    """Those of this kind, made where there are none."""
+    """The open rows of this kind; a new one where there is none."""
     for rows in found:
         if rows.takes(key):
             return rows
@@ -582,7 +581,7 @@ def rows_for(key: list[Any], length: Floats, found: list[OpenRows]) -> OpenRows:
 
 
 def add_numbers(load: Any, magnitude: Floats, width: Floats, fluid: Any, numbers: Floats) -> None:
-    """What one flow adds to its rows; width (q,): its D."""
+    """Add the numbers of one flow to its rows; width (q,): D of the bars."""
     acts = magnitude != 0.0
     if load.kind == "PB":
         numbers[:, LIFT] += magnitude * fluid.density * fluid.gravity * 0.25 * np.pi * width**2

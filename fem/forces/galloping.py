@@ -76,7 +76,7 @@ def turned(x: Vector, a: int, b: int) -> float:
 def iced(
     t: Vector, v: Vector, side: float, angle: float, factor: float, up: int, laws: Floats, first: int, count: int
 ) -> Iced:
-    """What acts at a point; no wind across the bar, or a bar straight up: nothing."""
+    """Force at a point; zero without wind across the bar, or for a vertical bar."""
     e = (1.0 if up == 0 else 0.0, 1.0 if up == 1 else 0.0, 1.0 if up == 2 else 0.0)
     slip, level = dot(v, t), cross(t, e)
     n, m = blend(1.0, v, -slip, t), blend(-side, cross(t, v), 0.0, v)

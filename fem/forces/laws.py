@@ -1,40 +1,4 @@
-"""Laws of bars and springs: strain measures, then stress over strain.
-
-Strain measures of a bar as functions of its Green strain E = (l^2 - L0^2) / (2 L0^2).
-
-Every measure e(E) comes as a *secant* between two states, e0 = e(E0), e1 = e(E1), slope = (e1 - e0)/(E1 - E0) and
-d slope/dE1, written so that E1 = E0 needs no special case: then slope = e'(E) and d slope/dE1 = e''(E)/2.
-
-=============  ==================  =====================  =========================================
-measure        e(E)                slope                  d slope / dE1          (s = l/L0 = sqrt(1 + 2 E))
-=============  ==================  =====================  =========================================
-GREEN          E                   1                      0
-ENGINEERING    s - 1               2/(s0 + s1)            -2/((s0 + s1)^2 s1)
-LOG            ln s                phi(y)/(1 + 2 E0)      2 phi'(y)/(1 + 2 E0)^2
-=============  ==================  =====================  =========================================
-
-with y = 2 (E1 - E0)/(1 + 2 E0), phi(y) = ln(1 + y)/y. LINEAR serves geometrically linear steps: E is
-d_b.w/L0^2 with the base vector d_b, and e = base_constant + base_slope E.
-Source: Crisfield, Non-linear Finite Element Analysis of Solids and Structures, vol. 1, ch. 3; the secant form is
-Gonzalez' discrete gradient (J. Nonlinear Sci. 6, 1996) composed by the chain rule.
-
-Material laws of bars and springs: stress, its slope and the stored energy, as secants between two states.
-
-Like the strain measures, a law hands over sbar = (W1 - W0)/(e1 - e0) and d sbar/de1; for e1 = e0 these are the stress
-S(e) and *half* its slope S'(e).
-
-BILINEAR   trial stress t = E (e - e_th) + S_0, S = r t with r = r_plus for t >= 0 and r_minus for t < 0,
-           W = r t^2/(2 E). r_minus = 0 is a cable, r_plus = 0 a strut, in between a soft string.
-           Secant: same sign r (t0 + t1)/2; opposite signs (r1 t1^2 - r0 t0^2)/(2 (t1 - t0)), free of cancellation
-           because then |t1 - t0| = |t0| + |t1|.
-TABLE      force over elongation x = e * length, linear between rows (one of them at 0) and constant outside;
-           W = integral of the force from 0.
-RIGID      a rod: its force is the multiplier of the constraint that keeps its length, W = 0.
-
-A viscous stress w = eta de/dt (material BETA) adds to t. A bar with r_plus != r_minus is one that acts both ways, with
-the smaller of the two, beside a cable (or strut) with the rest. Such a cable is damped while it is taut only, in full
-while it stretches, and never below zero: it does not push. Hence S = min(r(t), r(t + w)) (t + w).
-"""
+"""Laws of bars and springs: strain measures, then stress over strain."""
 
 from __future__ import annotations
 
@@ -44,6 +8,24 @@ from typing import Any
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
 from fem.compiled.lanes import common, every, where
+
+# Strain measures of a bar as functions of its Green strain E = (l^2 - L0^2) / (2 L0^2).
+#
+# Every measure e(E) comes as a *secant* between two states, e0 = e(E0), e1 = e(E1), slope = (e1 - e0)/(E1 - E0) and
+# d slope/dE1, written so that E1 = E0 needs no special case: then slope = e'(E) and d slope/dE1 = e''(E)/2.
+#
+# =============  ==================  =====================  =========================================
+# measure        e(E)                slope                  d slope / dE1          (s = l/L0 = sqrt(1 + 2 E))
+# =============  ==================  =====================  =========================================
+# GREEN          E                   1                      0
+# ENGINEERING    s - 1               2/(s0 + s1)            -2/((s0 + s1)^2 s1)
+# LOG            ln s                phi(y)/(1 + 2 E0)      2 phi'(y)/(1 + 2 E0)^2
+# =============  ==================  =====================  =========================================
+#
+# with y = 2 (E1 - E0)/(1 + 2 E0), phi(y) = ln(1 + y)/y. LINEAR serves geometrically linear steps: E is
+# d_b.w/L0^2 with the base vector d_b, and e = base_constant + base_slope E.
+# Source: Crisfield, Non-linear Finite Element Analysis of Solids and Structures, vol. 1, ch. 3; the secant form is
+# Gonzalez' discrete gradient (J. Nonlinear Sci. 6, 1996) composed by the chain rule.
 
 GREEN, ENGINEERING, LOG, LINEAR = 0, 1, 2, 3
 MEASURES = {"GREEN": GREEN, "ENGINEERING": ENGINEERING, "LOG": LOG}
@@ -88,6 +70,23 @@ def measure(
         return base_constant + base_slope * green0, base_constant + base_slope * green1, base_slope, base_slope, 0.0
     return green0, green1, 1.0, 1.0, 0.0
 
+
+# Material laws of bars and springs: stress, its slope and the stored energy, as secants between two states.
+#
+# Like the strain measures, a law hands over sbar = (W1 - W0)/(e1 - e0) and d sbar/de1; for e1 = e0 these are the stress
+# S(e) and *half* its slope S'(e).
+#
+# BILINEAR   trial stress t = E (e - e_th) + S_0, S = r t with r = r_plus for t >= 0 and r_minus for t < 0,
+#            W = r t^2/(2 E). r_minus = 0 is a cable, r_plus = 0 a strut, in between a soft string.
+#            Secant: same sign r (t0 + t1)/2; opposite signs (r1 t1^2 - r0 t0^2)/(2 (t1 - t0)), free of cancellation
+#            because then |t1 - t0| = |t0| + |t1|.
+# TABLE      force over elongation x = e * length, linear between rows (one of them at 0) and constant outside;
+#            W = integral of the force from 0.
+# RIGID      a rod: its force is the multiplier of the constraint that keeps its length, W = 0.
+#
+# A viscous stress w = eta de/dt (material BETA) adds to t. A bar with r_plus != r_minus is one that acts both ways,
+# with the smaller of the two, beside a cable (or strut) with the rest. Such a cable is damped while it is taut only, in
+# full while it stretches, and never below zero: it does not push. Hence S = min(r(t), r(t + w)) (t + w).
 
 BILINEAR, TABLE, RIGID = 0, 1, 2
 LEG, BEYOND = 4, 5

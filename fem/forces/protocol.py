@@ -163,9 +163,9 @@ class Family:
     remembers: Callable[[Any], bool] | None = None
 
     def acts(self, group: Any) -> bool:
-        """A model has some of it."""
+        """Whether the group of a model has elements."""
         return any(each.size for each in group if isinstance(each, np.ndarray))
 
     def has_history(self, group: Any) -> bool:
-        """What it does from now on depends on more than time, positions and velocities."""
+        """Its forces depend on more than time, positions and velocities."""
         return len(self.states(group)) > 0 and (self.remembers is None or self.remembers(group))

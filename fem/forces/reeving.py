@@ -254,7 +254,7 @@ def evaluate(trial: Trial, group: Lines, force: Floats, flow: Floats, tangent: T
 
 @inner_kernel
 def given_by(k: int, leg: int, time: float, group: Lines) -> float:
-    """What winches have given to a leg by their curves."""
+    """Natural length that winches have added to a leg by their curves."""
     total = 0.0
     for r in range(group.spans[k, 0], group.spans[k, 1]):
         if group.turns[r, 0] == leg:
@@ -323,7 +323,7 @@ def evaluate_line(k: int, trial: Trial, group: Lines, force: Floats, tangent: Ta
 
 @inner_kernel
 def new_from(leg: int, state: int, trial: Trial) -> float:
-    """What a leg has got in this increment."""
+    """Natural length that a leg has gained in this increment."""
     got: float = trial.state1[state + LENGTH + leg] - trial.state0[state + LENGTH + leg]
     return got
 
@@ -384,7 +384,7 @@ def secant_answer(
 
 @inner_kernel
 def mean_of(before: float, side: Side) -> Side:
-    """With the mean pull of the increment."""
+    """The leg with the mean pull of the increment."""
     return Side(0.5 * (before + side.pull), side.length, half(side.d_pull), half(side.d_length))
 
 
@@ -554,7 +554,7 @@ def stored_in(group: Lines, index: int, u: Floats, state: Floats) -> float:
 
 
 def at_pulley(system: Any, rope: str, end: int, pulley: int, far: float, length: float) -> str:
-    """That a rope has come to its end."""
+    """Message: a rope has reached its end at the pulley."""
     labels = system.labels
     return (
         f"node {labels[end]} has reached the pulley, node {labels[pulley]}, of {rope}: {far:.3g} of its rope is left "

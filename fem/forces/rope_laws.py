@@ -1,34 +1,4 @@
-"""Bars with rope laws: their forces, which act along them, beside what stays with the bars (mass, length, fluid).
-
-Stress of a bar at the end of an increment, and what it remembers then.
-
-TABLE, without time: the quasi-static curve alone.
-PRONY: stress = E e + sum h_k, h_k' = E_k e' - h_k/time_k, solved exactly for a strain that goes straight from one end
-of the increment to the other: h1 = h0 exp(-z) + E_k (e1 - e0) (1 - exp(-z))/z, z = dt/time_k. Each stores h^2/(2 E_k).
-LAGGING: two springs in series, the slow one beside a dashpot. With the quasi-static strain q, at which the quasi-static
-curve Q has the mean stress, and the dynamic modulus K = a + b Q(q):
-
-    stress = Q(q) + K (e - q),    slow strain s = q - f(Q(q)),  f(Q) = ln(1 + b Q/a)/b,    viscosity s' = K (e - q)
-
-f is the strain of the fast spring under the mean stress, de = dQ/K. Stored: the area below Q, and Q (e - q) +
-K (e - q)^2/2. s1 - s0 = dt (t K1 (e1 - q1) + (1 - t) K0 (e0 - q0))/viscosity, with t = 1/(1 - exp(-z)) - 1/z, z = dt
-over the time of relaxation at the start: of second order, exact where Q is straight and b = 0, quiet where dt is long.
-Source: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems, OTC-27761
-(2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
-
-Heat, of TABLE alone: the strain of the material is that of the bar less the thermal strain.
-
-A slack rope: the material has no stress and its strain, more than that of the bar, goes its own way.
-
-The quasi-static curve: stress over strain, and what it remembers of the largest strain.
-
-SHIFTED: below the largest strain K the unloading curve U, through the origin, is shifted along the strain until it
-meets the loading curve F at K: stress U(x - p), U(K - p) = F(K); p(K) is the permanent strain. SCALED: the unloading
-curve is scaled in both directions: stress F(K) G((x - p)/(K - p)), p = ratio K. Reloading goes the same way back.
-What is stored is the area below the unloading curve; the rest of the area below F is lost while K grows:
-lost(K) = area of F up to K - area of the unloading curve up to K.
-Source: Abaqus 2016, Analysis User's Guide, 23.4.1 (uniaxial behaviour of fabrics).
-"""
+"""Bars with rope laws: their forces, which act along them, beside what stays with the bars (mass, length, fluid)."""
 
 from __future__ import annotations
 
@@ -116,7 +86,7 @@ def series_of(material: Any) -> tuple[float, Floats]:
 
 
 def going_on(curve: Curve) -> Curve:
-    """With a last row far away, on the last slope."""
+    """The curve with one more row far away, on its last slope."""
     (s0, e0), (s1, e1) = curve[-2:]
     return (*curve, (s1 + (s1 - s0) / (e1 - e0) * (FAR - e1), FAR))
 
@@ -189,6 +159,15 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     of_bars = np.ascontiguousarray(nodes), elements, all_kinds, all_places, all_numbers
     return RopeBars(*of_bars, *tables, start, pair, 0)
 
+
+# The quasi-static curve: stress over strain, and what it remembers of the largest strain.
+#
+# SHIFTED: below the largest strain K the unloading curve U, through the origin, is shifted along the strain until it
+# meets the loading curve F at K: stress U(x - p), U(K - p) = F(K); p(K) is the permanent strain. SCALED: the unloading
+# curve is scaled in both directions: stress F(K) G((x - p)/(K - p)), p = ratio K. Reloading goes the same way back.
+# What is stored is the area below the unloading curve; the rest of the area below F is lost while K grows:
+# lost(K) = area of F up to K - area of the unloading curve up to K.
+# Source: Abaqus 2016, Analysis User's Guide, 23.4.1 (uniaxial behaviour of fabrics).
 
 BELOW = 1_000_000
 """Added to the number of a segment of the unloading curve."""
@@ -291,6 +270,7 @@ def rest_of(group: RopeBars, b: int, u: Floats, past: float) -> tuple[float, flo
     largest = max(strain, 0.0)
     if group.kinds[b, BASE] >= SHIFTED and past > 0.0:
         largest = max(largest, strain_for(past, group.places[b, LOADING], group.places[b, LOADING + 1], group.table))
+    # A slack rope: the material has no stress and its strain, more than that of the bar, goes its own way.
     if group.kinds[b, TENSION_ONLY] == 1 and group.kinds[b, LAW] != TABLE:
         strain = max(strain, set_strain(b, largest, group))
     stress, _, stored, _ = quasi_static(b, strain, largest, group)
@@ -382,6 +362,7 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
     return stored if is_found else math.inf
 
 
+# Heat, of TABLE alone: the strain of the material is that of the bar less the thermal strain.
 @inner_kernel
 def heat_work(b: int, strain: float, trial: Trial, group: RopeBars) -> float:
     """Work over the volume of a change of the thermal strain: what the material has been stretched beyond the bar.
@@ -460,7 +441,7 @@ def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
 
 
 def stiffest(group: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
-    """Those that are slack now are as stiff as at once."""
+    """The group with the instantaneous stiffness of bars that are slack now."""
     numbers = group.numbers.copy()
     numbers[:, FLOOR] = np.where(group.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
     return group._replace(numbers=numbers)
@@ -483,6 +464,24 @@ ROPE_LAWS = Family(
     trouble=trouble,
 )
 
+
+# Stress of a bar at the end of an increment, and what it remembers then.
+#
+# TABLE, without time: the quasi-static curve alone.
+# PRONY: stress = E e + sum h_k, h_k' = E_k e' - h_k/time_k, solved exactly for a strain that goes straight from one end
+# of the increment to the other: h1 = h0 exp(-z) + E_k (e1 - e0) (1 - exp(-z))/z, z = dt/time_k.
+# Each stores h^2/(2 E_k).
+# LAGGING: two springs in series, the slow one beside a dashpot. With the quasi-static strain q, at which the
+# quasi-static curve Q has the mean stress, and the dynamic modulus K = a + b Q(q):
+#
+#     stress = Q(q) + K (e - q),    slow strain s = q - f(Q(q)),  f(Q) = ln(1 + b Q/a)/b,    viscosity s' = K (e - q)
+#
+# f is the strain of the fast spring under the mean stress, de = dQ/K. Stored: the area below Q, and
+# Q (e - q) + K (e - q)^2/2. s1 - s0 = dt (t K1 (e1 - q1) + (1 - t) K0 (e0 - q0))/viscosity, with
+# t = 1/(1 - exp(-z)) - 1/z, z = dt over the time of relaxation at the start: of second order, exact where Q is straight
+# and b = 0, quiet where dt is long.
+# Source: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems, OTC-27761
+# (2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
 
 CLOSE = 1e-6
 """Ends of an increment as near as this, over their strains, have the mean of their stresses."""

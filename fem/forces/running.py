@@ -7,15 +7,6 @@ With s = l/L and the strain e(s) of its section, all measures are functions of s
 
 dW/dL, - (T + T^2/(2 E A)) for ENGINEERING, is what line that comes in brings with it. s - 1 = (x + D - L)/L keeps its
 digits, x being the elongation from the distance D of the reference position.
-
-How the length of a line divides between its legs, and what it pulls with: winches, pulleys, friction on these.
-
-A rope over a pulley without friction pulls alike on both sides: it is one line of length l1 + l2. With friction mu
-both legs keep what they have while T1/T2 lies within exp(-mu phi) and exp(mu phi), phi being the angle the rope turns
-by (capstan, Euler-Eytelwein); else ds passes until it stands on the limit. Where a tension is negative its limit is
-turned round, so that one of the two is always nearer to zero. A winch that keeps a tension gives the length that has
-it, as far as its speed allows. Lengths are found by iterations with a bound: ``is_settled`` puts the answer into the
-laws again.
 """
 
 from __future__ import annotations
@@ -193,6 +184,14 @@ def secant_pull(k: int, h0: float, h1: float, group: Lines) -> tuple[float, floa
     return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
 
 
+# How the length of a line divides between its legs, and what it pulls with: winches, pulleys, friction on these.
+#
+# A rope over a pulley without friction pulls alike on both sides: it is one line of length l1 + l2. With friction mu
+# both legs keep what they have while T1/T2 lies within exp(-mu phi) and exp(mu phi), phi being the angle the rope turns
+# by (capstan, Euler-Eytelwein); else ds passes until it stands on the limit. Where a tension is negative its limit is
+# turned round, so that one of the two is always nearer to zero. A winch that keeps a tension gives the length that has
+# it, as far as its speed allows. Lengths are found by iterations with a bound: ``is_settled`` puts the answer into the
+# laws again.
 class WinchControl(NamedTuple):
     """What a winch wants: the pull in leg ``leg`` (-1: nothing), by ``most`` more or less of length."""
 
@@ -265,7 +264,7 @@ def one_leg(k: int, leg: Leg, natural: float, control: WinchControl, group: Line
 
 @inner_kernel
 def free_rope(k: int, one: Leg, other: Leg, natural: float, control: WinchControl, group: Lines) -> LegForces:
-    """Without friction: each leg has the part of the length that it is long."""
+    """A rope without friction: its natural length divides in proportion to the lengths of the legs."""
     whole = both(one, other)
     answer = one_leg(k, whole, natural, control, group)
     pull, length, (stiff, _, _), (more, _, _) = answer.first
@@ -286,7 +285,7 @@ def exchanged(answer: LegForces) -> LegForces:
 
 @inner_kernel
 def seen_from_other(side: Side) -> Side:
-    """With l1 and l2 exchanged."""
+    """The same with l1 and l2 exchanged."""
     by_pull, by_length = side.d_pull, side.d_length
     return Side(
         side.pull, side.length, (by_pull[1], by_pull[0], by_pull[2]), (by_length[1], by_length[0], by_length[2])

@@ -192,7 +192,7 @@ JUST = 1e-9
 
 
 def at_rest(group: Contacts, u: Floats, state: Floats) -> Contacts:
-    """What touches sticks, in steps without time, too: what has slid comes back at once, and then moves to and fro."""
+    """Small motions: contacts stick, in steps without time, too; one that has slid sticks as soon as it turns back."""
     numbers = group.numbers.copy()
     now = u.reshape(-1, 3)[group.nodes]
     _, normal = seen(numbers, now)

@@ -137,7 +137,7 @@ def moment(time: float, gusts: GustTable) -> Moment:
 
 @inner_kernel
 def gust(node: int, axis: int, now: Moment, gusts: GustTable) -> float:
-    """What the wind gains at a node along an axis."""
+    """Speed that a gust adds at a node along an axis."""
     table, count, k = gusts.table, gusts.table.shape[1], now.sample
     before, after, last = (k + count - 1) % count, (k + 1) % count, (k + 2) % count
     total: float = now.w0 * table[node, before, axis] + now.w1 * table[node, k, axis]
@@ -330,7 +330,7 @@ def elevation(time: float, x: float, y: float, sea: Sea) -> float:
 
 @inner_kernel
 def elevation_near(dof: int, time: float, place: Floats, u: Floats, sea: Sea) -> float:
-    """Of the surface above the node whose first dof is given."""
+    """Elevation of the surface above the node whose first dof is given."""
     side = dof + 3 - sea.up
     return elevation(time, place[dof] + u[dof], sea.side * (place[side] + u[side]), sea)
 

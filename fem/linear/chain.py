@@ -141,7 +141,7 @@ def invert(symmetric: bool, block: Floats, i: Index, shift: float, free: Floats,
 
 @inner_kernel
 def is_fixed(i: Index, free: Floats) -> bool:
-    """Nothing of node i is free: it leaves the rod to its parent to that node."""
+    """Node i has no free dof: the rod to its parent is left to the parent."""
     row = THREE * np.uintp(i)
     return bool(free[row] == 0.0 and free[row + ONE] == 0.0 and free[row + TWO] == 0.0)
 
@@ -297,7 +297,7 @@ class LinearSystem(NamedTuple):
 
 @inner_kernel
 def clear(i: Index, block: Floats, du: Floats) -> None:
-    """Nothing has been handed over to node i."""
+    """Reset what children hand over to node i."""
     for c in range(9):
         block[i, c] = 0.0
     for c in range(3):

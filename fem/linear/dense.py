@@ -11,7 +11,7 @@ SMALLEST_PIVOT = 1e-11
 
 @called_kernel
 def eliminate(count: int, width: int, matrix: Floats) -> bool:
-    """Of [A B], ``count`` rows and ``width`` columns: A^-1 B takes the place of B. False: A is all but singular."""
+    """Of [A B], ``count`` rows and ``width`` columns: A^-1 B takes the place of B. False: A is nearly singular."""
     largest = 0.0
     for i in range(count):
         for j in range(count):

@@ -3,17 +3,6 @@
 Entries are addressed by blocks of two nodes: within a column they stand by rows, so that (row dof, column dof) lies at
 ``start[column] + offset[block] + rank[row]``. A bar so needs two numbers of its own, not 36.
 Importing SciPy's sparse modules takes a while, so this happens when the first such matrix is asked for.
-
-Systems with rods: the saddle matrix of tangent and constraints, pivoted, for any topology.
-
-[ K  P ] [du ]   [ residual ]      P, Q: gradients of the constraints, p and q at the second node of a rod,
-[ Q^T 0] [tau] = [  - gaps  ]      minus at the first
-
-Direct solution of sparse systems, for whatever no compiled solver takes; the last factor is kept and preconditions.
-
-While the state moves little, the factor of an earlier tangent makes conjugate gradients converge in a few iterations,
-each the price of one back-substitution. A new factor is made where the next solve would cost more than the solves with
-this one have on average, its making included: the best moment where costs only rise.
 """
 
 from __future__ import annotations
@@ -219,6 +208,10 @@ def elimination_order(system: System) -> Ints:
     return np.argsort(minimum_degree(coo_array((np.ones(len(rows)), (rows, columns)), shape=(count, count))))
 
 
+# Systems with rods: the saddle matrix of tangent and constraints, pivoted, for any topology.
+#
+# [ K  P ] [du ]   [ residual ]      P, Q: gradients of the constraints, p and q at the second node of a rod,
+# [ Q^T 0] [tau] = [  - gaps  ]      minus at the first
 class SaddleMatrix:
     """The matrix over the independent dofs and, behind them, the multipliers of rods; its pattern is found once."""
 
@@ -290,6 +283,12 @@ class SaddleSolver:
         return True
 
 
+# Direct solution of sparse systems, for whatever no compiled solver takes; the last factor is kept and preconditions.
+#
+# While the state moves little, the factor of an earlier tangent makes conjugate gradients converge in a few iterations,
+# each the price of one back-substitution. A new factor is made where the next solve would cost more than the solves
+# with this one have on average, its making included: the best moment where costs only rise.
+
 POOR = 1e-9
 """Relative residual of a direct solve above which it is repeated with full pivoting."""
 SMALLEST_KEPT = 1500
@@ -330,7 +329,7 @@ class DirectSolver:
         return counts | {"matrix": (matrix.data, matrix.indices, matrix.indptr, matrix.shape)}
 
     def put_back(self, state: Mapping[str, Any]) -> None:
-        """Go on from such a state of a solver of the same system."""
+        """Restore such a state of a solver of the same system."""
         from scipy.sparse import csc_array
 
         self.spent, self.solves, self.patience = state["spent"], state["solves"], state["patience"]

@@ -42,7 +42,7 @@ class Angles(NamedTuple):
     viscosity: Floats
 
     def among(self, nodes: Ints) -> Angles:
-        """Those whose nodes are all among some."""
+        """The angles whose nodes are all among the given ones."""
         known = ((self.nodes < 0) | np.isin(self.nodes, nodes)).all(axis=1)
         return Angles(self.nodes[known], self.bars[known], *(each[known] for each in self[2:]))
 

@@ -41,7 +41,7 @@ class RotaryInertia:
     moments: tuple[float, ...]
 
     def along(self, axes: Floats) -> RotaryInertia:
-        """The same body where its axes have turned to the rows of ``axes`` (3, 3)."""
+        """The same body with its axes turned to the rows of ``axes`` (3, 3)."""
         tensor = axes.T @ tensor_of(self.moments) @ axes
         return replace(self, moments=(*np.diag(tensor).tolist(), *tensor[[0, 0, 1], [1, 2, 2]].tolist()))
 

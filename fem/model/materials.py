@@ -54,7 +54,7 @@ class DynamicStiffness:
 
 @frozen
 class Material:
-    """What a bar is made of.
+    """A material of bars.
 
     young              modulus E; None where the material has none
     is_instant         it is the instantaneous one of a viscoelastic material; False: the long-term one

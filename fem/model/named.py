@@ -13,12 +13,12 @@ from typing import NamedTuple
 from fem.arrays import Ints
 from fem.errors import CommandError, unknown
 from fem.model.mesh import Mesh
-from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, Quantity
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, WHOLE, Quantity
 
 NAME = re.compile(r"([A-Z]+[1-3]?)_([EN]?)(\d+)", re.IGNORECASE)
 WORDS = {"n": "node", "e": "element"}  # the kinds of numbers
 PRINTS = {"n": "NODE PRINT", "e": "EL PRINT"}
-TABLES = {"n": NODAL, "e": ELEMENTAL, "": [Quantity(name, name, "energy") for name in ENERGIES]}
+TABLES = {"n": NODAL, "e": ELEMENTAL, "": WHOLE}
 COLUMNS: dict[str, dict[str, tuple[Quantity, int]]] = {}
 """Kind and column of a table -> its quantity, and which of the columns of that it is; energies have no kind."""
 
@@ -59,7 +59,7 @@ class Named(NamedTuple):
 
     @property
     def request(self) -> str:
-        """What prints it."""
+        """The request that prints it."""
         sets = "NSET" if self.kind == "n" else "ELSET"
         return f"request *{PRINTS[self.kind]}, {sets}=... with {self.family} in the deck, FREQUENCY=1"
 
@@ -74,20 +74,25 @@ def names_of(kind: str, columns: Collection[str], labels: Iterable[int]) -> list
     return [str(Named(column, kind, label)) for label in labels for column in columns]
 
 
+def kind_of(column: str) -> str:
+    """Of which items a column is that says nothing of it: T of elements, U3 (and what there is not) of nodes."""
+    return "e" if column in COLUMNS["e"] else "n"
+
+
 def item_named(text: str) -> Named:
     """What ``T_e12`` or ``T_12`` names. CommandError: it names no number of an element or node."""
     match = NAME.fullmatch(text.strip())
     if not match:
         raise CommandError(f"{text.strip()!r} does not name a series: write T_e12 (element 12) or U3_n5 (node 5)")
     column, kind = match[1].upper(), match[2].lower()
-    kind = kind or ("e" if column in COLUMNS["e"] else "n")
+    kind = kind or kind_of(column)
     if column not in COLUMNS[kind]:
         raise CommandError(unknown(f"quantity of {WORDS[kind]}s", column, COLUMNS[kind]).args[0])
     return Named(column, kind, int(match[3]))
 
 
 def number_named(text: str) -> Named:
-    """The same, and energies."""
+    """What ``item_named`` reads, and names of energies."""
     return Named(text) if text in ENERGIES else item_named(text)
 
 

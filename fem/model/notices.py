@@ -215,7 +215,7 @@ def floating_cables(model: Model) -> tuple[Ints, Floats]:
 
 
 def floating_text(model: Model) -> str:
-    """What they are, and what to do; nothing where there are none."""
+    """Notice of nodes that float, and what to do; empty where there are none."""
     found, lift = floating_cables(model)
     if not len(found):
         return ""

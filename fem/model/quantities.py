@@ -41,6 +41,7 @@ class Quantity:
     swept        what a sweep keeps of it: end, min, max; of recorded ones only
     is_extension  neither Abaqus nor CalculiX knows it
     derived      how it follows from others; None: the solver records it
+    at_ends      of elements: it asks for ``ends``, the motion of their nodes, which is then recorded, too
     """
 
     name: str
@@ -57,6 +58,7 @@ class Quantity:
     swept: tuple[str, ...] = ()
     is_extension: bool = False
     derived: Callable[[Values], Floats] | None = None
+    at_ends: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -113,6 +115,7 @@ PHASED = {"PU": "U", "PRF": "RF", "PHE": "E", "PHS": "S"}
 ENERGIES = {"kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": ""}
 ENERGIES["energy_error"] = "ETOTAL"
 """Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
+WHOLE = [Quantity(name, name, "energy") for name in ENERGIES]
 
 
 def recorded_rows(touches: bool, is_loaded: bool) -> int:
@@ -169,15 +172,16 @@ class Values:
     indices  (p,) which of them, rising; with reference nodes of rigid bodies all that are pinned to these, with nodes
              of lines that bend their neighbours
     time     total time, or times (k,);  sea_from: total time at which ramps of waves begin
+    nodes    of elements: those of nodes at the same instants, for ``ends``
 
     >>> Values(NODAL, model, np.array([2]), [u, v, a, rf])["U"]
     """
 
     def __init__(
         self, table: Sequence[Quantity], model: Model, indices: Ints, recorded: Iterable[Floats],
-        time: Floats | float = 0.0, sea_from: float = 0.0,
+        time: Floats | float = 0.0, sea_from: float = 0.0, nodes: Values | None = None,
     ) -> None:  # fmt: skip
-        self.model, self.indices, self.time, self.sea_from = model, indices, time, sea_from
+        self.model, self.indices, self.time, self.sea_from, self.nodes = model, indices, time, sea_from, nodes
         self._table = {quantity.name: quantity for quantity in table}
         self._found = dict(zip(self._table, recorded, strict=False))
 
@@ -190,6 +194,14 @@ class Values:
             assert derived is not None, f"{name} has not been recorded"
             self._found[name] = derived(self)
         return self._found[name]
+
+    def ends(self, name: str) -> Floats:
+        """(..., p, 2, 3) a vector of the nodes at both ends of elements. KeyError: there is none, or it is not recorded
+        there (a quantity that asks for it has ``at_ends``)."""
+        ends = self.model.mesh.element_nodes[self.indices]
+        if self.nodes is None or not np.isin(ends, self.nodes.indices).all():
+            raise KeyError(f"{name} is not recorded at the ends of these elements")
+        return self.nodes[name][..., self.nodes.indices.searchsorted(ends), :]
 
     @property
     def coordinates(self) -> Floats:
@@ -238,3 +250,14 @@ class Values:
     def columns(self, name: str) -> Floats:
         """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""
         return self[name] if self._table[name].axes else self[name][:, :, None]
+
+
+def values_of(
+    model: Model, nodes: Ints, motion: Floats, elements: Ints, element_values: Floats, energies: Iterable[Floats] = (),
+    time: Floats | float = 0.0, sea_from: float = 0.0,
+) -> dict[str, Values]:  # fmt: skip
+    """Recorded numbers by kind: of nodes (n), of elements (e), and energies (empty) as those of one item.
+    nodes (p,), elements (q,)  indices;  motion (r, ..., p, 3), element_values (s, ..., q), energies (..., 1)"""
+    of_nodes = Values(NODAL, model, nodes, motion, time, sea_from)
+    of_elements = Values(ELEMENTAL, model, elements, element_values, time, sea_from, of_nodes)
+    return {"n": of_nodes, "e": of_elements, "": Values(WHOLE, model, np.zeros(1, np.int64), energies)}

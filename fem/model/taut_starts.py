@@ -28,7 +28,7 @@ TURNS = 50
 
 
 def told_of_starts(model: Model) -> str:
-    """What the first step makes of such starts; nothing where there are none, or where it is no motion."""
+    """Notice of what the first step does with such starts; empty without them, or without motion."""
     procedure, mesh = model.steps[0].dynamic if model.steps else None, model.mesh
     if not (procedure and mesh.has_pulleys and model.earlier is None) or damps_waves(procedure):
         return ""

@@ -178,7 +178,7 @@ def digests_of(model: Model) -> dict[str, str]:
 
 
 def deck_of(model: Model) -> dict[str, Any]:
-    """What shows whether a deck has changed: its digest, its parameters, the digest of each of its files."""
+    """To see whether a deck has changed: its digest, its parameters, the digest of each of its files."""
     folder = Path(os.path.realpath(model.source)).parent
     files = {}
     for file in model.files:

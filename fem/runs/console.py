@@ -86,7 +86,7 @@ class ConsoleSink(SilentSink):
             columns.append(rows.largest_u.tolist())
         else:
             place = int(np.searchsorted(rows.nodes, self._node))
-            columns += rows.of_nodes(self._model)["U"][:, place, :].T.tolist()
+            columns += rows.values(self._model)["n"]["U"][:, place, :].T.tolist()
         if self._thinner is not None and len(rows.increment):
             last = self._line % tuple(column[-1] for column in columns)
             shown = self._thinner.shown(rows)
@@ -165,7 +165,7 @@ class ConsoleSink(SilentSink):
 
 
 class WarningSink(SilentSink):
-    """What is still said of a run that is quiet: what is wrong with it, on standard error."""
+    """Prints the warnings of a quiet run on standard error."""
 
     def notice(self, text: str) -> None:
         if text.startswith(WARNING):
@@ -191,7 +191,7 @@ class Thinner:
     """Which increments of a step a terminal shows: evenly spread in their number, else in time, and the last one."""
 
     def begin(self, start: StepStart) -> str:
-        """What the head of the table says of it."""
+        """Words on the rows that are shown, for the heading of the table."""
         self._start, self._place, self._cutbacks = start.time, -1, 0
         if start.increments is None:
             self._every, self._spacing = 0, start.period / SHOWN

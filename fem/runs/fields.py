@@ -194,7 +194,7 @@ class VtkSink(SilentSink):
         (folder / FOLDER).mkdir(exist_ok=True)
 
     def frame(self, frame: Frame) -> None:
-        nodes, elements = frame.of_nodes(self._model), frame.of_elements(self._model)
+        nodes, elements, _ = frame.values(self._model).values()
         self._displacement = nodes["U"]
         at = frame.step, frame.increment
         if not frame.for_vtk or at == self._at or (frame.increment == 0 and frame.time == self._time):

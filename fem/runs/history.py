@@ -12,7 +12,8 @@ from fem.arrays import Columns, Flags, Floats, Ints
 from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
-from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
+from fem.model.named import TABLES, labels_of
+from fem.model.quantities import ENERGIES, NODAL, RECORDED, Values, values_of
 from fem.runs.record import Event, Modes, Response, Rows, SilentSink
 from fem.runs.tables import RESPONSES, response_columns
 
@@ -132,8 +133,7 @@ class History:
         """
         node = self.mesh.nodes_of(int(label))
         nodes = self.model.with_pinned(node)
-        motion = np.moveaxis(self.motion[:, :, nodes], 1, 0)
-        values = Values(NODAL, self.model, nodes, motion, self.time, self.sea_from)
+        values = self._values(nodes, node[:0])["n"]
         return values["RF" if field == "reactions" else field.upper()][:, int(nodes.searchsorted(node)[0])]
 
     def of_element(self, label: int, value: str = "N") -> Floats:
@@ -142,8 +142,20 @@ class History:
         KeyError: no such element or value.
         """
         element = self.mesh.elements_of(int(label))
-        values = Values(ELEMENTAL, self.model, element, np.moveaxis(self.elements[:, element], 2, 0))
-        return values[value.upper()][:, 0]
+        return self._values(np.unique(self.mesh.element_nodes[element]), element)["e"][value.upper()][:, 0]
+
+    @property
+    def values(self) -> dict[str, Values]:
+        """All by kind, as ``values_of`` has them."""
+        return self._values(slice(None), slice(None))
+
+    def _values(self, nodes: Ints | slice, elements: Ints | slice) -> dict[str, Values]:
+        motion, of_elements = np.moveaxis(self.motion[:, :, nodes], 1, 0), np.moveaxis(self.elements[:, elements], 2, 0)
+        indices, others = (np.arange(len(labels)) for labels in (self.mesh.node_labels, self.mesh.element_labels))
+        energies = np.vstack([self.energy.T, self.energy_error])[:, :, None]
+        return values_of(
+            self.model, indices[nodes], motion, others[elements], of_elements, energies, self.time, self.sea_from
+        )
 
     def of_energy(self, name: str) -> Floats:
         """(k,) kinetic, strain, potential, external_work or dissipated energy. KeyError: no such energy."""
@@ -164,17 +176,15 @@ class History:
             error = {"energy_error": series.pop("energy_error")}
             is_riks = np.isfinite(self.load_factor).any()
             return Columns(series | energies | error | ({"load_factor": self.load_factor} if is_riks else {}))
-        kinds = {"nodes": (NODAL, self.mesh.node_labels), "elements": (ELEMENTAL, self.mesh.element_labels)}
-        if name not in kinds:
-            raise unknown("table", name, ("increments", *kinds, *RESPONSES))
-        table, labels = kinds[name]
-        if name == "elements" and not self.mesh.has_pulleys:
-            table = table[: RECORDED["EL"]]
-        recorded = self.motion.swapaxes(0, 1) if name == "nodes" else np.moveaxis(self.elements, 2, 0)
-        values = Values(table, self.model, np.arange(len(labels)), recorded, self.time, self.sea_from)
+        if name not in ("nodes", "elements"):
+            raise unknown("table", name, ("increments", "nodes", "elements", *RESPONSES))
+        kind = name[0]
+        labels, values = labels_of(self.mesh, kind), self.values[kind]
         found = Columns({each: np.repeat(getattr(self, each), len(labels)) for each in ("step", "increment", "time")})
         found[name.removesuffix("s")] = np.tile(labels, len(self))
-        for quantity in table:
+        for quantity in TABLES[kind]:
+            if quantity.name == "T2" and not self.mesh.has_pulleys:
+                continue
             parts = values.columns(quantity.name).reshape(len(self) * len(labels), -1)
             found |= dict(zip(quantity.columns, parts.T, strict=True))
         return found

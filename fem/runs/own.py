@@ -70,7 +70,7 @@ class Names:
     pictures: tuple[str, ...] = ()
 
     def among(self, folder: Path) -> set[str]:
-        """Those that are in a folder, as whatever they are there."""
+        """Those of the names that exist in a folder, as files of any kind."""
         found = {name for name in self.listed if os.path.lexists(folder / name)}
         found |= {name for name in self.pictures if is_marked(folder / name)}
         for below, pattern in self.series:
@@ -306,7 +306,7 @@ class OwnFolder:
         self.close()
 
     def _ours(self) -> set[str]:
-        """What is there and ours by the record."""
+        """The names that exist and belong to the recorded run."""
         return self.owned(read_record(self.path / self.record) or {}).among(self.path)
 
 
@@ -360,7 +360,7 @@ REPLACE = f"overwrite the program's files in it with {FORCE}"
 
 
 def others(folder: Path) -> list[str]:
-    """What is in a folder, leftovers of our own apart."""
+    """Names in a folder, without leftovers of this program."""
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.endswith(PART))
 
 

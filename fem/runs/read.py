@@ -84,7 +84,7 @@ class Results:
         return unit_of(formula, self.is_si)
 
     def symbol(self, formula: str) -> str:
-        """Of a unit where the heading says which there are, else nothing."""
+        """Symbol of a unit if the heading says SI, else empty."""
         return self.unit(formula) if self.is_si else ""
 
     @property

@@ -22,7 +22,7 @@ import numpy as np
 from fem.arrays import Complexes, Floats, Ints, frozen
 from fem.model import Amplitude, Model
 from fem.model.curves import Constant, Curve, Follow, Ramp, combined
-from fem.model.quantities import ELEMENTAL, NODAL, Values
+from fem.model.quantities import ENERGIES, Values, values_of
 
 MOST_SHOWN = 8
 """Frequencies in the text of modes."""
@@ -85,26 +85,18 @@ class Rows:
     unloaded: float = 0.0
 
     def joined(self, others: Sequence[Rows]) -> Rows:
-        """With those of the same step that follow."""
+        """These rows and those of the same step that follow."""
         parts = [self, *others]
-        same = (
-            "step",
-            "nodes",
-            "elements",
-            "is_end",
-            "sea_from",
-            "unloaded",
-            *(("load_factor",) if self.load_factor is None else ()),
-        )
-        names = [each.name for each in fields(self) if each.name not in same]
+        same = {"step", "nodes", "elements", "is_end", "sea_from", "unloaded"}
+        names = [each.name for each in fields(self) if each.name not in same and getattr(self, each.name) is not None]
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(self, **arrays, is_end=parts[-1].is_end, unloaded=parts[-1].unloaded)
 
-    def of_nodes(self, model: Model) -> Values:
-        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time, self.sea_from)
-
-    def of_elements(self, model: Model) -> Values:
-        return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
+    def values(self, model: Model) -> dict[str, Values]:
+        """By kind, as ``values_of`` has them."""
+        motion, of_elements = self.motion.swapaxes(0, 1), self.element_values.swapaxes(0, 2).swapaxes(1, 2)
+        energies = [getattr(self, name)[:, None] for name in ENERGIES]
+        return values_of(model, self.nodes, motion, self.elements, of_elements, energies, self.time, self.sea_from)
 
 
 @frozen
@@ -125,11 +117,10 @@ class Frame:
     for_vtk: bool
     sea_from: float = math.inf
 
-    def of_nodes(self, model: Model) -> Values:
-        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time, self.sea_from)
-
-    def of_elements(self, model: Model) -> Values:
-        return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
+    def values(self, model: Model) -> dict[str, Values]:
+        """By kind, as ``values_of`` has them."""
+        nodes, elements = np.arange(self.motion.shape[1]), np.arange(len(self.element_values))
+        return values_of(model, nodes, self.motion, elements, self.element_values.T, (), self.time, self.sea_from)
 
 
 @frozen
@@ -178,7 +169,7 @@ class Modes:
 
 
 def frequency_name(step: int, number: int) -> str:
-    """Of a natural frequency of a step."""
+    """Name of a natural frequency of a step, for columns."""
     return f"frequency_{step}_{number}"
 
 

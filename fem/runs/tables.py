@@ -220,7 +220,7 @@ class TableSink(SilentSink):
 
         increments, *others = self._printers
         increments.add(rows, np.zeros(1, np.int64), of_increments)
-        for printer, values in zip(others, (rows.of_nodes(self._model), rows.of_elements(self._model)), strict=True):
+        for printer, values in zip(others, rows.values(self._model).values(), strict=False):
             printer.add(rows, values.indices, values.columns)
         if self._lines and len(rows.increment):
             self._print_touchdown(rows)
@@ -322,13 +322,13 @@ class TableSink(SilentSink):
         table, labels = self._tables["nodes"], self._model.mesh.node_labels
         numbers = np.zeros((len(labels), len(table.columns)))
         numbers[:, :3] = frame.step, frame.increment, frame.time
-        numbers[:, 3], numbers[:, 4:7] = labels, frame.of_nodes(self._model)["U"]
+        numbers[:, 3], numbers[:, 4:7] = labels, frame.values(self._model)["n"]["U"]
         kinds = table.kinds.copy()
         kinds[:, 7:] = EMPTY
         table.add_rows(numbers, kinds)
 
     def _finish_step(self) -> None:
-        """What is still owed when a step ended without saying so."""
+        """Print the last rows of a step that ended without its last increment (a failure)."""
         for printer in self._printers:
             printer.finish()
         self._print_frame()

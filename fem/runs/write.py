@@ -105,7 +105,7 @@ class RunFiles:
 
     @property
     def _asked(self) -> dict[str, Any]:
-        """What the command asks for besides the deck and changes files."""
+        """Options of the command that change files."""
         requests = self._requests
         asked = {"--solver": requests.solver.lower(), "--no-vtk": not requests.fields}
         asked |= {"fem.stepper": True} if requests.is_driven else {}
@@ -268,7 +268,7 @@ class InterruptGuard:
         self._pending = 0
 
     def watching(self) -> AbstractContextManager[None]:
-        """It has the signals inside."""
+        """Context in which it handles signals."""
         work.signal = 0
         return handled_by(self._interrupt, (signal.default_int_handler, stop))
 

@@ -160,10 +160,10 @@ def from_tables(
     still = set(nodes) - set(printed)
     if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
         return None
-    written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
+    written = [name for name in wanted if NODES[name].columns[0] in table.columns and not (name == "RF" and still)]
     instants = table.instants(printed[0])
     keys = instant_keys(instants)[pick(instants[:, 2])]
-    curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
+    curves = table.curves([column for name in written for column in NODES[name].columns], printed, keys)
     keys = common([curves[label] for label in printed])
     tension = None
     if elements is not None:
@@ -171,20 +171,17 @@ def from_tables(
             return None
         forces = results.elements.curves(["T"], elements, keys)
         keys = np.intersect1d(keys, common(list(forces.values())))
-        tension = np.stack([at_keys(forces[label], keys)[:, 3] for label in elements], axis=1)
+        tension = at_keys(forces, elements, keys, 3)[:, :, 0]
         if np.isnan(tension).all():
             return None
     if len(keys) == 0:
         return None
-    rows = {label: at_keys(curve, keys) for label, curve in curves.items()}
-    time = rows[printed[0]][:, 2]
-    values = np.zeros((len(time), len(nodes), 3 * len(written)))
-    for place, label in enumerate(nodes):
-        if label in rows:
-            values[:, place] = rows[label][:, 3:]
+    rows = at_keys(curves, printed, keys)
+    values = np.zeros((len(rows), len(nodes), 3 * len(written)))
+    values[:, np.isin(nodes, printed)] = rows[:, :, 3:]
     split = dict(zip(written, np.split(values, len(written), axis=2), strict=True))
     kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
-    return RecordedMotion(list(nodes), time, kept, tension, "", keys) if "U" in kept else None
+    return RecordedMotion(list(nodes), rows[:, 0, 2], kept, tension, "", keys) if "U" in kept else None
 
 
 def common(curves: Sequence[Floats]) -> Floats:
@@ -195,10 +192,14 @@ def common(curves: Sequence[Floats]) -> Floats:
     return keys
 
 
-def at_keys(curve: Floats, keys: Floats) -> Floats:
-    """The rows of a curve at given instants; the first where one was printed twice."""
-    own, first = np.unique(instant_keys(curve), return_index=True)
-    return curve[first[np.searchsorted(own, keys)]]
+def at_keys(curves: Mapping[int, Floats], labels: Sequence[int], keys: Floats, since: int = 0) -> Floats:
+    """(k, p, columns) rows of the curves of labels at given instants, from a column on; the first where one was printed
+    twice."""
+    found = []
+    for curve in map(curves.__getitem__, labels):
+        own, first = np.unique(instant_keys(curve), return_index=True)
+        found.append(curve[first[np.searchsorted(own, keys)], since:])
+    return np.stack(found, axis=1)
 
 
 def table_values(table: CsvTable, names: Sequence[str], labels: Sequence[int], keys: Floats | None) -> Floats | None:
@@ -208,7 +209,7 @@ def table_values(table: CsvTable, names: Sequence[str], labels: Sequence[int], k
     curves = table.curves(names, labels, keys)
     if len(common(list(curves.values()))) < len(keys):
         return None
-    return np.stack([at_keys(curves[label], keys)[:, 3:] for label in labels], axis=1)
+    return at_keys(curves, labels, keys, 3)
 
 
 def from_fields(
@@ -317,7 +318,7 @@ def read_printed(table: CsvTable, column: str, request: str) -> Tensions:
         instants = table.instants(labels[0])
         curves = table.curves([column], labels, instant_keys(instants)[within_memory(len(labels))(instants[:, 2])])
         keys = common(list(curves.values()))
-        rows = np.stack([at_keys(curves[label], keys) for label in labels], axis=1)
+        rows = at_keys(curves, labels, keys)
         (printed,) = np.nonzero(~np.isnan(rows[:, :, 3]).any(axis=0))
         if len(keys) >= LEAST_INSTANTS and len(printed):
             return Tensions([labels[place] for place in printed], rows[:, 0, 2], rows[:, printed, 3])

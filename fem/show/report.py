@@ -24,6 +24,7 @@ from fem.arrays import Columns, Say
 from fem.commands.files import REPORT, is_marked, mark_of, replace_file
 from fem.errors import CommandError
 from fem.model import FAILURES
+from fem.model.named import Named
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import si_unit
 from fem.runs.own import check_file, listed_names, number_in, read_record, usable_folder
@@ -247,11 +248,12 @@ def extremes(results: Results, name: str) -> PageTable | None:
     found = extremes_of(table, columns)
     sizes: dict[str, float] = {}
     for (column, _), (value, *_) in found.items():
-        sizes[column.rstrip("123")] = max(abs(value), sizes.get(column.rstrip("123"), 0.0))
+        family = Named(column).family
+        sizes[family] = max(abs(value), sizes.get(family, 0.0))
     lines: list[Sequence[Any]] = []
     for column in columns:
         low, high = found.get((column, "least")), found.get((column, "greatest"))
-        if low and high and max(abs(low[0]), abs(high[0])) > ROUND_OFF * sizes[column.rstrip("123")]:
+        if low and high and max(abs(low[0]), abs(high[0])) > ROUND_OFF * sizes[Named(column).family]:
             unit = si_unit(column) if results.is_si else ""
             lines.append((f"{column} [{unit}]" if unit else column, *low, *high))
     item = name.removesuffix("s")

@@ -86,12 +86,11 @@ class Series:
 
 
 def read_series(
-    folder: Path, what: str, labels: Sequence[int], step: int | None = None, start: float = -np.inf
+    folder: Path, column: str, kind: str, labels: Sequence[int], step: int | None = None, start: float = -np.inf
 ) -> list[Series]:
-    """A column (``T``, ``U3``) of elements or nodes in the tables of a folder, of one step or all, from a total time.
-    what  with the kind of the labels: ``T_e``, ``U3_n``
-    CommandError: there is no such column or label, or nothing at these times; it has the request that is missing."""
-    column, _, kind = what.partition("_")
+    """A column (``T``, ``U3``) of elements (kind e) or nodes (n) in the tables of a folder, of one step or all, from a
+    total time. CommandError: there is no such column or label, or nothing at these times; it has the request that is
+    missing."""
     word = WORDS[kind]
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder with the tables of a run")
@@ -109,7 +108,7 @@ def read_series(
             where = "not at these times or in this step"
             raise CommandError(f"{table.path} contains {column} of {word} {label}, but {where}")
         is_straight = column in UNSIGNED and rows[:, 3].min() < STRAIGHT * rows[:, 3].max()
-        name = f"{what}{label}"
+        name = str(Named(column, kind, label))
         series.append(Series(name, rows[:, 1], rows[:, 2], rows[:, 3], snaps, name if is_straight else ""))
     return series
 
@@ -132,7 +131,7 @@ def chosen_series(folder: Path, what: str, step: int | None, start: float) -> li
         for term in re.split(r"(?<!\de)\+", name, flags=re.IGNORECASE):
             match = TERM.fullmatch(term.strip())
             number = item_named(match[1] if match else term)
-            terms += read_series(folder, f"{number.column}_{number.kind}", [number.label], step, start)
+            terms += read_series(folder, number.column, number.kind, [number.label], step, start)
             divisors.append(float(match[2] or 1.0) if match else 1.0)
         series.append(added(terms, divisors) if len(terms) > 1 or divisors != [1.0] else terms[0])
     return series

@@ -16,7 +16,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Flags, Floats, Say, first_least
 from fem.errors import CommandError, unknown
-from fem.model.named import COLUMNS, WORDS
+from fem.model.named import COLUMNS, WORDS, kind_of
 from fem.runs.fields import FOLDER, read_field, read_mesh
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import reading, style
@@ -370,13 +370,13 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     results, members, what = open_results(folder), members.upper(), what.upper()
     if what not in (known := COLUMNS["n"] | COLUMNS["e"]):
         raise CommandError(unknown("quantity", what, known).args[0])
-    letter = "e" if what in COLUMNS["e"] else "n"
+    letter = kind_of(what)
     unit, kind = known[what][0].unit, WORDS[letter]
     try:
         line = line_of(results, reading.chain_of(results, members_of(results, members)), of_nodes=letter == "n")
     except Missing as missing:
         raise CommandError(f"no range of {members}: {missing}") from None
-    found = read_series(folder, f"{what}_{letter}", line.labels, step, start)
+    found = read_series(folder, what, letter, line.labels, step, start)
     extremes = np.array([extremes_of(series) for series in found])
     for notice in found[0].notices:
         say(f"note: {notice}")

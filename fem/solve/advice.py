@@ -33,7 +33,7 @@ OUT_OF_RANGE = (
 
 
 def overflow_message(step: StepState, increment: int, time: float) -> str:
-    """Where numbers that forces do not show (energies, stresses) have become infinite."""
+    """Message: numbers beside the forces (energies, stresses) have become infinite."""
     stage, motion = step.stage, step.progress.motion
     if trouble := trouble_of(stage.system, motion.u, motion.state):
         return f"step {step.number} stopped in increment {increment} at t = {time:.9g}: {trouble}"
@@ -76,7 +76,7 @@ def _against_dt(stage: StepSystem, dt: float) -> str:
 
 
 def drift_message(stage: StepSystem, plan: StepPlan, time: float, dt: float, error: str) -> str:
-    """Where the energy left its band, and the cure."""
+    """Message: where the energy left its band, and how to mend it."""
     fraction = plan.step.controls.energy_drift or 0.0
     cure = (
         "Use smaller increments, or *DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any "

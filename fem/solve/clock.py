@@ -311,7 +311,7 @@ class ErrorClock(Clock):
 def clock_of(
     procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
 ) -> Clock:
-    """That of a step."""
+    """The clock of a step."""
     if controls.time_error and not (procedure.direct or goes_by_convergence(procedure, controls)):
         return ErrorClock(procedure, controls, start, instants, stage, motion)
     return Clock(procedure, controls, start, instants)

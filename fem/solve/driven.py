@@ -127,7 +127,7 @@ class Driven(Run):
     # State
 
     def driven(self) -> dict[str, Any]:
-        """What checkpoints keep of it, beside the run."""
+        """State of the driver for checkpoints, beside that of the run."""
         numbers = {"inputs": self.table.copy(), "opening": self.opening}
         return {**numbers, "asked": self.asked, "target": self.target, "leaps": self.leaps}
 
@@ -150,7 +150,7 @@ class Driven(Run):
             self.last.restore(step)
 
     def _enter_again(self, number: int, start: Mapping[str, Any], inputs: Floats, opens: bool) -> None:
-        """Begin a step once more, in silence."""
+        """Begin a step once more, without output."""
         sink, self.sink, self.last = self.sink, SilentSink(), None
         put_back(self.progress.motion, start["motion"])
         self.progress.time, self.progress.increment = start["time"], start["increment"]
@@ -198,7 +198,7 @@ class Driven(Run):
         self._go_on(number + 1)
 
     def _go_on(self, number: int) -> None:
-        """Through steps that nobody drives, up to the next one that is."""
+        """Run the steps that are not driven, up to the next one that is."""
         for following in range(number, len(self.model.steps) + 1):
             self.enter(following)
             if self.last is not None:

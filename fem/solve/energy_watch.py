@@ -92,7 +92,7 @@ class EnergyWatch:
         return damps_ringing(self.stage.coefficients) if scheme.is_recursion else scheme.damps
 
     def closing(self, progress: Progress, dt: float) -> str:
-        """What is said at the end of the step; nothing where the balance is in its band."""
+        """Notice at the end of the step; empty while the balance is in its band."""
         texts = [text for text in (self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)) if text]
         text = ". ".join(each.removeprefix(WARNING) for each in texts)
         return warning(text) if any(each.startswith(WARNING) for each in texts) else text

@@ -132,7 +132,7 @@ def find_modes(
 
 
 def _notices(ladder: Found, wanted: int) -> list[str]:
-    """What a reader of the table must know."""
+    """Notices about the table of frequencies."""
     notices, square = [], ladder.squares
     if 0 <= ladder.total < wanted:
         notices.append(f"*FREQUENCY: {wanted} modes asked for, the model has {ladder.total}")

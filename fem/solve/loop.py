@@ -134,7 +134,7 @@ class Run(RunState):
             self._increments(plan, made)
 
     def _leave_out(self, step: Step) -> None:
-        """What a step begins without, and what is there again from it on."""
+        """Take out what a step removes, and put back what returns."""
         removed = [self.system.elements_of(target) for target in step.removals]
         self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
         if step.shed or step.put:
@@ -143,7 +143,7 @@ class Run(RunState):
             self.take_out()  # what they had of energy goes and comes as work from outside
 
     def _surround(self, plan: StepPlan) -> None:
-        """What acts in a step."""
+        """Environment of a step: loads, supports, fluids."""
         motion, span, step = self.progress.motion, plan.span, plan.step
         self.before = before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)

@@ -3,30 +3,6 @@
 Modes are sought near a shift. The first shift has no mode below it, the next ones lie beside the lowest mode that is
 not confirmed yet, so that each is seen from near however wide the spectrum is. No mode is missing: signs of pivots show
 that.
-
-Modes near a shift: found by inverse iteration, corrected and confirmed.
-
-Each x is corrected by (K - shift M)^-1 (K x - omega^2 M x), which is a step of inverse iteration, and also a step of
-iterative refinement, for K x is formed spring by spring. The size of the last correction, |dx| for |x| = 1 in the norm
-of the mass, is the residual in the norm in which errors of frequencies are read off: an eigenvalue lies within
-|omega^2 - shift| |dx| (Parlett, The Symmetric Eigenvalue Problem, 4-5-1), and omega^2 itself is off by no more than
-the square of that over the distance to the next one.
-
-Stiffness and mass over the independent dofs, the stiffness kept as the springs it is made of: K = R^T w R, or L^T w R
-where forces have no potential and K is not symmetric (``unsymmetric_modes.py`` finds its modes).
-
-A row of R takes the stretch of one spring out of a motion: a bar's elongation (w = alpha), one component of the
-difference of its ends (w = t, the stiffness of its tension), a spring. In the sum K a stiff bar that lies askew rubs
-out the stiffness of tension beside it, by eps EA/L; in products with R^T w R it does not, for a stretch is the
-difference of displacements that agree: what remains of the error is eps^2 EA/L in energies.
-
-K - shift M among the motions that keep the lengths of rods: solutions, and how many modes lie below the shift.
-
-[ K - shift M  G^T ] [x  ]   [ b ]     The signs of the pivots of a symmetric factorisation count the eigenvalues below
-[ G            0   ] [tau] = [ g ]     the shift (Sylvester's law of inertia); each rod adds a negative one.
-
-Where stiff bars rub out the stiffness beside them, they are taken out of K and treated as rods that give way: rows of
-elongations join G, with -1/alpha on the diagonal instead of 0, and nothing is added to what is much larger.
 """
 
 from __future__ import annotations
@@ -45,6 +21,14 @@ from fem.linear.factors import equilibrated, minimum_degree, negative_pivots, st
 from fem.solve.rods import rod_matrix
 from fem.solve.start import mass_matrix
 from fem.solve.step_system import StepSystem
+
+# Stiffness and mass over the independent dofs, the stiffness kept as the springs it is made of: K = R^T w R, or L^T w R
+# where forces have no potential and K is not symmetric (``unsymmetric_modes.py`` finds its modes).
+#
+# A row of R takes the stretch of one spring out of a motion: a bar's elongation (w = alpha), one component of the
+# difference of its ends (w = t, the stiffness of its tension), a spring. In the sum K a stiff bar that lies askew rubs
+# out the stiffness of tension beside it, by eps EA/L; in products with R^T w R it does not, for a stretch is the
+# difference of displacements that agree: what remains of the error is eps^2 EA/L in energies.
 
 DENSE = 150
 """Up to this many equations, rods included, matrices are dense, and all modes are sought at once."""
@@ -226,6 +210,17 @@ def _split(dofs: list[Ints], blocks: Blocks, is_whole: bool, size: int) -> tuple
     rows, to = (coo_array((np.concatenate(each), places), shape=shape) for each in (right, left))
     return rows, to, own
 
+
+# K - shift M among the motions that keep the lengths of rods: solutions, and how many modes lie below the shift.
+#
+#     [ K - shift M  G^T ] [x  ]   [ b ]
+#     [ G            0   ] [tau] = [ g ]
+#
+# The signs of the pivots of a symmetric factorisation count the eigenvalues below the shift (Sylvester's law of
+# inertia); each rod adds a negative one.
+#
+# Where stiff bars rub out the stiffness beside them, they are taken out of K and treated as rods that give way: rows of
+# elongations join G, with -1/alpha on the diagonal instead of 0, and nothing is added to what is much larger.
 
 SOUND = 1e-6
 """Fraction of a solution that its residual may change before bars are taken out of K."""
@@ -460,6 +455,14 @@ def _are_among(values: Floats, others: Floats) -> Flags:
     near = np.abs(values[:, None] - others) <= 1e-2 * np.abs(others)
     return np.asarray(near.any(axis=1))
 
+
+# Modes near a shift: found by inverse iteration, corrected and confirmed.
+#
+# Each x is corrected by (K - shift M)^-1 (K x - omega^2 M x), which is a step of inverse iteration, and also a step of
+# iterative refinement, for K x is formed spring by spring. The size of the last correction, |dx| for |x| = 1 in the
+# norm of the mass, is the residual in the norm in which errors of frequencies are read off: an eigenvalue lies within
+# |omega^2 - shift| |dx| (Parlett, The Symmetric Eigenvalue Problem, 4-5-1), and omega^2 itself is off by no more than
+# the square of that over the distance to the next one.
 
 CONFIRMED = 1e-8
 """Relative distance of omega^2 to an eigenvalue up to which a mode is given."""

@@ -144,7 +144,7 @@ class MomentumWatch:
             self.begin = self._momenta(motion)[0]
 
     def look(self, progress: Progress) -> str:
-        """What to say of the momenta at the end of a chunk, once; mostly nothing."""
+        """Notice about the momenta at the end of a chunk, once; usually empty."""
         if not self.kept or self.is_told:
             return ""
         now, noise = self._momenta(progress.motion)

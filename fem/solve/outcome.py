@@ -142,7 +142,7 @@ def is_unloaded(increment: Floats) -> bool:
 
 
 def slack_notice(stage: StepSystem, motion: Motion, thermal: Floats) -> str:
-    """That statics has ended in a state in which no bar carries a force; nothing where one does."""
+    """Notice: statics has ended in a state in which no bar carries a force; empty where one does."""
     system, constants = stage.system, stage.bars.constants
     elements = np.flatnonzero(system.family[:, 0] != MASS_FAMILY)
     if not len(elements):

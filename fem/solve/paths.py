@@ -105,7 +105,7 @@ class Critical(NamedTuple):
 
 
 def path_of(step: StepState, has_ropes: bool) -> PathWatch | None:
-    """Who watches the path of a step; None where it cannot lose its stability, or that has no meaning."""
+    """The watch of a path; None for steps whose stability cannot change or has no meaning."""
     if has_ropes or not step.plan.has_path or step.system.model.corners:
         return None
     if not (step.plan.riks or may_lose(step.stage)):
@@ -120,7 +120,7 @@ def may_lose(stage: StepSystem) -> bool:
 
 
 def _others(stage: StepSystem) -> bool:
-    """Whose stiffness is not known to be positive, bars apart."""
+    """Whether anything besides bars may have negative stiffness."""
     springs = stage.system.springs.constants
     families = any(family not in HARMLESS for family, _ in acting(stage.system.families))
     return bool(families or (springs[:, STIFFNESS] < 0.0).any() or (springs[:, COUNT] > 0.0).any())
@@ -280,7 +280,7 @@ class PathWatch:
         return [*found, *ends, jump] if ends or is_whole else found  # not followed, and nothing to be seen: no claim
 
     def where_it_ends(self, dt: float) -> str:
-        """What is to be said where no increment of dt goes on from here: that the path ends; nothing if it does not."""
+        """Message where no increment of dt converges from here: the path ends; empty if it does not."""
         here = before = self.keep()
         if self.is_arc or self.negative < 0:
             return ""

@@ -32,7 +32,7 @@ class StepPlan:
 
     @property
     def integrator(self) -> str:
-        """Its name in decks; nothing where nothing moves."""
+        """Name of the integrator in decks; empty for steps without motion."""
         return self.step.dynamic.integrator if self.step.dynamic else ""
 
     @property

@@ -75,7 +75,7 @@ FARTHEST = MEMORY.stretch, MEMORY.stray
 
 
 def told_of_ranges(system: System, bars: Bars, memory: Floats) -> dict[int, str]:
-    """What has left its range in a step, by most, by its entry of ``FARTHEST``."""
+    """Notice: what has left its range in a step, and by how much at most, by its entry of ``FARTHEST``."""
     found, (watched, _) = dict[int, str](), ranges_of(bars, system.springs)
     if memory[MEMORY.stretch] > 0.0:
         index = int(watched[int(memory[MEMORY.stretch_at]), 1])

@@ -58,7 +58,7 @@ def steps_over_impacts(controls: Controls, scheme: Scheme, bars: Bars, ropes: In
 
 
 def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
-    """That Moreau-Jean time stepping replaces the integrator of the step, and why."""
+    """Notice: Moreau-Jean time stepping replaces the integrator of the step, and why."""
     why = "IMPACT=MOREAU: "
     if controls.impact == "AUTO" and count <= FEW:
         why = "*STOP PLANE has FRICTION, so IMPACT=MOREAU was chosen: "

@@ -80,7 +80,7 @@ NO_BREAKS = Breaks(NONE := np.zeros(0, np.int64), np.zeros(0), NONE, NONE, np.ze
 
 
 def breaks_of(model: Model) -> Breaks:
-    """What may break in a model."""
+    """The limits of a model at which elements break."""
     if not model.failures:
         return NO_BREAKS
     found = [(model.mesh.elements_of(each.target), each) for each in model.failures]
@@ -172,7 +172,7 @@ class RunState:
         return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
     def take_out(self) -> None:
-        """Bring the arrays of the model in line with what is gone."""
+        """Update the arrays of the model for elements that are gone."""
         self.system = replace(assemble(self.model, self.gone, self.shed), has_flow=self.system.has_flow)
         self.progress.motion.multiplier[self.system.gone_bars] = 0.0
         if self.linear_bars is not None:
@@ -311,7 +311,7 @@ class Marcher:
         return None
 
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
-        """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""
+        """March through a chunk from ``control`` on; returns why it stopped (``newton/march.py``)."""
         raise NotImplementedError
 
     def tell(self, step: StepState, before: int, times: Floats) -> None:
@@ -319,7 +319,7 @@ class Marcher:
         return
 
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
-        """Why the step stops."""
+        """Message: why the step stopped."""
         raise NotImplementedError
 
 
@@ -329,7 +329,7 @@ def names_in(part: Any) -> tuple[str, ...]:
 
 
 def put_back(part: Any, state: Mapping[str, Any]) -> None:
-    """Arrays keep their place, since others look at them, too."""
+    """Write values back into the same arrays, as views of them exist."""
     for name in names_in(part):
         old, new = getattr(part, name), state[name]
         if hasattr(old, "_fields"):
@@ -341,7 +341,7 @@ def put_back(part: Any, state: Mapping[str, Any]) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Nothing of it changes any more; a named tuple as a dict."""
+    """A copy that no longer changes; of a named tuple as a dict."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if hasattr(value, "_fields"):

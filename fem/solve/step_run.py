@@ -77,7 +77,7 @@ class Newton(Marcher):
         self.is_plain = type(self).march is Newton.march
 
     def march(self, step: StepState, control: Ints, chunk: Loading, kept: Record) -> int:
-        """Through a chunk; once more where statics finds no equilibrium by itself."""
+        """March through a chunk; repeated with help where statics finds no equilibrium."""
         reason = step.iterate(control, chunk, kept, NO_ROPES)
         while reason in LOST and self._carefully(reason, step, control, chunk, kept):
             reason = step.try_out(control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
@@ -119,7 +119,7 @@ class Newton(Marcher):
         return False
 
     def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
-        """Why the step stopped."""
+        """Message: why the step stopped."""
         return advice.failure_message(step, reason, control, increments, dt)
 
 
@@ -179,7 +179,7 @@ class StepRun(StepState):
         self.take(*made)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
-        """What the step continues with."""
+        """Take over the stage with which the step continues."""
         self.stage, self.marcher, self.system = stage, marcher, self.whole.system
         self.watch.stage, self.is_compiled, self.has_gaps = stage, False, bool(self.whole.gone.any())
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
@@ -236,7 +236,7 @@ class StepRun(StepState):
             self.at_start.tell()
 
     def close(self, error: BaseException | None = None) -> None:
-        """What is said at the end, and what is kept where the step cannot go on."""
+        """End of the step: notices, and the last field of a step that failed."""
         if error is None and self.clock.is_static:
             self.notify(warning(instability_notice(self.stage, self.path.negative if self.path else None)))
             self.notify(outcome.slack_notice(self.stage, self.progress.motion, self.thermal))
@@ -247,7 +247,7 @@ class StepRun(StepState):
             self._send_frame(is_end=True)
 
     def _tell_ranges(self) -> None:
-        """What has left its range: once in a run."""
+        """Notice of what has left its range, once in a run."""
         memory = self.progress.motion.memory
         found = told_of_ranges(self.whole.system, self.stage.bars, memory) if memory[list(FARTHEST)].any() else {}
         for at, text in found.items():
@@ -387,7 +387,7 @@ class StepRun(StepState):
         return QUIET
 
     def _chunk(self, most: int) -> tuple[Loading, Record, Ints]:
-        """What acts in the next increments, room for what is kept of them, and for where the march is."""
+        """Loads of the next increments, their record, and the control array of the march."""
         grid, instant = self.clock.plan(min(most, self._count())), self.schedule.next_instant()
         if self.again and self.again.stage is self.stage and grid.end < instant and self.again.fits(grid):
             return self.again.parts
@@ -515,7 +515,7 @@ class StepRun(StepState):
     # Elements that break
 
     def break_off(self, reached: Ints) -> bool:
-        """Take out the elements whose limits are reached now; whether there are any."""
+        """Remove the elements whose limits are reached now; returns whether there are any."""
         if not reached.size:
             return False
         self.tell_broken(self.whole.break_off(np.unique(self.whole.breaks.elements[reached])))
@@ -536,7 +536,7 @@ class StepRun(StepState):
             self.notify(f"nodes that have lost all their elements are kept in place: {names}")
 
     def rebuild(self) -> None:
-        """Go on with what is left of the model, or acts from now on: new forces and accelerations; the books go on."""
+        """Rebuild the stage after a change of model or loads: new forces, accelerations; the energy books continue."""
         motion, limits = self.progress.motion, self.stage.limits
         self.take(*ready(self.whole, self.plan))
         self.stage.limits[:] = limits
@@ -556,7 +556,7 @@ class StepRun(StepState):
     # State
 
     def parts(self) -> Iterator[tuple[str, Any]]:
-        """All that changes during the step, under names: objects with ``changing``, or named tuples of arrays."""
+        """What changes during the step, by name: objects with ``changing``, or named tuples of arrays."""
         yield from (("step", self), ("progress", self.progress), ("motion", self.progress.motion), ("arc", self.arc))
         yield from (("clock", self.clock), ("watch", self.watch), ("patience", self.patience))
         yield from (("schedule", self.schedule), ("marcher", self.marcher))
@@ -594,7 +594,7 @@ class StepRun(StepState):
             restore_solver(stage, *kept[1:])
 
     def _solving(self) -> list[tuple[Flags | None, StepSystem]]:
-        """All that solve: one, or those of the states of the ropes so far (r,)."""
+        """The stages that solve: one, or one for each state of the ropes so far (r,)."""
         return self.watched.stages.made if self.watched else [(None, self.stage)]
 
 

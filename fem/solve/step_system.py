@@ -74,7 +74,7 @@ class StepSystem:
         return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.plan)
 
     def passage(self, chunk: Loading, motion: Motion, kept: Record) -> Passage:
-        """What marches through a chunk of increments."""
+        """The passage of the march through a chunk of increments."""
         return Passage(self.coefficients, self.limits, self.problem, chunk, motion, self.work, kept)
 
     @property
@@ -83,7 +83,7 @@ class StepSystem:
 
     @property
     def is_explicit(self) -> bool:
-        """Nothing is solved: the march is that of ``solve/explicit``."""
+        """Whether the march is that of ``solve/explicit``, without linear solves."""
         return self.scheme.is_explicit
 
     @property
@@ -331,7 +331,7 @@ class Patience:
             memory[MEMORY.spent] = 0.0
 
     def _stop(self, stage: StepSystem, reason: str) -> None:
-        """From iterative solves to the direct solver, for the rest of the step."""
+        """Switch to the direct solver for the rest of the step."""
         choice = stage.choice
         if choice.solver in (CG, BICGSTAB):
             stage.choice = replace(choice, solver=EXTERNAL)

@@ -42,7 +42,7 @@ class Stiffness(NamedTuple):
 
 
 def stiffness_of(stage: StepSystem) -> Stiffness:
-    """That of the state evaluated into ``stage.work``."""
+    """The stiffness at the state evaluated into ``stage.work``."""
     from scipy.sparse import coo_array
 
     tangent, ends, count = stage.work.tangent, stage.bars.nodes, len(stage.system.labels)

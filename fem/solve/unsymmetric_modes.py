@@ -223,7 +223,7 @@ def _direction(pencil: Pencil, at: complex) -> complex:
 
 
 def _sign(order: Ints) -> int:
-    """Of a permutation."""
+    """Sign of a permutation."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

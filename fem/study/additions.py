@@ -55,7 +55,8 @@ def register(
                 ``model.others``
     integrator  () -> a scheme, or its coefficients (``fem/solve/schemes.py``)
     quantity    (values) -> numbers (..., p), or vectors (..., p, 3) with ``axes="123"``, of p nodes or elements, from
-                other quantities: ``values["U"]``; of: "nodes" or "elements"; unit: its formula (``length/time``)
+                other quantities: ``values["U"]``; of elements also ``values.ends("U")`` (..., p, 2, 3), that of the
+                nodes at both ends; of: "nodes" or "elements"; unit: its formula (``length/time``)
     command     (deck, parameters, say) -> exit code, or nothing; help: its line in ``fem --help``
 
     An installed package registers by an entry point of the group ``fem`` that names its module; it is imported where a
@@ -84,7 +85,7 @@ def register(
         table, letter = KINDS[of]
         known = (known for each in QUANTITIES[table] for known in (each.name, *each.aliases))
         _refuse(name, QUANTITY, "a quantity", {*COLUMNS[letter], *known})
-        made = Quantity(name, name, unit, axes=axes, is_extension=True, derived=quantity)
+        made = Quantity(name, name, unit, axes=axes, is_extension=True, derived=quantity, at_ends=table == "EL")
         QUANTITIES[table].append(made)
         note_columns()
         return Addition([lambda: QUANTITIES[table].remove(made), note_columns])

@@ -176,7 +176,7 @@ class Settling(Question):
             marching = [samples[start] for start in going]
             more, good = np.zeros((len(going), ROUND, points.shape[2])), np.zeros(len(going), np.bool_)
             for first, rows, well, _ in march_samples(stage, marching, every, True, may_compile):
-                values = rows.of_nodes(stage.system.model)
+                values = rows.values(stage.system.model)["n"]
                 flat = (values[name].reshape(*values[name].shape[:-2], -1) for name in "UV")
                 u, v = (np.moveaxis(each[..., : len(well)], -1, 0) for each in flat)
                 part = slice(first, first + len(well))

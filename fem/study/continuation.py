@@ -56,7 +56,7 @@ class Taut(SectionSink):
         super().rows(rows)
         late = rows.increment > self.first
         if rows.step == self.step and len(self.ropes):
-            tension = rows.of_elements(self.model)["T"][late][:, np.searchsorted(rows.elements, self.ropes)]
+            tension = rows.values(self.model)["e"]["T"][late][:, np.searchsorted(rows.elements, self.ropes)]
             self.pulling += np.count_nonzero(tension, axis=0)
             self.count += len(tension)
 

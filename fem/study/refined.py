@@ -41,6 +41,11 @@ class Refined(NamedTuple):
     split: Ints
     kept: dict[str, Ints]
 
+    @property
+    def second(self) -> dict[int, int]:
+        """Label of a bar that is split -> that of its second half; the first one keeps its label."""
+        return {one: other for one, other in self.model.mesh.element_labels[self.halves].tolist() if one != other}
+
 
 def refined(model: Model) -> Refined:
     """Every bar of a line split in two. Sets, sections, natural lengths, loads, supports, initial conditions, contacts

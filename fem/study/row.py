@@ -6,23 +6,23 @@ Statistics and fatigue damage of numbers over time are among them: what ``fem po
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.model import Frequency, Model
-from fem.model.named import PRINTS, TABLES, Named, item_named, labels_of, names_of
-from fem.model.quantities import ENERGIES, Quantity
+from fem.model.named import PRINTS, TABLES, Named, item_named
+from fem.model.quantities import ENERGIES
 from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
-from fem.runs.schedule import printed_in_step, union
+from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
 from fem.study.lanes.pack import OF_ITEMS
 from fem.study.lanes.run import march_together
@@ -107,43 +107,39 @@ class Record:
         return found
 
 
-def labels_printed(model: Model, kind: str, steps: Iterable[int] | None = None) -> Ints:
-    """Of elements (e) or nodes (n) that some steps print, from 1; or that any step prints."""
-    chosen = range(1, len(model.steps) + 1) if steps is None else steps
-    return labels_of(model.mesh, kind)[union([printed_in_step(model, step, PRINTS[kind]) for step in chosen])]
-
-
-class Recorder:
-    """Takes in the rows of a run, or of lanes, and makes numbers of them.
+class Keeper:
+    """Takes in those of some numbers that each step prints, of a run, or of lanes.
     ``lanes``: further axes of all values."""
 
-    def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
-        self._model, self._record, self._lanes = model, record, lanes
-        self._parts: dict[Named, list[tuple[Floats, Floats]]] = {item_named(name): [] for name in record.what}
-        self._indices: dict[Named, int] = {}
+    def __init__(self, model: Model, numbers: Sequence[Named], lanes: tuple[int, ...]) -> None:
+        self._model, self._numbers, self._lanes = model, numbers, lanes
 
     def begin(self, step: int) -> None:
         """A step begins, from 1: which numbers it prints."""
-        self._indices = {}
-        if self._record.step not in (None, step):
-            return
-        for number in self._parts:
-            if number.label in labels_printed(self._model, number.kind, [step]):
-                self._indices[number] = int((labels_of(self._model.mesh, number.kind) == number.label).argmax())
+        known = {kind: set(labels_printed(self._model, kind, [step]).tolist()) for kind in PRINTS}
+        here = [place for place, each in enumerate(self._numbers) if each.label in known[each.kind]]
+        self._here = np.array(here, np.int64)
+        self._signals = Signals(self._model, [self._numbers[place] for place in here])
+
+
+class Recorder(Keeper):
+    """Keeps numbers over time, and makes what is recorded of them."""
+
+    def __init__(self, model: Model, record: Record, lanes: tuple[int, ...] = ()) -> None:
+        super().__init__(model, list(map(item_named, record.what)), lanes)
+        self._record = record
+        self._parts: list[list[tuple[Floats, Floats]]] = [[] for _ in record.what]
 
     def add(self, rows: Rows) -> None:
         late = (rows.time >= self._record.start).reshape(len(rows.time), -1).any(axis=1)  # in some lane
-        if not self._indices or not late.any():
-            return
-        values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
-        for number, index in self._indices.items():
-            its = values[number.kind]
-            found = its.columns(number.quantity.name)[late, np.searchsorted(its.indices, index), number.axis]
-            self._parts[number].append((rows.time[late], found))
+        if self._record.step in (None, rows.step) and late.any():
+            for places, found in self._signals.parts(rows.values(self._model)):
+                for place, its in zip(self._here[places], found.swapaxes(0, 1), strict=True):
+                    self._parts[place].append((rows.time[late], its[late]))
 
     def columns(self) -> Floats:
         """(c, ...) numbers in the order of ``Record.columns``; NaN where there are no values."""
-        return np.concatenate([self._of(*each) for each in self._parts.items()])
+        return np.concatenate([self._of(*each) for each in zip(self._numbers, self._parts, strict=True)])
 
     def _of(self, number: Named, parts: Sequence[tuple[Floats, Floats]]) -> Floats:
         """(kept, ...) of one number."""
@@ -185,15 +181,20 @@ class Layout(Question):
     def settings(self) -> Mapping[str, Any]:
         return {"record": self.record.settings} if self.record else {}
 
-    def columns(self) -> list[str]:
-        """Names of the numbers of a row, after point, parameters and verdict."""
-        motion = [
-            f"{name}_{what}"
+    @property
+    def numbers(self) -> list[Named]:
+        """What is kept of the motion."""
+        return [
+            Named(column, kind, label)
             for kind, labels in (("n", self.nodes), ("e", self.elements))
             for quantity in KEPT[kind]
-            for name in names_of("", quantity.columns, labels)
-            for what in quantity.swept
+            for label in labels
+            for column in quantity.columns
         ]
+
+    def columns(self) -> list[str]:
+        """Names of the numbers of a row, after point, parameters and verdict."""
+        motion = [f"{each._replace(kind='')}_{what}" for each in self.numbers for what in each.quantity.swept]
         frequencies = [frequency_name(*mode) for mode in self.modes]
         recorded = self.record.columns() if self.record else []
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
@@ -243,42 +244,25 @@ def prints_alike(model: Model, other: Model) -> bool:
     )
 
 
-class Watch:
-    """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never printed.
-    ``lanes``: further axes of all values."""
+class Watch(Keeper):
+    """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never printed."""
 
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
-        self._model, self._labels = model, {"n": layout.nodes, "e": layout.elements}
-        self._chosen: dict[str, tuple[Ints, Ints]] = {}
-        self._kept: list[tuple[str, Quantity, dict[str, Floats]]] = []
-        for kind, labels in self._labels.items():
-            for quantity in KEPT[kind]:
-                shape = (len(labels), len(quantity.columns), *lanes)
-                self._kept.append((kind, quantity, {what: np.full(shape, np.nan) for what in ("end", "min", "max")}))
-
-    def begin(self, step: int) -> None:
-        """A step begins, from 1: what it prints of what rows keep, and where in the row that stands."""
-        for kind, labels in self._labels.items():
-            places = {label: place for place, label in enumerate(labels)}
-            indices = printed_in_step(self._model, step, PRINTS[kind])
-            its = labels_of(self._model.mesh, kind)[indices].tolist()
-            known = [(i, places[n]) for i, n in zip(indices.tolist(), its, strict=True) if n in places]
-            here, there = np.array(known, np.int64).reshape(-1, 2).T
-            self._chosen[kind] = here, there
+        super().__init__(model, layout.numbers, lanes)
+        self._found = {what: np.full((len(self._numbers), *lanes), np.nan) for what in ("end", "min", "max")}
 
     def add(self, rows: Rows) -> None:
-        values = {"n": rows.of_nodes(self._model), "e": rows.of_elements(self._model)}
-        for kind, quantity, found in self._kept:
-            indices, here = self._chosen[kind]
-            new = values[kind].columns(quantity.name)[:, np.searchsorted(values[kind].indices, indices)]
-            found["end"][here] = new[-1]
-            found["min"][here] = np.fmin(found["min"][here], new.min(axis=0))
-            found["max"][here] = np.fmax(found["max"][here], new.max(axis=0))
+        end, least, greatest = self._found.values()
+        for places, new in self._signals.parts(rows.values(self._model)):
+            here = self._here[places]
+            end[here] = new[-1]
+            least[here] = np.fmin(least[here], new.min(axis=0))
+            greatest[here] = np.fmax(greatest[here], new.max(axis=0))
 
     def columns(self) -> Floats:
         """(c, ...) values in the order of ``Layout.columns``."""
-        stacks = [np.stack([found[what] for what in of.swept], axis=2) for _, of, found in self._kept]
-        return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
+        kept = [(what, place) for place, each in enumerate(self._numbers) for what in each.quantity.swept]
+        return np.reshape([self._found[what][place] for what, place in kept], (len(kept), *self._lanes))
 
 
 def keepers_of(model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> list[Watch | Recorder]:

@@ -179,10 +179,9 @@ class SectionSink(SilentSink):
         if rows.step != self.step or not len(rows.increment):
             return
         self.nodes, self.elements = rows.nodes, rows.elements
-        values = rows.of_nodes(self.model)
-        state = np.concatenate([values["U"], values["V"]], axis=2)
-        pulls = rows.of_elements(self.model)["T"]
-        table = np.column_stack([rows.time, state.reshape(len(rows.time), 6 * len(rows.nodes)), pulls])
+        values = rows.values(self.model)
+        state = np.concatenate([values["n"]["U"], values["n"]["V"]], axis=2)
+        table = np.column_stack([rows.time, state.reshape(len(rows.time), 6 * len(rows.nodes)), values["e"]["T"]])
         due = (rows.increment % self.every == 0) & (rows.increment >= self.first)
         self.points.append(table[due])
         self.tracks.append(table[rows.increment >= self.track])

@@ -5,7 +5,6 @@ Measurements have columns named as in the tables: ``time, T_e12, U3_n5``; statis
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +21,12 @@ from fem.runner import drive
 from fem.runs.history import History
 from fem.runs.record import Event, Modes, Requests, Rows, SilentSink
 from fem.runs.run_record import Timing
+from fem.runs.signals import Signals, labels_printed
 from fem.runs.tables import header_variables
 from fem.show.series import Series
 from fem.study.points import read_numbers
 from fem.study.question import Question, Row
-from fem.study.refined import Refined
-from fem.study.row import STATISTICS, Record, labels_printed
+from fem.study.row import STATISTICS, Record
 
 TRACKED = {"n": NODAL[:4], "e": ELEMENTAL[:4]}
 BESIDE = ("FV", "FA", "FE", "T2")
@@ -73,46 +72,32 @@ class Track:
 class SeriesSink(SilentSink):
     """Keeps some numbers of a run over time, its frequencies and events.
 
-    places  of each number, the node or element index, or the two over which its mean is taken
+    halves  element -> the other half of it in a finer model: the mean of both is taken
     every   increments 0, k, 2k, ... are kept, and the last one of a step
     """
 
     model: Model
     names: tuple[str, ...]
-    places: tuple[tuple[int, ...], ...]
+    halves: Mapping[int, int] = field(default_factory=dict)
     every: int = 1
     modes_found: list[Modes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     parts: list[tuple[Ints, Floats, Floats, Floats]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Where each number is among all values of all quantities wanted, side by side."""
-        self.starts: dict[tuple[str, str], int] = {}
-        width, found = 0, []
-        for number, places in zip(map(number_named, self.names), self.places, strict=True):
-            of, axes = (number.kind, number.quantity.name), len(number.quantity.columns)
-            if of not in self.starts:
-                self.starts[of] = width
-                width += axes * (len(labels_of(self.model.mesh, number.kind)) if number.kind else 1)
-            start, ends = self.starts[of] + number.axis, places or (0,)
-            found.append((start + axes * ends[0], start + axes * ends[-1]))
-        self.first, self.second = np.array(found, int).reshape(-1, 2).T
-        (self.halved,) = np.nonzero(self.first != self.second)
+        numbers = list(map(number_named, self.names))
+        (self.halved,) = np.nonzero([each.kind == "e" and each.label in self.halves for each in numbers])
+        others = [numbers[place]._replace(label=self.halves[numbers[place].label]) for place in self.halved]
+        self.signals = Signals(self.model, numbers + others)
 
     def rows(self, rows: Rows) -> None:
         kept = rows.increment % self.every == 0
         kept[-1:] |= rows.is_end
         if not kept.any():
             return
-        chosen = slice(None) if kept.all() else kept
-        of = {"n": rows.of_nodes(self.model), "e": rows.of_elements(self.model)}
-        parts = [
-            (of[kind].columns(quantity) if kind else getattr(rows, quantity)).reshape(len(kept), -1)
-            for kind, quantity in self.starts
-        ]
-        every = np.concatenate([part[chosen] for part in parts], axis=1) if parts else np.zeros((len(kept), 0))[chosen]
-        values = every[:, self.first]
-        values[:, self.halved] = 0.5 * (values[:, self.halved] + every[:, self.second[self.halved]])
+        chosen, count = slice(None) if kept.all() else kept, len(self.names)
+        values, others = np.split(self.signals.of(rows.values(self.model))[chosen], [count], axis=1)
+        values[:, self.halved] = 0.5 * (values[:, self.halved] + others)
         time = rows.time[chosen].copy()
         self.parts.append((np.full(len(time), rows.step), time, rows.dt[chosen].copy(), values))
 
@@ -133,23 +118,16 @@ class SeriesSink(SilentSink):
 
 def tracked(model: Model, names: Sequence[str], solver: str = "AUTO") -> Track:
     """Run a model for some numbers. Raises what ``fem.run`` raises."""
-    sink = SeriesSink(model, tuple(names), places_of(model, names))
+    sink = SeriesSink(model, tuple(names))
     drive(model, Requests(solver, record_all=True, fields=False), None, Timing(), None, sink)
     return sink.track()
 
 
 def track_of(history: History, names: Sequence[str] | None = None) -> Track:
     """Some numbers of a run, or all, of those of ``every_name``."""
-    nodes = history.motion[:, : len(TRACKED["n"])].transpose(0, 2, 1, 3)
-    elements = history.elements[:, :, : len(TRACKED["e"])]
-    parts = [nodes, elements, history.energy, history.energy_error[:, None]]
-    values = np.column_stack([part.reshape(len(part), math.prod(part.shape[1:])) for part in parts])
-    every = every_name(history.model)
-    if names is not None:
-        place = {name: n for n, name in enumerate(every)}
-        values, every = values[:, [place[name] for name in names]], tuple(names)
-    rows = history.step, history.time, history.dt, values
-    return Track(history.model, every, *rows, history.modes, history.events)
+    names = every_name(history.model) if names is None else tuple(names)
+    values = Signals(history.model, list(map(number_named, names))).of(history.values)
+    return Track(history.model, names, history.step, history.time, history.dt, values, history.modes, history.events)
 
 
 def table_names(model: Model) -> tuple[str, ...]:
@@ -170,17 +148,6 @@ def every_name(model: Model) -> tuple[str, ...]:
         columns = [column for quantity in table for column in quantity.columns]
         found += names_of(kind, columns, labels_of(model.mesh, kind).tolist())
     return *found, *ENERGIES
-
-
-def places_of(model: Model, names: Sequence[str], fine: Refined | None = None) -> tuple[tuple[int, ...], ...]:
-    """Indices of the node or element of each series; of both halves of an element in a finer model."""
-    found: list[tuple[int, ...]] = []
-    index = {kind: {label: n for n, label in enumerate(labels_of(model.mesh, kind).tolist())} for kind in TRACKED}
-    for number in map(number_named, names):
-        place = index[number.kind][number.label] if number.kind else -1
-        halves = fine.halves[place].tolist() if fine is not None and number.kind == "e" else [place]
-        found.append(tuple(halves) if number.kind else ())
-    return tuple(found)
 
 
 TIME = "time"

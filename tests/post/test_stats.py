@@ -108,9 +108,9 @@ def test_peaks_of_a_run_with_snaps_are_marked(tmp_path) -> None:
     (tmp_path / "elements.csv").write_text(
         "step,increment,time,element,E,S,N,T\n1,1,0.1,7,0,0,0,5\n1,2,0.2,7,0,0,0,6\n"
     )
-    (found,) = read_series(tmp_path, "T_e", [7])
+    (found,) = read_series(tmp_path, "T", "e", [7])
     assert found.notices == []
     record = {"deck": {"file": "a.inp"}, "settings": {}, "totals": {"events": {"snap": 3}}}
     (tmp_path / "run.json").write_text(json.dumps(record))
-    (found,) = read_series(tmp_path, "T_e", [7])
+    (found,) = read_series(tmp_path, "T", "e", [7])
     assert "3 increments of this run are too long for lines that snap taut" in found.notices[0]

@@ -127,7 +127,7 @@ def check_alike(result, model, every=10, has_counts=True):
         assert np.array_equal(getattr(result.rows, name), getattr(alone.rows, name)), name
     pairs = {name: (getattr(result.rows, name), getattr(alone.rows, name)) for name in SERIES}
     pairs |= {
-        each.name: (result.rows.of_nodes(model)[each.name], alone.rows.of_nodes(model)[each.name])
+        each.name: (result.rows.values(model)["n"][each.name], alone.rows.values(model)["n"][each.name])
         for each in NODAL
         if each.name not in ("CF", "TF")  # lanes record no loads: nothing that a sweep keeps is made of them
     }

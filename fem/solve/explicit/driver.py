@@ -1,19 +1,4 @@
-"""An explicit step beside the increment loop: what it refuses, when it closes balances, how it calls the march.
-
-The rods of an explicit step made ready: which of them meet, in which order they are eliminated, room to work.
-
-The critical increment: which one would make the motion unstable, and which element sets it. Two figures bracket
-omega_max: a bound from above and Lanczos' iteration from below. An increment within the bound is safe and nothing more
-is computed; beyond it, the sharp figure of Lanczos decides.
-
-An upper bound of the largest eigenvalue of M^-1 K, node by node, in one sweep over the bars:
-
-For a bar with the stiffness block B >= 0 between nodes i and j, (d_i - d_j).B (d_i - d_j) <= 2 d_i.B d_i + 2 d_j.B d_j,
-and it is d_i.B d_i where j is held. So K is at most a matrix of 3 x 3 blocks, one per node; the largest eigenvalue of
-m_i^-1 times these bounds omega^2; for long chains and nets of equal bars it is the exact one. Parts of B that are
-negative (compression) count by their size.
-Source: the element eigenvalue theorem of Irons, with blocks of nodes in place of elements; Belytschko et al. 1985.
-"""
+"""An explicit step beside the increment loop: what it refuses, when it closes balances, how it calls the march."""
 
 from __future__ import annotations
 
@@ -186,6 +171,7 @@ def _moved(stage: StepSystem) -> Moved:
     return Moved(np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0), damping)
 
 
+# The rods of an explicit step made ready: which of them meet, in which order they are eliminated, room to work.
 def tie(stage: StepSystem, inverse: Floats) -> Ties:
     """What ``leapfrog`` needs of the rods. ``inverse`` (3n,): of the mass that moves with each dof.
     ModelError where a rod ends at a dependent dof, or where rods form nets too wide to be solved in every increment."""
@@ -246,6 +232,10 @@ def _refuse_dependent_ends(stage: StepSystem) -> None:
         )
 
 
+# The critical increment: which one would make the motion unstable, and which element sets it. Two figures bracket
+# omega_max: a bound from above and Lanczos' iteration from below. An increment within the bound is safe and nothing
+# more is computed; beyond it, the sharp figure of Lanczos decides.
+
 FAR = 1e200
 """An increment so long that viscous stiffness 4/dt C vanishes."""
 LANCZOS = 80
@@ -263,7 +253,7 @@ class CriticalIncrement:
 
 
 def as_stiff_as_can_be(problem: Problem) -> Problem:
-    """What marches, its slack bars taut: what is slack now will not be for long."""
+    """The problem with its slack bars taut, as they may become taut at any time."""
     constants = problem.bars.constants.copy()
     constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
     return problem._replace(bars=problem.bars._replace(constants=constants))
@@ -362,7 +352,7 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
 
 @inner_kernel
 def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: float) -> float:
-    """Of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
+    """Largest eigenvalue of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
     mean = (a + b + c) / 3.0
     a, b, c = a - mean, b - mean, c - mean
     size = math.sqrt((a * a + b * b + c * c + 2.0 * (ab * ab + ac * ac + bc * bc)) / 6.0)
@@ -401,6 +391,13 @@ def add_rows(nodes: Nodes, work: Scratch) -> None:
                         work.block[i, 4 * a] += 0.5 * abs(coupling)
 
 
+# An upper bound of the largest eigenvalue of M^-1 K, node by node, in one sweep over the bars:
+#
+# For a bar with the stiffness block B >= 0 between nodes i and j,
+# (d_i - d_j).B (d_i - d_j) <= 2 d_i.B d_i + 2 d_j.B d_j, and it is d_i.B d_i where j is held. So K is at most a matrix
+# of 3 x 3 blocks, one per node; the largest eigenvalue of m_i^-1 times these bounds omega^2; for long chains and nets
+# of equal bars it is the exact one. Parts of B that are negative (compression) count by their size.
+# Source: the element eigenvalue theorem of Irons, with blocks of nodes in place of elements; Belytschko et al. 1985.
 @inner_kernel
 def gather_blocks(problem: Problem, work: Scratch) -> None:
     """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""

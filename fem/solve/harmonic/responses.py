@@ -1,20 +1,4 @@
-"""The harmonic motions of a ``*STEADY STATE DYNAMICS`` step: loads, answers, superposed modes, printed values.
-
-At one frequency u(t) = Re(u e^(i w t)), confirmed by its residual.
-
-    K u + F_1(u) + i w C u - w^2 M u + G^T tau = f,    G u = 0
-
-F_1 is the first harmonic of what follows velocities (``small.py``). Newton's iterations with the mean d(force)/dv of
-the cycle: it is what changes F_1, but for a part that turns with twice the frequency, so that drag alone leaves a third
-of an error (its derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
-
-Superposition of modes: small motions as u = u_s + sum of x_i phi_i, each mode with a damping of its own.
-
-u_s is what supports and loads would do without inertia (K u_s = f): modes carry the rest alone, so that few of them do
-(static correction; Clough and Penzien, Dynamics of Structures, ch. 12 and 26). Modal damping acts on the motion beside
-e, what the supports do to the model without inertia: forces i w M phi_i 2 zeta_i w_i phi_i.M (u - e). What follows
-velocities acts by its first harmonic, as with all dofs.
-"""
+"""The harmonic motions of a ``*STEADY STATE DYNAMICS`` step: loads, answers, superposed modes, printed values."""
 
 from __future__ import annotations
 
@@ -45,6 +29,14 @@ from fem.solve.newton.groups import Motion
 from fem.solve.outcome import gather_reactions
 from fem.solve.step_system import StepSystem, loading_at
 from fem.solve.stiffness import entries, largest
+
+# At one frequency u(t) = Re(u e^(i w t)), confirmed by its residual.
+#
+#     K u + F_1(u) + i w C u - w^2 M u + G^T tau = f,    G u = 0
+#
+# F_1 is the first harmonic of what follows velocities (``small.py``). Newton's iterations with the mean d(force)/dv of
+# the cycle: it is what changes F_1, but for a part that turns with twice the frequency, so that drag alone leaves a
+# third of an error (its derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
 
 MOST = 60
 """Solves at one frequency."""
@@ -181,6 +173,13 @@ def acting_in(system: System, step: Step, environment: Environment, u: Floats, t
         parts.append(load_set(system, next_environment(system, nothing, part, ALWAYS, u, still, still)))
     return PhasedLoads(system, (parts[0], parts[1]), step, environment, u, time)
 
+
+# Superposition of modes: small motions as u = u_s + sum of x_i phi_i, each mode with a damping of its own.
+#
+# u_s is what supports and loads would do without inertia (K u_s = f): modes carry the rest alone, so that few of them
+# do (static correction; Clough and Penzien, Dynamics of Structures, ch. 12 and 26). Modal damping acts on the motion
+# beside e, what the supports do to the model without inertia: forces i w M phi_i 2 zeta_i w_i phi_i.M (u - e). What
+# follows velocities acts by its first harmonic, as with all dofs.
 
 STATIC_BALANCED = 1e-8
 """Fraction of the largest force that a static answer may leave."""
@@ -369,7 +368,7 @@ def responses(
 
 
 def outside(residuals: list[tuple[float, float]]) -> str:
-    """That modes leave a good part of the forces unbalanced; residuals: with their frequencies."""
+    """Message: modes leave much of the forces unbalanced; residuals: with their frequencies."""
     worst, frequency = max(residuals, default=(0.0, 0.0))
     if worst <= ALLOWED:
         return ""
@@ -399,7 +398,7 @@ def passed_on(small: Small, given: Complexes) -> Complexes:
 
 
 def unbalanced(small: Small) -> str:
-    """That the state is not one of rest; nothing where it is."""
+    """Message: the state is not one of rest; empty where it is."""
     left = small.transform.T @ (small.stage.work.load - small.cycle.still)
     bars = small.stage.work.tangent.bar_tangent
     pulls = np.abs(bars[PULL]) * np.sqrt((bars[P : P + 3] ** 2).sum(axis=0))
@@ -423,7 +422,7 @@ def left_out(failed: list[float]) -> str:
 
 
 def over_slack(stage: StepSystem, slack: dict[int, float]) -> str:
-    """That lines would go slack, which small motions about a state know nothing of."""
+    """Message: lines would go slack, which small motions about a state cannot show."""
     if not slack:
         return ""
     first = min(slack, key=lambda bar: slack[bar])

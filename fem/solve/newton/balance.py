@@ -1,38 +1,4 @@
-"""The energy balance of an increment: reactions, true energies, the row that is kept of it.
-
-The energy that a scheme itself takes out of an increment, from its own numbers.
-
-With d = values of the end less those of the start, (.) = their mean, the energies change by
-
-    (v).M dv + W1 - W - (p).du - (r).du + booked losses,    (r) the mean force of supports, less its inertia
-
-The equilibrium of the increment times du, M a_m + f + (WF - 1/2) df + ... = (p) + (WC - 1/2) dp, takes that apart:
-
-    - D + T,    D = du.M a_m - (v).M dv + (WF - 1/2) du.df - (WC - 1/2) du.dp - (LATE - 1/2) du.dq
-                a_m = WM a1 + (1 - WM) a,    q the forces that lose energy, f all internal ones, C v among both
-                T = W1 - W - (f - q).du
-
-D is what the scheme takes: an identity, of free dofs. T is the error of the trapezoidal rule for the work of internal
-forces: none in linear problems, O(dt^3) an increment in others, of either sign; it is no damping, and remains as drift.
-Dampers that dt does not resolve let velocities ring, and their forces with them: (q).du is then any number, and D takes
-it back. Schemes that average forces therefore book what q takes from the kinetic energy by their own recursion,
-
-    dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
-
-where - r is the part of q in M a. That of a damper alone is what its mass loses; for motion that dt resolves it differs
-from (q).du in the second order. At supports, whose reactions are booked by their mean, (q).du stays.
-
-A cable that lets go within the increment has lost only along the way on which it is taut: how far it goes on while it
-is slack is no work. Dampers hold back the strain that remains in it, so that increments of many times BETA would book
-that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it:
-in an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper would,
-the cable has stretched by more than there was energy for, which is an error (``slack_way``).
-
-For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
-change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.
-
-Sources: Hughes, The Finite Element Method, 9.3; Krenk, Comput. Methods Appl. Mech. Eng. 195 (2006) 6110-6124.
-"""
+"""The energy balance of an increment: reactions, true energies, the row that is kept of it."""
 
 from __future__ import annotations
 
@@ -449,6 +415,39 @@ def note_ranges(problem: Problem, u: Floats, memory: Floats, record: Record) -> 
             memory[at], memory[at + 1], memory[at + 2] = excess, float(w), x
 
 
+# The energy that a scheme itself takes out of an increment, from its own numbers.
+#
+# With d = values of the end less those of the start, (.) = their mean, the energies change by
+#
+#     (v).M dv + W1 - W - (p).du - (r).du + booked losses,    (r) the mean force of supports, less its inertia
+#
+# The equilibrium of the increment times du, M a_m + f + (WF - 1/2) df + ... = (p) + (WC - 1/2) dp, takes that apart:
+#
+#     - D + T,    D = du.M a_m - (v).M dv + (WF - 1/2) du.df - (WC - 1/2) du.dp - (LATE - 1/2) du.dq
+#                 a_m = WM a1 + (1 - WM) a,    q the forces that lose energy, f all internal ones, C v among both
+#                 T = W1 - W - (f - q).du
+#
+# D is what the scheme takes: an identity, of free dofs. T is the error of the trapezoidal rule for the work of internal
+# forces: none in linear problems, O(dt^3) an increment in others, of either sign; it is no damping, and remains as
+# drift. Dampers that dt does not resolve let velocities ring, and their forces with them: (q).du is then any number,
+# and D takes it back. Schemes that average forces therefore book what q takes from the kinetic energy by their own
+# recursion,
+#
+#     dt (v).((1 - GAMMA) r + GAMMA r1),    WM r1 + (1 - WM) r = WF q1 + (1 - WF) q,    GAMMA = VU/AU
+#
+# where - r is the part of q in M a. That of a damper alone is what its mass loses; for motion that dt resolves it
+# differs from (q).du in the second order. At supports, whose reactions are booked by their mean, (q).du stays.
+#
+# A cable that lets go within the increment has lost only along the way on which it is taut: how far it goes on while it
+# is slack is no work. Dampers hold back the strain that remains in it, so that increments of many times BETA would book
+# that way at their stress. A cable that becomes taut is braked by its damper along the whole way, as the scheme has it:
+# in an increment that does not resolve m/c it takes what an inelastic impact takes. Neither gives: where a damper
+# would, the cable has stretched by more than there was energy for, which is an error (``slack_way``).
+#
+# For Newmark's family D is (gamma - 1/2)(du.K du + (beta - gamma/2) dt^2 da.M da) and (beta - gamma/2) dt^2 times the
+# change of a.M a/2 (undamped), so that its sum is never negative from rest where beta >= gamma/2 >= 1/4.
+#
+# Sources: Hughes, The Finite Element Method, 9.3; Krenk, Comput. Methods Appl. Mech. Eng. 195 (2006) 6110-6124.
 @called_kernel
 def numerical_dissipation(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch

@@ -41,7 +41,7 @@ from fem.solve.schemes import Coefficients
 
 @inner_kernel
 def closing_phase(scheme: Coefficients, problem: Problem) -> int:
-    """What a converged increment goes on with."""
+    """The phase that follows a converged increment."""
     if scheme.projects:
         return groups.PROJECT_ACCELERATION if scheme.secant else groups.PROJECT_VELOCITY
     if scheme.lags and (not is_lumped(problem) or problem.equations.slave.shape[0] > 0):

@@ -68,7 +68,7 @@ def solve_checked(is_filled: bool, enough: float, diagonal: Diagonal, problem: P
 
 @inner_kernel
 def keep(is_filled: bool, work: Scratch) -> None:
-    """What the solver is given, and an empty answer."""
+    """Store the right-hand side, and start from the answer 0."""
     for dof in range(work.residual.shape[0]):
         work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
     for e in range(work.tau.shape[0]):
@@ -184,7 +184,7 @@ def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
 
 @inner_kernel
 def rest_of_bars(bars: Bars, work: Scratch) -> None:
-    """Take from the rest what bars and rods do."""
+    """Subtract the forces of bars and rods from the residual."""
     x, rest, whole, bar_tangent = work.whole[FOUND], work.residual, work.whole, work.tangent.bar_tangent
     for e in range(bars.nodes.shape[0]):
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]

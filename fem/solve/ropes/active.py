@@ -10,13 +10,6 @@ leads on, else the one that is furthest off alone; ropes whose lengths depend on
 Where the slack ropes leave a mechanism all are tried taut, once: a load that falls into its ropes.
 Sources: Luenberger & Ye, Linear and Nonlinear Programming (2008), ch. 12.3 (active sets); Judice & Pires, Comput. Oper.
 Res. 21 (1994) 587-596 (changes of many at once).
-
-Which of the ropes that should pull can do so at once: those whose lengths do not depend on each other.
-
-Four ropes at their length hold one node in space, but only three of their tensions follow from equilibrium. With the
-gradients g of lengths and the pulls p >= 0 of the ropes that pull now, one that enters with the pull t and depends on
-them, g = sum c_i g_i, changes theirs to p_i - t c_i: the first one to reach zero gives way to it.
-Source: the ratio test of the simplex method; Nocedal & Wright, Numerical Optimization (2006), ch. 13.3.
 """
 
 from __future__ import annotations
@@ -225,6 +218,12 @@ class ActiveSet(Watched):
         return Failed(groups.NOT_CONVERGED, control, kept.increments)
 
 
+# Which of the ropes that should pull can do so at once: those whose lengths do not depend on each other.
+#
+# Four ropes at their length hold one node in space, but only three of their tensions follow from equilibrium. With the
+# gradients g of lengths and the pulls p >= 0 of the ropes that pull now, one that enters with the pull t and depends on
+# them, g = sum c_i g_i, changes theirs to p_i - t c_i: the first one to reach zero gives way to it.
+# Source: the ratio test of the simplex method; Nocedal & Wright, Numerical Optimization (2006), ch. 13.3.
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:
     """taut (r,) with the ropes ``entering`` added; where they depend on others these give way, or they stay out.
     rows (r + q, n)  gradients of the ropes, then of the rods, over the independent dofs

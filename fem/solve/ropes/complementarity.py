@@ -1,54 +1,4 @@
-"""The conditions of one-sided pulls, solved and verified.
-
-    0 <= p, W p >= right, one of the two with equality (ropes);  W p = right (rods)
-
-W is singular where lengths depend on each other: of all pulls the least are wanted then. W + s I has one answer; with
-it the load right + s p_k gives the next p_k+1 (proximal points), which tend to an exact one from the least pulls on.
-Sources: Judice & Pires, Comput. Oper. Res. 21 (1994) 587-596 (block principal pivoting); Rockafellar, SIAM J. Control
-Optim. 14 (1976) 877-898 (proximal points).
-
-Positions after increments that leave ropes too long: the nearest ones at which none is.
-
-With gaps g = (l^2 - L0^2)/2 and gradients G of rods and ropes, u moves by the least -M^-1 G^T mu for which
-
-    g = 0 for rods and ropes that hold;    g <= 0, mu >= 0, one of them zero for ropes that are let go
-
-which is no more than the local error of the increment. Velocities stay; energies are those of the new positions.
-Source: Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), ch. IV.4 (projection methods).
-
-Pulls of rods and ropes at one instant: impulses of impacts, accelerations and tensions after them.
-
-With G the gradients of the lengths, W = G M^-1 G^T and pulls p along rods and ropes:
-
-    impact          G v+ = G v- - W p,  rods: G v+ = 0;  ropes: 0 <= p, G v+ <= - c (G v-)+, one of them zero
-    accelerations   G a + |v_j - v_i|^2 = 0 for rods, <= 0 for ropes that stay at their length, 0 <= tension, one zero
-
-The energy lost to an impact is p.(G v- + G v+)/2, rope by rope.
-Sources: Moreau, Comput. Methods Appl. Mech. Eng. 177 (1999) 329-349; Pfeiffer & Glocker, Multibody Dynamics with
-Unilateral Contacts (1996).
-
-Ropes that repeat each other: which of them the march follows, and how all of them share the pull.
-
-Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
-pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
-those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would have
-to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are reported
-whose squares have the least sum.
-
-Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
-
-Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two tangents of its plane,
-s = right - W (p, t) being the velocity of slipping there:
-
-    |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
-
-With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods as
-they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's method
-(``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a limit of a
-few sides (``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in the plane, its
-rate may miss by what no force of usual size could change.
-Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
-"""
+"""Pulls of ropes and rods, pushes and friction of contacts: their conditions, solved and verified."""
 
 from __future__ import annotations
 
@@ -79,6 +29,15 @@ from fem.solve.ropes.cones import (
 from fem.solve.ropes.facets import faceted
 from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
+
+# The conditions of one-sided pulls, solved and verified.
+#
+#     0 <= p, W p >= right, one of the two with equality (ropes);  W p = right (rods)
+#
+# W is singular where lengths depend on each other: of all pulls the least are wanted then. W + s I has one answer; with
+# it the load right + s p_k gives the next p_k+1 (proximal points), which tend to an exact one from the least pulls on.
+# Sources: Judice & Pires, Comput. Oper. Res. 21 (1994) 587-596 (block principal pivoting); Rockafellar, SIAM J. Control
+# Optim. 14 (1976) 877-898 (proximal points).
 
 SHIFTS = (1e-13, 1e-7, 1e-10)
 """Fractions of the diagonal of W added to it, until one leads to an answer; the first gives one nearly at once."""
@@ -161,6 +120,15 @@ def _pivot(matrix: Floats, load: Floats, one_sided: Flags, first: Flags) -> tupl
     return np.where(one_sided, np.maximum(pull, 0.0), pull), acts
 
 
+# Positions after increments that leave ropes too long: the nearest ones at which none is.
+#
+# With gaps g = (l^2 - L0^2)/2 and gradients G of rods and ropes, u moves by the least -M^-1 G^T mu for which
+#
+#     g = 0 for rods and ropes that hold;    g <= 0, mu >= 0, one of them zero for ropes that are let go
+#
+# which is no more than the local error of the increment. Velocities stay; energies are those of the new positions.
+# Source: Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), ch. IV.4 (projection methods).
+
 CLOSED = 1e-13
 """Strain to which lengths are brought back."""
 MOST_MOVES = 50
@@ -195,6 +163,17 @@ def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Matrix, may_sho
         evaluate_start(stage, motion, now)
     raise NoPulls(int(off.argmax()))
 
+
+# Pulls of rods and ropes at one instant: impulses of impacts, accelerations and tensions after them.
+#
+# With G the gradients of the lengths, W = G M^-1 G^T and pulls p along rods and ropes:
+#
+#     impact          G v+ = G v- - W p,  rods: G v+ = 0;  ropes: 0 <= p, G v+ <= - c (G v-)+, one of them zero
+#     accelerations   G a + |v_j - v_i|^2 = 0 for rods, <= 0 for ropes that stay at their length, 0 <= tension, one zero
+#
+# The energy lost to an impact is p.(G v- + G v+)/2, rope by rope.
+# Sources: Moreau, Comput. Methods Appl. Mech. Eng. 177 (1999) 329-349; Pfeiffer & Glocker, Multibody Dynamics with
+# Unilateral Contacts (1996).
 
 MASSLESS = (
     "the mass matrix of nodes with ropes is singular: give them mass (*DENSITY, *MASS), or MASS=LUMPED or CONSISTENT "
@@ -252,6 +231,14 @@ def _solver(matrix: Matrix) -> Callable[[Floats], Floats]:
     return solve
 
 
+# Ropes that repeat each other: which of them the march follows, and how all of them share the pull.
+#
+# Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
+# pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
+# those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would
+# have to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are
+# reported whose squares have the least sum.
+
 DEPENDENT = 1e-8
 """Fraction of a gradient outside the span of others below which it depends on them."""
 SAME_FORCE = 1e-9
@@ -307,6 +294,20 @@ def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floa
             return found / length
         at &= ~pushes
 
+
+# Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
+#
+# Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two tangents of its plane,
+# s = right - W (p, t) being the velocity of slipping there:
+#
+#     |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
+#
+# With steps r > 0 and y = (p, t) - r (W (p, t) - right) all of it is one equation, (p, t) = P(y), where P leaves rods
+# as they are, cuts pushes and pulls off at 0, and the tangents of a contact at the length mu max(y_n, 0). Newton's
+# method (``cones.py``) solves it from the pulls without friction on; where it wanders, from those of friction with a
+# limit of a few sides (``facets.py``), of more and more. Where friction holds both ends of a rod that all but lies in
+# the plane, its rate may miss by what no force of usual size could change.
+# Sources: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375; Jean, 177 (1999) 235-257.
 
 RODS, HELD = 1e-4, 1e7
 """Weight of the rates of rods where not all conditions can hold; times round-off by which they may miss there: 1e-4 of

@@ -83,7 +83,7 @@ class Events(Switched):
         return kept, chunk
 
     def _through(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
-        """Go through all events of an increment."""
+        """Pass all events of an increment."""
         iterations, self.now = 0.0, begin
         for _ in range(MOST_EVENTS):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
@@ -131,7 +131,7 @@ class Events(Switched):
         return bool(fresh.any())
 
     def _arrive(self, now: float) -> None:
-        """At the next instant; where ropes that leave are too long, none of the slack ones is any more."""
+        """Go to the next instant; where ropes that leave are too long there, positions move until no slack rope is."""
         motion, basis = self.step_run.progress.motion, self.states.basis
         self.now = now
         self.let_go[:] = self.stuck[:] = False

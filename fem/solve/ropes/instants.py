@@ -4,14 +4,6 @@ Ropes that arrive at their length at one instant meet their impacts together, wi
 moving away from it take no part, unless these impacts turn them round: that is the next impact of the same instant.
 Stops with restitution that are in contact take no part either: an impact travels from ball to ball, one after another.
 Each of them takes energy or none; after a bounded number the rest is one impact without restitution.
-
-Which ropes are taut from one instant to the next, and which events that makes.
-
-At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
-``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
-the end of the increment: what round-off leaves open cannot go back and forth for ever.
-
-Pulls of ropes that repeat each other: shared for whoever looks at a state, taken back before the march goes on.
 """
 
 from __future__ import annotations
@@ -241,6 +233,12 @@ class Instant:
             worst = int(relative.argmax())
             raise NoPulls(worst, int(self.rods[worst]))
 
+
+# Which ropes are taut from one instant to the next, and which events that makes.
+#
+# At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
+# ``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
+# the end of the increment: what round-off leaves open cannot go back and forth for ever.
 
 ZENO = 1e-3
 """Fraction of an increment: a rope whose impacts follow each other faster than that stays taut."""
@@ -479,6 +477,7 @@ class SettingOff(Switched):
         return found
 
 
+# Pulls of ropes that repeat each other: shared for whoever looks at a state, taken back before the march goes on.
 class Shares:
     """What is shared at a state. group (r,): the ropes that share a pull."""
 

@@ -60,7 +60,7 @@ def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int)
 
 
 def instability_notice(stage: StepSystem, known: int | None) -> str:
-    """That an equilibrium is unstable: statics finds those as readily as stable ones. Only compression makes one, and
+    """Notice of an unstable equilibrium: statics finds them as readily as stable ones. Only compression makes one, and
     free bodies, whose weight may lie above what holds them. known: negative eigenvalues, where they are counted"""
     work, has_bodies = stage.work, bool(stage.system.model.corners)
     is_pressed = np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)

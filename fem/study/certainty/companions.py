@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ from fem.runs.record import Requests
 from fem.runs.run_record import COMPLETED, Timing
 from fem.study.question import Answer, Job, Question, Row
 from fem.study.refined import Refined, refined
-from fem.study.tracks import SeriesSink, Track, every_name, places_of
+from fem.study.tracks import SeriesSink, Track, every_name
 from fem.study.trajectory import tightened
 from fem.study.workers import (
     Block,
@@ -56,14 +56,14 @@ LOCAL_ORDER = 3
 class NumbersOverTime(Question):
     """Some numbers of one model over time.
 
-    tightness  factors of the residual, until one can be reached;  every: as ``SeriesSink`` has it
+    tightness  factors of the residual, until one can be reached;  halves, every: as ``SeriesSink`` has it
     """
 
     kind: ClassVar[str] = "error bars"
     names: tuple[str, ...] = ()
-    places: tuple[tuple[int, ...], ...] = ()
     solver: str = "AUTO"
     tightness: tuple[float, ...] = (1.0,)
+    halves: Mapping[int, int] = field(default_factory=dict)
     every: int = 1
 
     def columns(self) -> list[str]:
@@ -71,7 +71,7 @@ class NumbersOverTime(Question):
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, Any]:
         for factor in self.tightness:
-            sink = SeriesSink(model, self.names, self.places, self.every)
+            sink = SeriesSink(model, self.names, self.halves, self.every)
             try:
                 drive(tightened(model, factor), self.requests, None, Timing(), None, sink)
             except Exception as error:
@@ -181,7 +181,7 @@ class Companions:
     def jobs(self, dt: Mapping[int, float] | None) -> dict[str, Job]:
         """Name -> job, those that take longest first. dt: as ``stretched`` has it."""
         names = every_name(self.model) if self.names is None else self.names
-        plain = NumbersOverTime(names, places_of(self.model, names), self.solver, every=2 if self.is_explicit else 1)
+        plain = NumbersOverTime(names, self.solver, every=2 if self.is_explicit else 1)
         loosest = max([step.controls.residual_relative or 0.0 for step in self.model.steps])
         first = min(TIGHTER if self.moves else LESS_TIGHT, TIGHT_ENOUGH / loosest) if loosest else TIGHTER
         factors = tuple(sorted({first, max(first, TIGHTER), LESS_TIGHT}))
@@ -189,7 +189,7 @@ class Companions:
         jobs = {}
         if self.has_mesh:
             beside = plain if self.moves else replace(tight, tightness=(*factors, 1.0))
-            motion = replace(beside, places=places_of(self.model, names, self.fine))
+            motion = replace(beside, halves=self.fine.second)
             factor = FACTORS[HALF if self.is_explicit else self.beside_fine]
             jobs[FINE] = Job(0, stretched(self.fine.model, factor, dt), motion, True)
         if not (self.is_joint or self.is_explicit):
@@ -203,7 +203,7 @@ class Companions:
         """The companion with half the increment of another one; none beyond a quarter of that of the run."""
         levels = list(FACTORS)
         names = every_name(self.model) if self.names is None else self.names
-        motion = NumbersOverTime(names, places_of(self.model, names), self.solver)
+        motion = NumbersOverTime(names, self.solver)
         chosen = levels[levels.index(than) + 1 :][:1]
         dt = increments_of(plain)
         return {name: Job(0, stretched(self.model, FACTORS[name], dt), motion, True) for name in chosen}

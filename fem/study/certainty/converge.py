@@ -38,7 +38,6 @@ from fem.study.certainty.error_bars import ErrorBars, bars_from, wanted_bars
 from fem.study.certainty.numbers import asked, statistic
 from fem.study.question import Job
 from fem.study.refined import refined
-from fem.study.tracks import places_of
 from fem.study.trajectory import tightened
 
 MOST_ROUNDS = 6
@@ -339,7 +338,7 @@ def switches(model: Model, names: Mapping[str, str], solver: str = "AUTO", proce
     """
     models = {"as the deck has it": model, **variants(model)}
     series = tuple(dict.fromkeys(names.values()))
-    motion = NumbersOverTime(series, places_of(model, series), solver)
+    motion = NumbersOverTime(series, solver)
     jobs = {name: Job(place, each, motion, True) for place, (name, each) in enumerate(models.items())}
     values = np.full((len(models), len(names)), np.nan)
     for row, answer in enumerate(map(answered(jobs, processes).__getitem__, models)):

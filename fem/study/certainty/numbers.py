@@ -14,9 +14,10 @@ from fem.model import Mesh, Model
 from fem.model.facts import natural_lengths, of_sections
 from fem.model.named import number_named
 from fem.runs.history import BALANCED
+from fem.runs.signals import places_of
 from fem.show.series import count_cycles, damage
 from fem.study.points import finite
-from fem.study.tracks import Track, places_of, table_names
+from fem.study.tracks import Track, table_names
 
 ROUND_OFF = 1e-12
 EPS = 2.0 * float(np.finfo(float).eps)
@@ -56,9 +57,10 @@ def round_offs(names: Sequence[str], scale: Floats, model: Model) -> Floats:
     young = of_sections(model, lambda section, material: material.young or 0.0)
     pull = young * of_sections(model, lambda section, material: section.area) * strain
     of_bar = {"E": strain, "S": young * strain, "N": pull, "T": pull}
-    bars = [column for column, its in enumerate(numbers) if its.kind == "e" and its.column in of_bar]
-    for column, place in zip(bars, places_of(model, [names[column] for column in bars]), strict=True):
-        noise[column] += of_bar[numbers[column].column][list(place)].max(initial=0.0)
+    places = places_of(model, "e")
+    for column, its in enumerate(numbers):
+        if its.kind == "e" and its.column in of_bar:
+            noise[column] += of_bar[its.column][places[its.label]]
     reactions = [column for column, its in enumerate(numbers) if its.family == "RF"]
     noise[reactions] += pull.max(initial=0.0)
     return np.asarray(noise)

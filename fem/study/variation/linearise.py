@@ -18,13 +18,6 @@ de being the perturbation of the accelerations of the end, from which those of t
 MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing). So that
 this is not taken for a motion, dv1 is projected in its case, too, with mu = 0: that is the derivative but for terms of
 dt^2. Where the derivative itself is wanted, of a map whose ends are projected, they are kept (``WHOLE``).
-
-March, and carry perturbations along: what increments do to them, and how they grow.
-
-Benettin, Galgani, Giorgilli & Strelcyn, Meccanica 15 (1980) 9-30: k perturbations are made orthonormal again every few
-increments; the means of the logarithms of their lengths are the k largest Lyapunov exponents.
-
-The arrays of perturbations that are carried along a motion.
 """
 
 from __future__ import annotations
@@ -52,6 +45,8 @@ from fem.solve.schemes import Coefficients
 
 # Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
 # known beforehand, and, where there are rods, acceleration of the end
+# The arrays of perturbations that are carried along a motion.
+
 DU, DV, DA, DF, KNOWN, END = 0, 1, 2, 3, 4, 5
 ROWS = 6
 # Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods
@@ -284,6 +279,10 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
             vector[DF, i + c] -= value
 
 
+# March, and carry perturbations along: what increments do to them, and how they grow.
+#
+# Benettin, Galgani, Giorgilli & Strelcyn, Meccanica 15 (1980) 9-30: k perturbations are made orthonormal again every
+# few increments; the means of the logarithms of their lengths are the k largest Lyapunov exponents.
 @kernel
 def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, variation: Variation) -> int:
     """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.

@@ -24,23 +24,6 @@ Where several ropes arrive at one instant neighbours meet them in another order:
 
 Sources: Aizerman & Gantmakher, Q. J. Mech. Appl. Math. 11 (1958) 225-241; Mueller, Chaos, Solitons & Fractals 5 (1995)
 1671-1681; Leine & Nijmeijer, Dynamics and Bifurcations of Non-Smooth Mechanical Systems (2004), ch. 7.
-
-Parts of an increment that events cut: what their end owes to the instants between which they march.
-
-A neighbour meets an event later by ``delay``: the part up to there is longer by it, the next one begins later by it and
-ends where it did. With Phi the march of a part from t to t1, and v, a the state at t:
-
-    by_end    d Phi / d t1
-    by_start  the derivative of Phi along t + s, u + s v, v + s a, accelerations anew: zero but for errors of the scheme
-
-Both are differences of marches such as the run makes to find events: that takes in loads, supports and projections, of
-every scheme. Two formulas have to agree. ``late``, by how much neighbours are later at a release, finds what they do to
-the multipliers at the end of a part in the same way.
-
-Not differentiated: positions that the run moves back where ropes leave their length (``Events``: stops and ropes of
-BACKWARD EULER after their last impacts), and releases of ENERGY MOMENTUM in the first hundredth of an increment, whose
-pulls are interpolated from those in the middle of the one before. There the map is the derivative of the motion to the
-order of the scheme, as it is where a force has a kink close by, or an event falls on the end of an increment.
 """
 
 from __future__ import annotations
@@ -235,6 +218,23 @@ def change_forces(
                     vectors[j, KNOWN, dof] = 0.0
             add_product(1.0, problem.bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
 
+
+# Parts of an increment that events cut: what their end owes to the instants between which they march.
+#
+# A neighbour meets an event later by ``delay``: the part up to there is longer by it, the next one begins later by it
+# and ends where it did. With Phi the march of a part from t to t1, and v, a the state at t:
+#
+#     by_end    d Phi / d t1
+#     by_start  the derivative of Phi along t + s, u + s v, v + s a, accelerations anew: zero but for the scheme's error
+#
+# Both are differences of marches such as the run makes to find events: that takes in loads, supports and projections,
+# of every scheme. Two formulas have to agree. ``late``, by how much neighbours are later at a release, finds what they
+# do to the multipliers at the end of a part in the same way.
+#
+# Not differentiated: positions that the run moves back where ropes leave their length (``Events``: stops and ropes of
+# BACKWARD EULER after their last impacts), and releases of ENERGY MOMENTUM in the first hundredth of an increment,
+# whose pulls are interpolated from those in the middle of the one before. There the map is the derivative of the motion
+# to the order of the scheme, as it is where a force has a kink close by, or an event falls on the end of an increment.
 
 NUDGE = 1e-2
 """Steps of differences: fraction of an increment; its square: of the shortest rope."""
