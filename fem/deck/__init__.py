@@ -18,6 +18,7 @@ from fem.deck import (
     loads,
     materials,
     mesh,
+    mesh_include,
     outputs,
     parts,
     reader,
@@ -34,7 +35,7 @@ from fem.model import Model
 
 KEYWORDS: dict[str, Handler] = {
     "HEADING": conditions.heading,
-    "INCLUDE": mesh.include,
+    "INCLUDE": mesh_include.include,
     "PART": parts.part,
     "END PART": parts.end,
     "ASSEMBLY": parts.assembly,
