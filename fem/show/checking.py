@@ -835,6 +835,9 @@ def vessels(model: Model, bars: CheckedBars) -> list[str]:
     """Tables of vessels whose rows are far apart, and vessels that waves meet at full height."""
     found = []
     for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
+        if model.water is not None and len(model.sea):
+            texts = model.raos[name].misread(model.water.gravity, model.water.level - model.water.seabed)
+            found += [f"RAO {name}: {text}" for text in texts]
         turn, motion, heading, first, last = model.raos[name].steepest()
         if turn > STEEP:
             periods = f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}"
