@@ -139,7 +139,7 @@ class Rao:
         if not near(heave, 1.0):
             return []
         found = []
-        if near(moves, -1.0) and (turns == 0.0 or near(np.degrees(turns) if is_radian else turns, -1.0)):
+        if near(moves, -1.0) and (turns == 0.0 or near(np.degrees(1.0) * turns if is_radian else turns, -1.0)):
             lags = np.mean([np.angle(answer[2, : rides(answer[2])]).mean() for _, answer in rows])
             lead, way = (
                 "phases are leads, not lags (or the reverse): PHASE=",
