@@ -250,4 +250,4 @@ def assembled(labels: Ints, points: Floats, names: dict[tuple[int, int], str], b
         said.append(f"{repeated} lines stand in the file once for each of their groups: each is one element here")
     if wide := [name for (dimension, _), name in names.items() if dimension > 1]:
         said.append(f"groups of surfaces and volumes are left out: {', '.join(wide)}")
-    return MeshFile(points, np.array(lines, np.int64).reshape(-1, 2), *sets, others, said)
+    return MeshFile(points, np.array(lines, np.int64).reshape(-1, 2), sets[0], sets[1], others, said)

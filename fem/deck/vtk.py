@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,15 @@ UNPACK = {"vtkZLibDataCompressor": "zlib", "vtkLZMADataCompressor": "lzma"}
 Arrays = dict[str, np.ndarray]
 Cells = tuple[Ints, Ints, Ints]
 """Points of all cells one behind the other, where each cell ends in them, and its type."""
+
+
+class Part(NamedTuple):
+    """Points, cells, and arrays of both, of a piece."""
+
+    points: Floats
+    cells: Cells
+    of_points: Arrays
+    of_cells: Arrays
 
 
 def read(path: Path) -> MeshFile | None:
@@ -112,35 +121,26 @@ class Xml:
         parts = [self.piece(piece, kind) for piece in self.root.iter("Piece")]
         if not parts:
             raise ValueError("it has no Piece")
-        first = np.cumsum([0, *(len(points) for points, *_ in parts)])
-        start = np.cumsum([0, *(len(cells[0]) for _, cells, *_ in parts)])
-        chains = [cells[0] + at for (_, cells, *_), at in zip(parts, first, strict=False)]
-        ends = [cells[1] + at for (_, cells, *_), at in zip(parts, start, strict=False)]
-        cells = np.concatenate(chains), np.concatenate(ends), np.concatenate([part[1][2] for part in parts])
-        of_points, of_cells = (
-            {
-                name: np.concatenate([part[at][name] for part in parts])
-                for name in parts[0][at]
-                if all(name in part[at] for part in parts)
-            }
-            for at in (2, 3)
-        )
-        return mesh_of(np.concatenate([part[0] for part in parts]), cells, of_points, of_cells)
+        first = np.cumsum([0, *(len(part.points) for part in parts)])
+        start = np.cumsum([0, *(len(part.cells[0]) for part in parts)])
+        chains = [part.cells[0] + at for part, at in zip(parts, first, strict=False)]
+        ends = [part.cells[1] + at for part, at in zip(parts, start, strict=False)]
+        cells = np.concatenate(chains), np.concatenate(ends), np.concatenate([part.cells[2] for part in parts])
+        of_points, of_cells = together([part.of_points for part in parts]), together([part.of_cells for part in parts])
+        return mesh_of(np.concatenate([part.points for part in parts]), cells, of_points, of_cells)
 
-    def piece(self, piece: Any, kind: str) -> tuple[Floats, Cells, Arrays, Arrays]:
-        """Points, cells, and the arrays of both."""
+    def piece(self, piece: Any, kind: str) -> Part:
         [points, *_] = [*self.arrays(piece.find("Points")).values(), np.zeros((0, 3))]
         if kind == "PolyData":
-            found = [(number, self.arrays(piece.find(name))) for name, number in POLY.items()]
-            cells = joined([(number, cells["connectivity"], cells["offsets"]) for number, cells in found if cells])
+            lists = [(number, self.arrays(piece.find(name))) for name, number in POLY.items()]
+            cells = joined([(number, own["connectivity"], own["offsets"]) for number, own in lists if own])
         else:
-            arrays = self.arrays(piece.find("Cells"))
-            cells = tuple(arrays[name].astype(np.int64) for name in ("connectivity", "offsets", "types"))
-        ours = (("node", "displacement"), ("element", "section", "radius", "instance"))
-        found = (
-            self.arrays(piece.find(tag), names) for tag, names in zip(("PointData", "CellData"), ours, strict=True)
-        )
-        return np.asarray(points, np.float64).reshape(-1, 3), cells, *found
+            own = self.arrays(piece.find("Cells"))
+            chains, ends, types = (own[name].astype(np.int64) for name in ("connectivity", "offsets", "types"))
+            cells = chains, ends, types
+        of_points = self.arrays(piece.find("PointData"), ("node", "displacement"))
+        of_cells = self.arrays(piece.find("CellData"), ("element", "section", "radius", "instance"))
+        return Part(np.asarray(points, np.float64).reshape(-1, 3), cells, of_points, of_cells)
 
     def arrays(self, parent: Any, names: Iterable[str] | None = None) -> Arrays:
         """Those of an element; ``names``: these, and all of bytes."""
@@ -183,6 +183,11 @@ class Xml:
         ends = np.cumsum([0, *sizes]).tolist()
         unpack = import_module(UNPACK[self.packed]).decompress
         return np.frombuffer(b"".join(unpack(whole[a:b]) for a, b in pairwise(ends)), kind)
+
+
+def together(parts: list[Arrays]) -> Arrays:
+    """Arrays that all pieces have."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if all(name in p for p in parts)}
 
 
 POLY = {"Verts": 2, "Lines": 4, "Strips": 6, "Polys": 7}

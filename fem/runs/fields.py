@@ -67,7 +67,7 @@ class Appended:
 
     def heads(self, arrays: Mapping[str, np.ndarray]) -> str:
         lines = []
-        for name, array in reversed(arrays.items()):
+        for name, array in reversed([*arrays.items()]):
             kind, code = TYPES["u1" if array.dtype == np.uint8 else array.dtype.kind]
             array = np.ascontiguousarray(array, dtype=code)
             components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
