@@ -86,6 +86,16 @@ def test_waves_are_told_with_length_steepness_and_depth():
     assert "would break (above 0.142)" in told[1] and "break" not in told[0] + told[2]
     assert "Hs 3, Tp 9, 50 regular waves" in told[2] and f"length {10.0 * 81.0 / (2.0 * np.pi):.4g}"[:9] in told[2]
     assert all("(deep)" in line for line in told)
+    ratio = np.linspace(0.2, 40.0, 400_001)  # of the spectrum: m0/m2 of 0.5 to 4 peak frequencies and of all
+    spectrum = (
+        ratio**-5
+        * np.exp(-1.25 * ratio**-4)
+        * 3.3 ** np.exp(-0.5 * ((ratio - 1) / np.where(ratio <= 1, 0.07, 0.09)) ** 2)
+    )
+    inside = (ratio >= 0.5) & (ratio <= 4.0)
+    own = 9.0 * np.sqrt(spectrum[inside].sum() / (spectrum * ratio**2)[inside].sum())
+    assert float(told[2].split("Tz ")[1].split()[0]) == pytest.approx(own, rel=1e-3)
+    assert "(3.1 % longer than that of the whole spectrum)" in told[2]
 
 
 def test_waves_add_their_speed_to_the_stream():

@@ -156,11 +156,25 @@ def test_what_the_unit_has(deck, tmp_path):
     assert {name: each.causality for name, each in variables.items()} == {
         "time": "independent", "area": "parameter", "PULL": "input", "U1_2": "output",
     }  # fmt: skip
+    told = {name: each.description for name, each in variables.items()}
+    assert told["U1_2"] == "displacement of node 2 along x [length]" and "end of the next" in told["PULL"]
     assert float(variables["area"].start) == 3e-4 and float(variables["PULL"].start) == 0.0
     folder = tmp_path / "x"
     fmpy.extract(str(path), str(folder))
     assert (folder / "resources" / DECK / deck.name).read_bytes() == deck.read_bytes()
     assert json.loads((folder / "resources" / DESCRIPTION).read_text())["period"] == 2.0
+
+
+@pytest.mark.parametrize("fmi", [3, 2])
+def test_variables_say_what_they_are(deck, tmp_path, fmi):
+    """In the units of the deck, or in SI where the heading says so."""
+    deck.write_text(deck.read_text().replace("A mass on a bar", "A mass on a bar, SI units"))
+    path = export_fmu(deck, tmp_path / "unit.fmu", [*OUTPUTS, "A3_n2"], fmi=fmi)
+    told = {each.name: each.description for each in fmpy.read_model_description(path).modelVariables}
+    assert [told[name] for name in (*OUTPUTS, "A3_n2")] == [
+        "displacement of node 2 along x [m]", "reaction of node 1 along x [N]", "T of element 1 [N]",
+        "energy: kinetic [J]", "acceleration of node 2 along z [m/s²]",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

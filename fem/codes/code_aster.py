@@ -74,7 +74,11 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
     points = ", ".join(f"'FEM_P{twin.label(node)}'" for node in masses)
     cables = ", ".join(f"'FEM_CAB{number}'" for number in range(1, len(groups) + 1))
     tension = max((section.starting_tension for section in twin.model.sections), default=0.0)
-    start = f", N_INIT={tension!r}" if tension else ""
+    if not tension and twin.stages and not twin.stages[0].dynamic:
+        writing.note(
+            "no STARTING TENSION: N_INIT=0., so that cables that carry nothing have no stiffness across in the first "
+            "iteration, in which statics may be singular"
+        )
     lines = [
         *comments(twin.model, *writing.notes),
         "DEBUT()",
@@ -90,7 +94,9 @@ def commands(twin: Twin, groups: dict[tuple[float, ...], list[Member]], writing:
     affe = [f"    _F(GROUP_MA='FEM_CAB{number}', MATER=MAT{number})," for number in range(1, len(groups) + 1)]
     lines += ["CHMAT = AFFE_MATERIAU(MAILLAGE=MA, AFFE=(", *affe, "))", "CARA = AFFE_CARA_ELEM(MODELE=MO,"]
     areas = enumerate((area for _, area, *_ in groups), 1)
-    section = [f"        _F(GROUP_MA='FEM_CAB{number}', SECTION={area!r}{start})," for number, area in areas]
+    section = [
+        f"        _F(GROUP_MA='FEM_CAB{number}', SECTION={area!r}, N_INIT={tension!r})," for number, area in areas
+    ]
     lines += ["    CABLE=(", *section, "    ),"]
     discrete = [f"        _F(GROUP_MA='FEM_P{twin.label(n)}', CARA='M_T_D_N', VALE={m!r})," for n, m in masses.items()]
     lines += [*(["    DISCRET=(", *discrete, "    ),"] if masses else []), ")"]

@@ -11,7 +11,7 @@ import json
 import keyword
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +24,7 @@ from fem.driven import Stepper
 from fem.errors import CommandError, FemError, lacks, unknown
 from fem.model import Model
 from fem.model.named import WORDS, labels_of, number_named
+from fem.model.quantities import QUANTITIES, says_si
 from fem.runs.own import check_file
 
 LIBRARIES = {3: "pythonfmu3", 2: "pythonfmu"}
@@ -131,7 +132,27 @@ def description_of(model: Model, name: str, inputs: Sequence[str], outputs: Sequ
     return {
         "name": name, "heading": " ".join(model.heading).strip(), "deck": Path(model.source).name, "inputs": chosen,
         "parameters": model.parameters, "outputs": list(outputs), "period": step.period, "dt": step.dt,
+        "texts": texts_of(model, chosen, outputs),
     }  # fmt: skip
+
+
+SI = {"length": "m", "length/time": "m/s", "length/time²": "m/s²", "force": "N", "energy": "J"}
+
+
+def texts_of(model: Model, inputs: Iterable[str], outputs: Sequence[str]) -> dict[str, str]:
+    """What the variables of the unit are, and their units: those of the deck, in SI where its heading says so."""
+    found = dict.fromkeys(model.parameters, "parameter of the deck")
+    found |= dict.fromkeys(inputs, "amplitude of the deck; reached at the end of the next communication step")
+    quantities = {each.name: each for table in QUANTITIES.values() for each in table}
+    for output in outputs:
+        _, kind, label = number = number_named(output)
+        what, unit = f"energy: {output}", "energy"
+        if kind:
+            quantity = quantities[number.family]
+            what, unit = f"{quantity.field} of {WORDS[kind]} {label}", quantity.unit
+            what += f" along {'xyz'[number.axis]}" if quantity.axes else ""
+        found[output] = f"{what} [{SI.get(unit, unit) if says_si(model.heading) else unit}]"
+    return found
 
 
 def read_as(model: Model, output: str) -> Callable[[Stepper], float]:
@@ -173,11 +194,13 @@ class Unit:
         self.start = self.first = 0.0
         of = importlib.import_module(self.library)
         number = of.Float64 if self.fmi == 3 else of.Real
+        texts = about.get("texts", {})
         causality, variability = (getattr(of, f"Fmi{self.fmi}{what}") for what in ("Causality", "Variability"))
 
         def register(name: str, way: str, **access: Any) -> None:
             change = variability.fixed if way == "parameter" else variability.continuous
-            self.register_variable(number(name, causality=causality[way], variability=change, **access), nested=False)
+            access |= {"causality": causality[way], "variability": change, "description": texts.get(name)}
+            self.register_variable(number(name, **access), nested=False)
 
         if self.fmi == 3:
             register("time", "independent", getter=lambda: self.time)

@@ -524,6 +524,12 @@ CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken e
 CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
+SLOPING = (
+    "the bottom slopes: *SEABED presses at right angles to it, so that what lies there pulls with its weight along the "
+    "slope, less friction; MoorDyn's bottom pushes straight up, and what lies there pulls with nothing (seen with "
+    "MoorDyn 2.7.2): tensions differ"
+)
+
 
 def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
     """``fem import moordyn``; ``say`` is told what is left out and what is written.
@@ -531,7 +537,7 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)
-    notices = [*left_out(moorings), *water.notices]
+    notices = [*left_out(moorings), *water.notices, *([SLOPING] if bottom.rise or bottom.across else [])]
     text = deck_text(moorings, chains, bottom, water, [*places(moorings, chains), *notices])
     for notice in notices:
         say(f"note: {notice}")

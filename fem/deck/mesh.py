@@ -1,33 +1,23 @@
 """Nodes, elements, sets, and their generators: ``*NODE``, ``*NGEN``, ``*NFILL``, ``*ELEMENT``, ``*ELGEN``, ...
 
 Blocks of plain numbers are read at once by numpy, line by line where that fails.
-
-``*INCLUDE`` of a mesh file, whatever meshio reads: points become nodes and line cells T3D2 elements, labelled on from
-the largest label given above; point sets, cell sets and physical groups of lines become sets; all of them also join the
-sets NALL and EALL. Bulk data of Nastran is read by ``nastran.py``, with its labels. Whatever readers leave out is said.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fem.arrays import Floats, Ints, distinct
-from fem.deck.cards import INSTANCE, MAX_LABEL, MAX_NAME, Card, Field, Row
+from fem.deck.cards import INSTANCE, MAX_LABEL, Card, Field, Row
 from fem.deck.columns import integers, labelled_numbers
 from fem.deck.draft import OPENING, Draft, SetTable
 from fem.deck.parameters import number_array
-from fem.deck.scanner import readable
 from fem.deck.source import Hint, Mistake, Place, did_you_mean, listing, said, shown, squeezed
 from fem.deck.table import keyword
-from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
@@ -326,107 +316,3 @@ def hint_at_set(name: str, table: SetTable) -> Hint:
     """For a set that is not there yet, looked for when all sets are known."""
     similar = did_you_mean(name, table.chunks)
     return lambda: "it is defined further down" if name in table else said(similar)
-
-
-ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
-
-
-@keyword("INCLUDE", "anywhere", needs=("INPUT",))
-def include(card: Card, draft: Draft) -> None:
-    """Add the mesh of a file."""
-    path = card.mesh
-    if path is None:
-        return
-    field = card.field("INPUT")
-    if draft.step is not None:
-        raise card.mistake("a mesh is included inside a step", "put it before the first *STEP")
-    draft.no_rows(card)
-    draft.extension(f"*INCLUDE of a mesh file ({path.suffix})")
-    found, said = load(path)
-    if isinstance(found, str):
-        raise Mistake(field.place, f"cannot read the mesh {shown(field.text)}: {found}")
-    for text in said:
-        draft.notice(f"mesh {shown(field.text)}: {text}")
-    try:
-        add_mesh(card, draft, found)
-    except (ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
-        raise Mistake(field.place, f"cannot read the mesh {shown(field.text)}: {error}") from error
-
-
-NASTRAN = (".bdf", ".nas", ".fem")
-
-
-def load(path: Path) -> tuple[Any, list[str]]:
-    """meshio's mesh, or the reason why there is none: its readers raise whatever they please, and may exit; and what
-    readers warn of."""
-    silent = io.StringIO()
-    try:
-        if path.suffix.lower() in NASTRAN:
-            from fem.deck import nastran
-
-            bulk = nastran.read(path)
-            return bulk, bulk.said
-        import meshio
-
-        with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), readable(path) as file:
-            return meshio.read(file), [" ".join(text.split()) for text in [silent.getvalue()] if text.strip()]
-    except SystemExit:
-        return "meshio does not support its format", []
-    except ModuleNotFoundError as error:
-        return f"for its format {lacks(str(error.name), 'meshes')}", []
-    except Exception as error:
-        return " ".join(str(error).split())[:200] or type(error).__name__, []
-
-
-def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
-    place = card.field("INPUT").place
-    points = np.asarray(mesh.points, dtype=np.float64)
-    coordinates = np.zeros((len(points), 3))
-    coordinates[:, : points.shape[1]] = points[:, :3]
-    if not np.isfinite(coordinates).all():
-        raise Mistake(place, "the mesh has points that are not finite")
-    lines = [at for at, block in enumerate(mesh.cells) if block.type == "line"]
-    others = sorted({block.type for block in mesh.cells} - {"line", "vertex"})
-    if not lines:
-        raise Mistake(place, f"the mesh has no line cells, only {', '.join(others) or 'points'}", "bars are lines")
-    if others:
-        draft.notice(f"mesh {shown(card.field('INPUT').text)}: cells of type {', '.join(others)} are ignored")
-    first_node = 1 + max((int(chunk.labels.max()) for chunk in draft.nodes.chunks), default=0)
-    first_element = 1 + max((int(chunk.labels.max()) for chunk in draft.elements.chunks), default=0)
-    connectivity = np.concatenate([np.asarray(mesh.cells[at].data, dtype=np.int64) for at in lines])
-    if connectivity.min() < 0 or connectivity.max() >= len(points):
-        raise Mistake(place, "a line cell of the mesh refers to a point that does not exist")
-    node_labels = first_node - 1 + getattr(mesh, "points_id", np.arange(1, 1 + len(points)))
-    element_labels = first_element - 1 + getattr(mesh, "cells_id", np.arange(1, 1 + len(connectivity)))
-    same = connectivity[:, 0] == connectivity[:, 1]
-    if same.any():
-        raise Mistake(place, f"{int(same.sum())} line cells of the mesh have the same point twice")
-    draft.nodes.add(node_labels, coordinates, lambda _: place)
-    draft.report(*draft.elements.add("T3D2", element_labels, node_labels[connectivity], lambda _: place))
-    draft.node_sets.add(ALL_NODES, node_labels)
-    draft.element_sets.add(ALL_ELEMENTS, element_labels)
-    add_sets(draft, mesh, lines, node_labels, element_labels)
-
-
-def add_sets(draft: Draft, mesh: Any, lines: list[int], node_labels: Ints, element_labels: Ints) -> None:
-    """Point sets, cell sets, and Gmsh's physical groups: ``gmsh:physical`` tags that ``field_data`` names."""
-    for name, points in mesh.point_sets.items():
-        draft.node_sets.add(set_name(name), node_labels[np.asarray(points, dtype=np.int64)])
-    tags = [np.asarray(tag) for tag in mesh.cell_data.get("gmsh:physical", ())]
-    physical = {name: data for name, data in mesh.field_data.items() if tags and len(data) > 1}
-    of_lines = {name: data[0] for name, data in physical.items() if data[1] == 1}
-    of_cells = {name: [np.flatnonzero(tag == number) for tag in tags] for name, number in of_lines.items()}
-    starts = np.cumsum([0, *(len(mesh.cells[at].data) for at in lines)])
-    for name, groups in (of_cells | mesh.cell_sets).items():
-        for start, at in zip(starts, lines, strict=False):
-            if at < len(groups) and groups[at] is not None and len(groups[at]):
-                draft.element_sets.add(set_name(name), element_labels[start + np.asarray(groups[at], dtype=np.int64)])
-    for name, data in physical.items():
-        for block, tag in zip(mesh.cells, tags, strict=True) if data[1] == 0 and name not in mesh.cell_sets else ():
-            if block.type == "vertex":
-                draft.node_sets.add(set_name(name), node_labels[np.asarray(block.data)[tag == data[0]].ravel()])
-
-
-def set_name(name: object) -> str:
-    clean = "".join(c if c.isprintable() and c not in '"<>=*' else "_" for c in str(name).strip())
-    return (clean or "_").upper()[:MAX_NAME]

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
+from fem.deck.mesh_file import MeshFile
 
 RODS, BEAMS = ("CROD", "CTUBE", "CONROD"), ("CBAR", "CBEAM")
 SYSTEMS = tuple(f"CORD{at}{kind}" for at in (1, 2) for kind in "RCS")
@@ -60,33 +60,6 @@ class BulkCard(NamedTuple):
 
     def place(self, at: int) -> Floats:
         return np.array([self.number(at + axis) for axis in range(3)])
-
-
-class Cells(NamedTuple):
-    """Cells as meshio has them."""
-
-    type: str
-    data: Ints
-
-
-@dataclass
-class Bulk:
-    """A mesh as meshio has them, with labels.
-
-    points, points_id    (n, 3), (n,) places in global axes, labels of grids
-    cells_id, cell_sets  labels of elements; those of each property (PID<n>) and of each kind of card
-    said                 what is not read
-    """
-
-    points: Floats
-    points_id: Ints
-    cells: list[Cells]
-    cells_id: Ints
-    cell_sets: dict[str, list[Ints]]
-    said: list[str]
-    point_sets: dict[str, Ints] = field(default_factory=dict)
-    cell_data: dict[str, Ints] = field(default_factory=dict)
-    field_data: dict[str, Ints] = field(default_factory=dict)
 
 
 def cards_of(text: str) -> Iterator[BulkCard]:
@@ -182,7 +155,7 @@ class Places:
         return self.found[number]
 
 
-def read(path: Path) -> Bulk:
+def read(path: Path) -> MeshFile:
     """ValueError: it cannot be, with the line."""
     cards = list(cards_of(path.read_text(encoding="utf-8", errors="replace")))
     for card in cards:
@@ -206,9 +179,9 @@ def read(path: Path) -> Bulk:
             sets.setdefault(f"PID{property_of}", []).append(len(ends))
         labels.append(card.integer(0, "the element"))
         ends.append([rows[grid] for grid in pair])
-    cells = [Cells("line", np.array(ends, np.int64))] if ends else []
-    own = {name: [np.array(members)] for name, members in sets.items()}
-    return Bulk(points, np.array([*rows], np.int64), cells, np.array(labels, np.int64), own, left_out(cards, places))
+    lines, own = np.array(ends, np.int64).reshape(-1, 2), {name: np.array(rows) for name, rows in sets.items()}
+    said, numbers = left_out(cards, places), (np.array([*rows], np.int64), np.array(labels, np.int64))
+    return MeshFile(points, lines, {}, own, {}, said, *numbers)
 
 
 def left_out(cards: list[BulkCard], places: Places) -> list[str]:

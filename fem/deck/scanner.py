@@ -27,9 +27,9 @@ MAX_INCLUDES = 1000
 MAX_BYTES = 2**30
 MESH_FILES = (
     "msh vtu vtk vtp med e exo ex2 xdmf xmf mesh meshb ele off obj ply stl ugrid su2 svg "
-    "tec wkt avs bdf fem nas mdpa f3grid h5m cgns xml post gz dato pf3"
+    "tec wkt avs bdf fem nas mdpa f3grid h5m cgns xml post gz dato pf3 unv neu cdb dxf step stp iges igs brep"
 ).split()
-"""Extensions meshio reads, without dot; files of any other are deck text (so is an ``all.msh`` by CalculiX' cgx)."""
+"""Extensions of meshes and geometries, without dot; others are deck text (so is an ``all.msh`` by CalculiX' cgx)."""
 NUMBER = r"[-+.\dEe]+"
 OUTSIDE = "included files must lie in the folder of the deck or below it"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -86,7 +86,7 @@ class DeckFiles:
         return resolved
 
     def is_mesh(self, resolved: Path) -> bool:
-        """A mesh for meshio, no deck text."""
+        """A mesh, no deck text."""
         if resolved.suffix.lower()[1:] not in MESH_FILES:
             return False
         if not resolved.is_file():  # nothing to look into: it is refused where it is read
@@ -197,7 +197,7 @@ def parts_of(path: Path, content: bytes) -> list[str]:
     try:
         return list(dict.fromkeys(name for _, name, _ in references(ElementTree.fromstring(content))))
     except ElementTree.ParseError:
-        return []  # meshio says what is wrong
+        return []  # its reader says what is wrong
 
 
 def references(root: Any) -> Iterator[tuple[Any, str, str]]:

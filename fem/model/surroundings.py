@@ -269,6 +269,11 @@ class Airy:
         return np.column_stack([omega, k, amplitude, phase, b])
 
 
+FINE_BINS = 2001
+WHOLE = 0.2, 1e4
+"""Circular frequencies over that of the peak between which lies all that counts of m0 and m2."""
+
+
 @frozen
 class Jonswap:
     """``*WAVE, TYPE=JONSWAP``: a sea of significant height Hs and peak period Tp, all in one direction.
@@ -313,6 +318,12 @@ class Jonswap:
         found = (half * ratio**-5.0 * np.exp(-1.25 * ratio**-4.0) * self.gamma**bell) @ weights
         own = np.searchsorted(edges, cuts[:-1], side="right") - 1
         return np.asarray(np.bincount(own, found, len(edges) - 1), float)
+
+    def crossing_period(self, low: float, high: float) -> float:
+        """Tz = 2 pi sqrt(m0/m2) of what lies between two circular frequencies over that of the peak."""
+        edges = 2.0 * np.pi / self.period * np.geomspace(low, high, FINE_BINS)
+        energy = self.energies(edges)
+        return float(2.0 * np.pi * np.sqrt(energy.sum() / (energy @ (edges[1:] * edges[:-1]))))
 
 
 def split_mix(seed: int, count: int) -> Floats:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Complexes, Flags, Floats, distinct, frozen
+from fem.model.surroundings import wave_numbers
 
 MOTIONS = ("surge", "sway", "heave", "roll", "pitch", "yaw")
 ERROR, ZERO, HOLD = "ERROR", "ZERO", "HOLD"
@@ -30,6 +31,12 @@ VISIBLE = 0.05
 """Part of the largest amplitude of a motion above which its phase matters."""
 NOISE = 1e-6
 """Of the largest amplitude of all: phases of what is smaller are those of round-off."""
+CLOSE, TURN = 2.5, 45.0
+"""A motion follows the longest waves within this factor (the table may be for another depth) and so many degrees."""
+RIDES = 0.7
+"""Heave over the wave amplitude, down to which its phase is that of a lag by damping."""
+SEEN = 0.02
+"""Radians: such a phase of heave has a sign."""
 
 
 @frozen
@@ -98,6 +105,64 @@ class Rao:
                 motion, at = divmod(int(turns.argmax()), turns.shape[1])
                 found = float(turns.max()), MOTIONS[motion], float(heading), float(omega[at]), float(omega[at + 1])
         return found
+
+    def misread(self, gravity: float, depth: float) -> list[str]:
+        """Conventions that the longest rows contradict; none where heave does not follow the waves there.
+
+        What is small beside a wave moves as the water at the surface: heave 1 and, at heading b, surge and sway
+        i coth(kh) (cos b, sin b), roll and pitch k (i sin b, -i cos b), i being a lag of 90 degrees. Opposite signs of
+        all but heave are leads for lags, or headings from which waves come: damping makes heave lag, which tells them
+        apart.
+        """
+        ways = np.radians(self.headings)
+        rows = [self.at(heading) for heading in self.headings]
+        longest = np.array([omega[0] for omega, _ in rows])
+        k = wave_numbers(longest, gravity, depth)
+        along, across, values = np.cos(ways), np.sin(ways), np.array([answer[:, 0] for _, answer in rows]).T
+        water, slope = 1j / np.tanh(np.minimum(k * depth, 100.0)), np.degrees(k)
+
+        def ratio(*motions: tuple[int, Complexes, Floats]) -> complex:
+            """Median of motions over their limits, in waves that run along them."""
+            found = np.concatenate(
+                [values[at, np.abs(way) > 0.5] / limit[np.abs(way) > 0.5] for at, limit, way in motions]
+            )
+            return complex(np.median(found.real), np.median(found.imag)) if len(found) else 0.0
+
+        heave = ratio((2, np.ones(len(k), complex), np.ones(len(k))))
+        moves = ratio((0, water * along, along), (1, water * across, across))
+        turns = ratio((3, 1j * slope * across, across), (4, -1j * slope * along, along))
+        is_radian = 1.0 / CLOSE < np.degrees(abs(turns)) < CLOSE
+        period = 2.0 * np.pi / longest.min()
+        where = f"in the longest waves of the table ({period:.3g})"
+        if near(heave, -1.0):
+            return [f"{where} heave is opposite to the water: is z down?"]
+        if not near(heave, 1.0):
+            return []
+        found = []
+        if near(moves, -1.0) and (turns == 0.0 or near(np.degrees(1.0) * turns if is_radian else turns, -1.0)):
+            lags = np.mean([np.angle(answer[2, : rides(answer[2])]).mean() for _, answer in rows])
+            lead, way = (
+                "phases are leads, not lags (or the reverse): PHASE=",
+                "headings are those from which waves come: add 180",
+            )
+            told = f"{lead}, or {way}" if abs(lags) < SEEN else lead if lags < 0.0 else way
+            found.append(f"{where} surge, sway, roll and pitch are opposite to the water: {told}")
+        if is_radian:
+            found.append(
+                f"{where} rotations are {abs(turns):.2g} of the slope of the waves: they are in radians per "
+                "length, not in degrees"
+            )
+        return found
+
+
+def near(ratio: complex, target: float) -> bool:
+    size, turn = abs(ratio / target), abs(np.degrees(np.angle(ratio / target)))
+    return bool(1.0 / CLOSE < size < CLOSE and turn < TURN)
+
+
+def rides(heave: Complexes) -> int:
+    """How many of the longest waves a vessel rides; at least 1."""
+    return max(1, int(np.argmin(np.append(np.abs(heave) > RIDES, False))))
 
 
 def moved_by(rao: Rao, sea: Floats, heading: float) -> Complexes:

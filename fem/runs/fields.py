@@ -57,7 +57,10 @@ def pvd_entry(time_value: float, file: str) -> str:
 
 
 class Appended:
-    """Arrays as appended data wants them, each after its length; ``heads`` adds some and returns their XML."""
+    """Arrays as appended data wants them, each after its length; ``heads`` adds some and returns their XML.
+
+    The data of what stands last in the XML comes first. VTK reads any order; meshio, which puts other offsets into the
+    XML one by one in the order of the data and looks for the first that fits, takes wrong arrays in any other."""
 
     def __init__(self, blobs: Sequence[bytes | memoryview] = (), size: int = 0) -> None:
         self.blobs = list(blobs)
@@ -65,7 +68,7 @@ class Appended:
 
     def heads(self, arrays: Mapping[str, np.ndarray]) -> str:
         lines = []
-        for name, array in arrays.items():
+        for name, array in reversed([*arrays.items()]):
             kind, code = TYPES["u1" if array.dtype == np.uint8 else array.dtype.kind]
             array = np.ascontiguousarray(array, dtype=code)
             components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
@@ -73,14 +76,15 @@ class Appended:
             lines.append(f'{head} offset="{self.size}"/>\n')
             self.blobs += [array.nbytes.to_bytes(8, "little"), array.data if array.size else b""]
             self.size += 8 + array.nbytes
-        return "".join(lines)
+        return "".join(reversed(lines))
 
 
-def text_array(name: str, words: Sequence[str]) -> str:
-    """Names as a string array of the field data."""
-    codes = " ".join(str(code) for word in words for code in (*word.encode(), 0))
-    head = f'<DataArray type="String" Name={quoted(name)} NumberOfTuples="{len(words)}" format="ascii">'
-    return f"{head}{codes}</DataArray>\n"
+def named_numbers(name: str, words: Sequence[str]) -> str:
+    """Names of the numbers 0, 1, ... as an array of the field data: numbers whose components have these names. ParaView
+    shows them. Readers that know no text (meshio) read the numbers; a file with an array of strings they refuse."""
+    names = "".join(f" ComponentName{number}={quoted(word)}" for number, word in enumerate(words))
+    head = f'<DataArray type="Int64" Name={quoted(name)} NumberOfComponents="{len(words)}"{names} NumberOfTuples="1"'
+    return f'{head} format="ascii">{" ".join(map(str, range(len(words))))}</DataArray>\n' if words else ""
 
 
 class Skeleton:
@@ -93,38 +97,41 @@ class Skeleton:
         types = CELLS[sizes]
         nodes = np.concatenate([np.zeros(0, np.int64), *(p.ravel() for p in pairs)])
         names, section, radius = section_of_elements(model)
-        parts: list[dict[str, np.ndarray]] = [
-            {"": mesh.coordinates},
-            {"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types},
-            {"node": mesh.node_labels, **instance_of(mesh, mesh.node_labels)}
-            | sets_of(mesh.node_sets, len(mesh.node_labels)),
-            {"element": mesh.element_labels, "section": section, "radius": radius}
-            | instance_of(mesh, mesh.element_labels)
-            | ({"rest_length": given_lengths(model.mesh, model.rest_lengths)} if model.rest_lengths else {})
-            | sets_of(mesh.element_sets, len(types)),
-        ]
+        self._of_points: dict[str, np.ndarray] = {
+            "node": mesh.node_labels,
+            **instance_of(mesh, mesh.node_labels),
+            **sets_of(mesh.node_sets, len(mesh.node_labels)),
+        }
+        of_cells: dict[str, np.ndarray] = {
+            "element": mesh.element_labels,
+            "section": section,
+            "radius": radius,
+            **instance_of(mesh, mesh.element_labels),
+            **({"rest_length": given_lengths(model.mesh, model.rest_lengths)} if model.rest_lengths else {}),
+            **sets_of(mesh.element_sets, len(types)),
+        }
         self._appended = Appended()
-        points, cells, self._node_labels, self._constant = map(self._appended.heads, parts)
-        self._names = text_array("section_names", names)
+        cells = self._appended.heads({"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types})
+        points = self._appended.heads({"": mesh.coordinates})
+        self._constant = self._appended.heads(of_cells)
+        self._names = named_numbers("section_names", names)
         if mesh.instances:
-            self._names += text_array("instance_names", [instance.name for instance in mesh.instances])
-        self._piece = (
-            f'</FieldData>\n<Piece NumberOfPoints="{len(mesh.node_labels)}" NumberOfCells="{len(types)}">\n'
-            f"<Points>\n{points}</Points>\n<Cells>\n{cells}</Cells>\n"
-        )
+            self._names += named_numbers("instance_names", [instance.name for instance in mesh.instances])
+        self._piece = f'</FieldData>\n<Piece NumberOfPoints="{len(mesh.node_labels)}" NumberOfCells="{len(types)}">\n'
+        self._mesh = f"<Points>\n{points}</Points>\n<Cells>\n{cells}</Cells>\n"
 
     def field(self, time_value: float, points: dict[str, Floats], cells: dict[str, Floats]) -> bytes:
         """The bytes of one .vtu file: vectors (n, 3) at the points, scalars (m,) in the cells."""
         appended = Appended(self._appended.blobs, self._appended.size)
-        point_heads, cell_heads = appended.heads(points), appended.heads(cells)
+        cell_heads, point_heads = appended.heads(cells), appended.heads({**points, **self._of_points})
         vectors = ' Vectors="displacement"' if "displacement" in points else ""
         head = (
             '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian"'
             ' header_type="UInt64">\n<UnstructuredGrid>\n<FieldData>\n'
             f'<DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time_value!r}'
             f"</DataArray>\n{self._names}{self._piece}"
-            f"<PointData{vectors}>\n{point_heads}{self._node_labels}</PointData>\n"
-            f"<CellData>\n{cell_heads}{self._constant}</CellData>\n"
+            f"<PointData{vectors}>\n{point_heads}</PointData>\n"
+            f"<CellData>\n{cell_heads}{self._constant}</CellData>\n{self._mesh}"
             '</Piece>\n</UnstructuredGrid>\n<AppendedData encoding="raw">\n_'
         )
         return b"".join([head.encode(), *appended.blobs, b"\n</AppendedData>\n</VTKFile>\n"])

@@ -29,7 +29,7 @@ from fem.model.mesh import BARS
 from fem.model.notices import held_dofs, held_nodes
 from fem.model.quantities import in_newtons
 from fem.model.steps import Dynamic, Step
-from fem.model.surroundings import current_at, wave_numbers
+from fem.model.surroundings import WHOLE, current_at, wave_numbers
 from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
 
@@ -244,6 +244,8 @@ def describe_waves(model: Model) -> list[str]:
             peak = 2.0 * np.pi / wave.period
             k = float(wave_numbers(np.array([peak]), water.gravity, depth)[0])
             head = f"JONSWAP, Hs {wave.height:.6g}, Tp {wave.period:.6g}, {wave.count} regular waves"
+            own, whole = wave.crossing_period(wave.low, wave.high), wave.crossing_period(*WHOLE)
+            head += f", Tz {own:.4g} ({100.0 * (own / whole - 1.0):.2g} % longer than that of the whole spectrum)"
             lines.append(f"waves       {head}; at the peak {_regime(wave.height, k, depth)}")
             continue
         if wave.is_sea:
@@ -835,6 +837,9 @@ def vessels(model: Model, bars: CheckedBars) -> list[str]:
     """Tables of vessels whose rows are far apart, and vessels that waves meet at full height."""
     found = []
     for name in dict.fromkeys(body.rao for body in model.bodies if body.rao):
+        if model.water is not None and len(model.sea):
+            texts = model.raos[name].misread(model.water.gravity, model.water.level - model.water.seabed)
+            found += [f"RAO {name}: {text}" for text in texts]
         turn, motion, heading, first, last = model.raos[name].steepest()
         if turn > STEEP:
             periods = f"periods {2.0 * np.pi / last:.4g} and {2.0 * np.pi / first:.4g}"

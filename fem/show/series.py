@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,32 @@ def gumbel(largest: Floats) -> tuple[float, float]:
     return float(largest.mean()) - EULER * beta, beta
 
 
+CONFIDENCE = 0.9
+FEWEST = 10
+"""Blocks from which a Gumbel distribution is worth something."""
+DRAWN = 500_000
+"""Random numbers, for as many samples as they are enough for."""
+
+
+@cache
+def pivots(count: int, periods: float) -> tuple[float, float]:
+    """Between which values (found - true)/beta lies with ``CONFIDENCE``, for the mode of the largest in so many blocks,
+    found from ``count`` blocks: of random samples of a Gumbel distribution, the same ones each time."""
+    samples = np.random.default_rng(count).gumbel(size=(max(1000, DRAWN // count), count))
+    betas = samples.std(axis=1, ddof=1) * math.sqrt(6.0) / math.pi
+    found = (samples.mean(axis=1) - EULER * betas + (betas - 1.0) * math.log(periods)) / betas
+    low, high = np.quantile(found, [0.5 * (1.0 - CONFIDENCE), 0.5 * (1.0 + CONFIDENCE)])
+    return float(low), float(high)
+
+
+def gumbel_interval(largest: Floats, periods: float) -> tuple[float, float]:
+    """Between which values the mode of the largest in so many blocks lies, if those of blocks have a Gumbel
+    distribution: ``pivots`` do not depend on its mode and scale."""
+    (mode, beta), (low, high) = gumbel(largest), pivots(len(largest), periods)
+    found = mode + beta * math.log(periods)
+    return found - beta * high, found - beta * low
+
+
 def block_maxima(series: Series, blocks: int) -> Floats:
     """(blocks,) largest values of equal parts of the time. CommandError: one of them has no values."""
     edges = np.linspace(series.time[0], series.time[-1], blocks + 1)
@@ -214,12 +241,18 @@ def value_lines(series: Series, duration: float | None, blocks: int | None) -> l
         expected = rayleigh_extreme(series.mean, series.std, period, duration)
         lines.append(f"  expected largest in {duration:g}, for a narrow band (Rayleigh): {expected!r}")
     if blocks is not None:
-        mode, beta = gumbel(block_maxima(series, blocks))
+        largest = block_maxima(series, blocks)
+        mode, beta = gumbel(largest)
         span = float(time[-1] - time[0]) / blocks
         lines.append(f"  Gumbel of the largest in {blocks} blocks of {span:.6g}: mode {mode!r}, beta {beta!r}")
         if duration is not None:
-            longer = mode + beta * math.log(duration / span)
-            lines.append(f"  expected largest in {duration:g}, from these blocks (Gumbel): {longer!r}")
+            longer, (below, above) = mode + beta * math.log(duration / span), gumbel_interval(largest, duration / span)
+            sure = f"{100.0 * CONFIDENCE:g} % confidence: {below:.6g} to {above:.6g}"
+            lines.append(f"  expected largest in {duration:g}, from these blocks (Gumbel; {sure}): {longer!r}")
+        if blocks < FEWEST or not span >= FEWEST * period:
+            waves = f" of {span / period:.3g} Tz" if period > 0.0 else ""
+            need = f"a Gumbel distribution needs {FEWEST} or more, each of {FEWEST} Tz or more"
+            lines.append(f"  note: {blocks} blocks{waves}: {need}; simulate longer, or with other seeds")
     return lines
 
 

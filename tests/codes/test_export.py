@@ -172,12 +172,14 @@ KNOWN = {
 
 @pytest.mark.parametrize("name", ["sdnl100", "slack_cable", "pendulum_lumped"])
 def test_code_aster_file_is_consistent(name):
-    """It cannot be run: it is Python, calls known commands, and names what is in the mesh or above."""
+    """It cannot be run: it is Python, calls known commands, and names what is in the mesh or above. N_INIT of cables is
+    obligatory (catalogues of versions 14 to 17)."""
     files, _ = files_for("code_aster", read_deck(ROOT / f"inputs/{name}.inp"))
     mesh, text = files[f"{name}_code_aster.mail"], files[f"{name}_code_aster.comm"]
     tree = ast.parse(text)
     calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call)}
     assert calls <= KNOWN
+    assert text.count("SECTION=") == text.count("N_INIT=") > 0
     made = set()
     for statement in tree.body:
         used = {

@@ -9,7 +9,8 @@ import pytest
 
 import fem
 from fem.deck import read_deck
-from fem.deck.nastran import Bulk, read
+from fem.deck.mesh_file import MeshFile
+from fem.deck.nastran import read
 from fem.errors import DeckError
 from fem.model import Model
 
@@ -31,7 +32,7 @@ DECK = """*INCLUDE, INPUT=mesh.bdf
 """
 
 
-def bulk(folder: Path, text: str) -> Bulk:
+def bulk(folder: Path, text: str) -> MeshFile:
     (folder / "mesh.bdf").write_text(text)
     return read(folder / "mesh.bdf")
 
@@ -76,7 +77,7 @@ def test_places_in_chains_of_systems(tmp_path: Path) -> None:
         "GRID,21,,4.,5.,6.\nGRID,22,2,2.,30.,7.\nGRID,23,3,2.,90.,90.\nGRID,24,4,3.,90.,0.5\nGRID,25,0,1.5-1,-.2+1,3\n"
         "CROD,1,,11,21\n",
     )
-    x = dict(zip(found.points_id.tolist(), found.points, strict=True))
+    x = dict(zip(found.point_labels.tolist(), found.points, strict=True))
 
     def first(a: float, b: float, c: float) -> np.ndarray:
         return np.array([1.0 + c, 2.0 + a, 3.0 + b])

@@ -40,8 +40,8 @@ def test_fields_and_record_tell_instances() -> None:
     reader.SetFileName(str(sorted(Path("out/vtu").iterdir())[-1]))
     reader.Update()
     grid = reader.GetOutput()
-    names = grid.GetFieldData().GetAbstractArray("instance_names")
-    assert [names.GetValue(at) for at in range(names.GetNumberOfValues())] == ["CABLE-1"]
+    names = grid.GetFieldData().GetArray("instance_names")
+    assert [names.GetComponentName(at) for at in range(names.GetNumberOfComponents())] == ["CABLE-1"]
     points = {name: vtk_to_numpy(grid.GetPointData().GetArray(name)).tolist() for name in ("node", "instance", "label")}
     assert points == {"node": [11, 12, 13, 1, 2], "instance": [0, 0, 0, -1, -1], "label": [1, 2, 3, 1, 2]}
     cells = {name: vtk_to_numpy(grid.GetCellData().GetArray(name)) for name in ("element", "instance", "label")}

@@ -54,8 +54,9 @@ def test_vtk_reads_what_was_written(tmp_path: Path) -> None:
     assert vtk_to_numpy(cell.GetArray("radius")) == pytest.approx([np.sqrt(1e-4 / np.pi)] * 3 + [0.0])
     assert [field.GetCellType(j) for j in range(4)] == [3, 3, 3, 1]
     assert [field.GetCell(2).GetPointId(j) for j in (0, 1)] == [2, 3]
-    sections = field.GetFieldData().GetAbstractArray("section_names")
-    assert [sections.GetValue(j) for j in range(sections.GetNumberOfValues())] == ["ROPE", "BOB"]
+    sections = field.GetFieldData().GetArray("section_names")
+    assert [sections.GetComponentName(j) for j in range(sections.GetNumberOfComponents())] == ["ROPE", "BOB"]
+    assert sections.GetTuple(0) == (0.0, 1.0)
 
 
 def test_every_time_has_one_field(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,6 +178,69 @@ def test_check_tells_how_a_vessel_moves_and_what_is_coarse():
     assert "without RAMP=" not in report
     model = parse_deck(write_deck(model_of(text, "")).replace("RAMP=9.0", "RAMP=0"))
     assert "without RAMP= are at full height" in str(check(model))
+
+
+TABLE = np.loadtxt(Path(__file__).parents[2] / "inputs/moored_vessel.csv", delimiter=",", skiprows=1)
+"""Headings, periods, and amplitude and phase of the six motions: of a box, from 2.5 to 24 s."""
+TURN_AND = "surge, sway, roll and pitch are opposite to the water: "
+LEADS, COMES = "phases are leads, not lags", "headings are those from which waves come"
+
+
+def told_of(table, depth=50):
+    """What ``fem check`` says of the longest waves of a table."""
+    lines = [", ".join(map(repr, (row[1], row[0], *row[2::2], *row[3::2]))) for row in table.tolist()]
+    text = "*RAO, NAME=BOX, SYMMETRY=XZ, OUTSIDE=HOLD\n" + "\n".join(lines) + "\n"
+    model = parse_deck(HEAD.format(heading="").replace("-50, 0", f"{-depth}, 0") + text + STEP)
+    return [text for text in check(model).findings if "longest waves" in text]
+
+
+def changed(leads=False, radians=False, comes=False, height=1.0, shortest=0.0, longest=99.0):
+    table = TABLE[(TABLE[:, 1] >= shortest) & (TABLE[:, 1] <= longest)]
+    table[:, 2::2] *= height
+    table[:, 3::2] *= -1.0 if leads else 1.0
+    table[:, 8::2] *= math.pi / 180.0 if radians else 1.0
+    table[:, 0] = (table[:, 0] + 180.0) % 360.0 if comes else table[:, 0]
+    return table
+
+
+@pytest.mark.parametrize("depth", [50, 4000])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({}, []),
+        ({"leads": True}, [TURN_AND + LEADS]),
+        ({"comes": True}, [TURN_AND + COMES]),
+        ({"radians": True}, ["they are in radians"]),
+        ({"leads": True, "radians": True}, [TURN_AND + LEADS, "they are in radians"]),
+        ({"comes": True, "radians": True}, [TURN_AND + COMES, "they are in radians"]),
+        ({"longest": 16.0, "leads": True}, [TURN_AND + LEADS]),
+        ({"longest": 7.0, "leads": True}, []),
+        ({"height": 0.3, "leads": True}, []),
+    ],
+)
+def test_the_longest_waves_tell_the_convention(wrong, said, depth):
+    """Heave 1, surge and sway a quarter behind, roll and pitch the slope of the water: limits of small bodies. Where
+    heave does not follow the waves, nothing is said."""
+    found = told_of(changed(**wrong), depth)
+    assert len(found) == len(said)
+    for text, part in zip(found, said, strict=True):
+        assert part in text, text
+
+
+def test_what_a_body_without_damping_cannot_tell():
+    """Leads and headings from which waves come are the same where heave has no phase: both are named."""
+    k = (2.0 * math.pi / 20.0) ** 2 / 9.81
+    rows_ = [
+        (h, 20.0, *np.ravel([(1.0, p), (0.0, 0.0), (1.0, 0.0), (0.0, 0.0), (math.degrees(k), -p), (0.0, 0.0)]))
+        for h, p in ((0.0, 90.0), (180.0, -90.0))
+    ]
+    table = np.array(rows_)
+    assert told_of(table, 4000) == []
+    table[:, 3::2] *= -1.0
+    (text,) = told_of(table, 4000)
+    assert LEADS in text and COMES in text
+    table[:, 7] = 180.0
+    assert "is z down?" in told_of(table, 4000)[0]
 
 
 def test_a_calm_sea_and_a_turned_vessel_are_told():
