@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import fem.deck.conditions as conditions
-import fem.deck.mesh_include  # noqa: F401: for its keyword
+import fem.deck.mesh_include  # noqa: F401  (for its keyword)
 import fem.deck.steps as steps
 from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
