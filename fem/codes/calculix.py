@@ -25,7 +25,9 @@ WIDTH = 20
 
 
 def number(value: float) -> str:
+    """With a decimal point always: CalculiX reads 1e-05, the constant of a spring or a dashpot, as a dof."""
     text = repr(float(value) + 0.0)
+    text = text if "." in text else text.replace("e", ".e")
     return text if len(text) <= WIDTH else f"{value:.12e}"
 
 

@@ -102,7 +102,8 @@ def test_a_current_that_changes_in_time_is_a_profile_times_a_curve(tmp_path: Pat
 
 
 def test_waves_are_the_sum_of_their_components(tmp_path: Path) -> None:
-    """MoorDyn's WaveKin 7: sum of a sin(w t - k.x + arg A), t from the motion on; velocities of first order."""
+    """MoorDyn's WaveKin 7: sum of a sin(w t - k.x + arg A), t from the motion on; velocities of first order. Without the
+    option g it is 9.80665, MoorDyn-C's (source/MoorDyn2.cpp)."""
     (tmp_path / "wave_frequencies.txt").write_text("0.0 0. 0.\n0.6 0.4 0.3\n0.9 0.0 0.2 0.5\n")
     imported(tmp_path, "7 WaveKin")
     history = fem.run(tmp_path / "line.inp", parameters={"time": 1.0})
@@ -110,9 +111,9 @@ def test_waves_are_the_sum_of_their_components(tmp_path: Path) -> None:
     time = history.time[rows] - 2.0
     eta, speed = np.zeros_like(time), np.zeros((3, len(time)))
     for omega, amplitude, angle in ((0.6, 0.4 + 0.3j, 0.0), (0.9, 0.2j, 0.5)):
-        k = omega**2 / 9.81
+        k = omega**2 / 9.80665
         for _ in range(100):
-            k = omega**2 / 9.81 / np.tanh(50 * k)
+            k = omega**2 / 9.80665 / np.tanh(50 * k)
         way = k * (np.cos(angle) * 7.0 + np.sin(angle) * 3.0)
         phase = omega * time - way + np.angle(amplitude)
         eta += abs(amplitude) * np.sin(phase)
