@@ -21,9 +21,9 @@ COURANT = 0.5
 """MoorDyn's step times the highest frequency."""
 DRY = 1e-3
 """Diameter of lines that no water touches."""
-REST = ("600 TmaxIC", "1e-9 threshIC")
-"""MoorDyn's static solve ends where its residual changes by less than ``threshIC``, which is not where it is small; with
-0 TmaxIC free points stay where they are drawn."""
+REST = ("600 TmaxIC", "0 threshIC")
+"""MoorDyn's static solve ends where its residual *changes* by less than ``threshIC``: at once where a free point falls.
+With 0 it takes all its steps, and the best state of them. With 0 TmaxIC free points stay where they are drawn."""
 MOTION = ("0 TmaxIC",)
 FILE = """--- MoorDyn ---
 # {heading}: written by fem export from {source}; units are those of the deck
