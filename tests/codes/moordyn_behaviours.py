@@ -152,13 +152,13 @@ def fairlead():
 
 found = {
     "gravity": (hanging(), hanging(options="600 TmaxIC\n1e-12 threshIC\n0 WtrDnsty\n9.81 g")),
-    "drawn": (drawn("0 TmaxIC"), drawn("600 TmaxIC\n1e-9 threshIC")),
+    "drawn": (drawn("0 TmaxIC"), drawn("600 TmaxIC\n1e-9 threshIC"), drawn("60 TmaxIC\n0 threshIC")),
     "friction": (friction(0.01, ""), friction(0.1, ""), friction(0.1, "1e5 FricDamp")),
     "lying": (lying(), lying(diameter=0.2, mass=100.0 + 1025.0 * math.pi / 4.0 * (0.2**2 - 0.1**2))),
     "along": along(0.2),
     "slack rate": slack_rate("1e3"),
     "standard solid": step_response("1e6|3e6", "0|2e5"),
-    "chain": (chain(""), chain("0 TmaxIC"), chain("60 TmaxIC\n1.0 dtIC\n1e-4 threshIC"), chain("600 TmaxIC\n1e-9 threshIC")),
+    "chain": (chain("0 TmaxIC"), chain("60 TmaxIC\n1.0 dtIC\n1e-4 threshIC"), chain("600 TmaxIC\n0 threshIC")),
     "fairlead": fairlead(),
 }
 with open(sys.argv[1], "w") as stream:

@@ -1,4 +1,4 @@
-"""Small models for openseespy, run by themselves: prints what it does as JSON, name -> numbers."""
+"""Small models for openseespy, run by themselves: writes what it does as JSON, name -> numbers."""
 
 import json
 import math
@@ -202,4 +202,5 @@ found = {
     "slack damping": slack_damping(),
     "unsolvable": unsolvable(),
 }
-json.dump(found, sys.stdout)
+with open(sys.argv[1], "w") as stream:
+    json.dump(found, stream)
