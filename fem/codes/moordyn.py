@@ -25,6 +25,7 @@ REST = ("600 TmaxIC", "0 threshIC")
 """MoorDyn's static solve ends where its residual *changes* by less than ``threshIC``: at once where a free point falls.
 With 0 it takes all its steps, and the best state of them. With 0 TmaxIC free points stay where they are drawn."""
 MOTION = ("0 TmaxIC",)
+"""Where points are let go: a solve would do so at once."""
 FILE = """--- MoorDyn ---
 # {heading}: written by fem export from {source}; units are those of the deck
 {notes}--- LINE TYPES ---
@@ -45,7 +46,10 @@ ID LineType A B UnstrLen NumSegs Outputs
 FairTen1
 --- END ---
 """
-NEEDS = "Run it with Python; it needs the package moordyn."
+NEEDS = (
+    "Run it with Python; it needs the package moordyn. T is that of the segments; FairTen, in MoorDyn's own output, is the"
+    " force |RF| on the point."
+)
 HEAD = """{comments}
 
 import csv
@@ -120,7 +124,8 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     ]
     stem = stem_of(model)
     options = [*options_of(twin, kinds, bed), f"{gravity!r} g", "RK4 tScheme", "0 writeLog"]
-    options += REST if at_rest else MOTION
+    is_released = any(stage.held.keys() - twin.stages[-1].held.keys() for stage in twin.stages if stage.dynamic is None)
+    options += REST if at_rest and not is_released else MOTION
     text = FILE.format(
         heading=" ".join(model.heading).strip() or stem,
         source=source_of(model),

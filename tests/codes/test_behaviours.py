@@ -217,6 +217,31 @@ ON = "*AMPLITUDE, NAME=ON\n0., 1., 10., 1.\n"
 LET_GO = "*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n2, 1, 0.1\n"
 FAST = "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, 1.\n"
 
+PENDULUM = """*NODE, NSET=N
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=B
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+1.E5, 0.
+*DENSITY
+2.
+*SOLID SECTION, ELSET=B, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+2, 2
+*STEP, NLGEOM, INC=10000
+*DYNAMIC, DIRECT, ALPHA=0.
+0.01, 2.
+*DLOAD
+B, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT, NSET=N, FREQUENCY=10
+U
+*END STEP
+"""
+
 
 @pytest.fixture
 def ccx(tmp_path):
@@ -326,3 +351,16 @@ def test_calculix_loads_and_tables(ccx):
     table = "*ELEMENT, TYPE=SPRINGA, ELSET=Q\n5, 1, 2\n*SPRING, NONLINEAR, ELSET=Q\n\n-10., -0.1\n0., 0.\n10., 0.1\n"
     _, rows = ccx(stiffness="1.e-3", more=table, loads="*BOUNDARY\n2, 1, 1, 0.3\n")
     assert rows["forces", 2][-1][1] == pytest.approx(10.0, rel=1e-3)
+
+
+def test_calculix_pulls_masses_by_gravity(ccx):
+    """GRAV on a MASS of 1 on a spring of 100."""
+    _, rows = ccx(loads="*DLOAD\nM, GRAV, 9.81, 1., 0., 0.\n")
+    assert rows["displacements", 2][-1][1] == pytest.approx(0.0981)
+
+
+def test_calculix_trusses_diverge_in_motion(ccx, tmp_path):
+    """A pendulum of one T3D2 within 2 s; exit code 201."""
+    (tmp_path / "p.inp").write_text(PENDULUM)
+    done = subprocess.run(["ccx", "p"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 201 and "solution seems to diverge" in done.stdout
