@@ -532,8 +532,8 @@ LEFT = {
 CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken equal to kinetic friction")
 CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
 FRICTION = (
-    "friction: the deck has Coulomb's force mu W, which holds; MoorDyn-C has a damper of mu FricDamp = {:g} N s/m at each "
-    "node, up to mu W"
+    "friction: the deck has Coulomb's force mu W, which holds; MoorDyn-C has a damper of mu FricDamp = {:g} N s/m at "
+    "each node, up to mu W"
 )
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
@@ -615,13 +615,15 @@ def left_out(moorings: Moorings) -> list[str]:
     found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)
     if any(end.kind == "coupled" for end in moorings.points.values()):
         found.append("coupled points are fixed; add their motion in the last step of the deck")
-        found.append("FairTen of MoorDyn's files is |RF| of the node at a coupled point, GetLineFairTen is T of the bar")
+        found.append(
+            "FairTen of MoorDyn's files is |RF| of the node at a coupled point, GetLineFairTen is T of the bar"
+        )
     if friction := moorings.option("FrictionCoefficient", default=0.0):
         found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))
     if moorings.row("g", "gravity") is None:
         found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
     if bottom_of(moorings).rise or bottom_of(moorings).across:
-        found.append("sloping bottom: MoorDyn-C pushes straight up, so that a line on it does not pull downhill, as that of the deck does")
+        found.append("sloping bottom: MoorDyn-C pushes straight up: no line on it pulls downhill, as the deck's does")
     for name, row in moorings.options.items():
         idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
         if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:

@@ -47,8 +47,8 @@ FairTen1
 --- END ---
 """
 NEEDS = (
-    "Run it with Python; it needs the package moordyn. T is that of the segments; FairTen, in MoorDyn's own output, is the"
-    " force |RF| on the point."
+    "Run it with Python; it needs the package moordyn. T is that of the segments; FairTen, in MoorDyn's own output, is "
+    "the force |RF| on the point."
 )
 HEAD = """{comments}
 
@@ -323,8 +323,8 @@ def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> Botto
 
 
 def options_of(twin: Twin, kinds: dict[int, LineType], bed: Bottom | None) -> list[str]:
-    """Water, bottom, and a step below the highest frequency of lines and bottom. Friction is a damper mu ``FricDamp`` at
-    each node, up to mu times the pressure (MoorDyn, source/Line.cpp): the strongest one that this step bears."""
+    """Water, bottom, and a step below the highest frequency of lines and bottom. Friction is a damper mu ``FricDamp``
+    at each node, up to mu times the pressure (MoorDyn, source/Line.cpp): the strongest one that this step bears."""
     water = twin.model.water
     mass, stiff, damped = twin.mass.copy(), np.zeros(len(twin.mass)), np.zeros(len(twin.mass))
     for m in twin.members:

@@ -246,12 +246,12 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
         if dynamic and not dynamic.direct:
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
         grid = np.linspace(start, span.end, 1 + min(MOST_POINTS, max(1, round(procedure.period / dt))))
-        motion = (series_of(dofs, grid, each) for each in supports.motion(dofs, grid))
+        held, rates, accelerations = (series_of(dofs, grid, each) for each in supports.motion(dofs, grid))
         requests = outputs_in_force(model.steps, number)
         found.append(Stage(
             step.name or f"step {number + 1}", dynamic, start, procedure.period, dt,
             load_series(load_set(system, replace(environment, flows=())), grid),
-            *motion, environment,
+            held, rates, accelerations, environment,
             min((each.every for each in requests if each.kind == "NODE PRINT" and each.every), default=1),
             step.controls.residual_relative or 1e-8,
         ))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Small models for moordyn, run by themselves in a folder of their own: writes what it does as JSON, name -> numbers."""
+"""Small models for moordyn, run by themselves in a folder: writes what it does as JSON, name -> numbers."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def moved(system, place, rate, time, dt=0.05):
     """Moves the coupled point at a steady rate; fairlead tensions."""
     found = []
     for k in range(round(time / dt)):
-        now = [x + v * k * dt for x, v in zip(place, rate)]
+        now = [x + v * k * dt for x, v in zip(place, rate, strict=True)]
         moordyn.Step(system, now, rate, k * dt, dt)
         found.append(moordyn.GetLineFairTen(moordyn.GetLine(system, 1)))
     return found
@@ -161,5 +161,4 @@ found = {
     "chain": (chain("0 TmaxIC"), chain("60 TmaxIC\n1.0 dtIC\n1e-4 threshIC"), chain("600 TmaxIC\n0 threshIC")),
     "fairlead": fairlead(),
 }
-with open(sys.argv[1], "w") as stream:
-    json.dump(found, stream)
+Path(sys.argv[1]).write_text(json.dumps(found))

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from pathlib import Path
 
 import openseespy.opensees as ops
 
@@ -202,5 +203,4 @@ found = {
     "slack damping": slack_damping(),
     "unsolvable": unsolvable(),
 }
-with open(sys.argv[1], "w") as stream:
-    json.dump(found, stream)
+Path(sys.argv[1]).write_text(json.dumps(found))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import subprocess
 import sys
@@ -146,7 +145,7 @@ COORD
 
 
 def test_moordyn_lines_begin_as_continuous_catenaries(moordyn):
-    """Ours is at rest; 0 TmaxIC is that of a continuous line, 60 TmaxIC with 1e-4 threshIC 6 mm off, all steps right."""
+    """Ours is at rest; 0 TmaxIC is that of a continuous line, 60 TmaxIC with 1e-4 threshIC 6 mm off."""
     history = fem.run(parse_deck(CHAIN))
     sag = -(history.model.mesh.coordinates[history.model.mesh.node_labels == 6, 2][0] + history.of_node(6)[-1, 2])
     continuous, coarse, fine = (abs(each - sag) for each in moordyn["chain"])
@@ -156,7 +155,9 @@ def test_moordyn_lines_begin_as_continuous_catenaries(moordyn):
 def test_moordyn_friction_is_a_damper(moordyn):
     """mu FricDamp v at each of 20 m with 10 segments, but at the held node; up to mu W = 0.5 of the weight in water."""
     slow, fast, stiff = moordyn["friction"]
-    assert slow == pytest.approx(10 * 0.5 * FRICTION_DAMPING * 0.01, rel=0.05) and fast == pytest.approx(10.0 * slow, rel=0.01)
+    assert slow == pytest.approx(10 * 0.5 * FRICTION_DAMPING * 0.01, rel=0.05) and fast == pytest.approx(
+        10.0 * slow, rel=0.01
+    )
     weight = (100.0 - 1025.0 * math.pi / 400.0) * 9.81 * 20.0
     assert 0.93 < stiff / (0.5 * weight) < 0.97
 
@@ -178,7 +179,7 @@ def test_moordyn_damps_slack_lines(moordyn):
 
 
 def test_moordyn_dashpot_beside_the_fast_spring(moordyn):
-    """EA_s|EA_d with BA 0|BA_d: EA_1 = 1.5e6 at once, then 1e6 with the time 2e5/(3e6 + 1.5e6), after a ramp of 0.02."""
+    """EA_s|EA_d with BA 0|BA_d: EA_1 = 1.5e6 at once, then 1e6, time 2e5/(3e6 + 1.5e6), ramp 0.02."""
     tau = 2e5 / 4.5e6
     ramp = tau / 0.02 * (1.0 - math.exp(-0.02 / tau)) * math.exp(-0.02 / tau)
     assert moordyn["standard solid"] == pytest.approx([1e4 + 5e3 * ramp, 1e4], rel=1e-3)
@@ -251,7 +252,14 @@ def ccx(tmp_path):
         pytest.skip("no ccx")
 
     def run(**given: object):
-        words = {"stiffness": "100.", "more": "", "model": "", "held": 1, "loads": "", "step": "*STATIC\n1., 1."} | given
+        words = {
+            "stiffness": "100.",
+            "more": "",
+            "model": "",
+            "held": 1,
+            "loads": "",
+            "step": "*STATIC\n1., 1.",
+        } | given
         (tmp_path / "m.inp").write_text(BLOCK.format(**words))
         (tmp_path / "m.dat").unlink(missing_ok=True)
         done = subprocess.run([program, "m"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
