@@ -212,9 +212,9 @@ def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, 
     found = wanted_bars(Companions(model, False, names=tuple(names))) if with_bars else None
     track = found.tracks[OURS] if found else tracked(model, names)
     last = np.append(np.diff(track.time) > 0.0, True)
-    wanted = np.ix_(last, [track.names.index(name) for name in names])  # energies stand beside them
+    wanted = [track.names.index(name) for name in names]  # energies stand beside them
     bars = found.all_bars if found else np.full_like(track.values, np.nan)
-    return tuple(names), track.time[last], track.values[wanted], bars[wanted]
+    return tuple(names), track.time[last], track.values[last][:, wanted], bars[last][:, wanted]
 
 
 def halved(model: Model) -> Model:

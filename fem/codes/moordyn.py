@@ -306,8 +306,8 @@ def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> Botto
         its = mesh.elements_of(bed.element_set).tolist() if bed.element_set else range(len(mesh.element_labels))
         for label in (label for label in mesh.element_labels[its].tolist() if label in kinds):
             width = bed.width / kinds[label].diameter
-            numbers = (float(f"{value * width:.12g}") for value in (bed.stiffness, bed.damping))
-            found[label] = Bottom(bed.elevation, *numbers, bed.axial)
+            stiffness, damping = (float(f"{value * width:.12g}") for value in (bed.stiffness, bed.damping))
+            found[label] = Bottom(bed.elevation, stiffness, damping, bed.axial)
     beds = sorted(set(found.values()), key=lambda bed: bed.stiffness)
     if len({(bed.elevation, bed.friction) for bed in beds}) > 1:
         writing.refuse("SEABED", "", "seabeds of several levels or frictions: MoorDyn has one", "use one")

@@ -126,13 +126,13 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
 
 def step_of(twin: Twin, stage: Stage, writing: Writing) -> Row:
     """The row of a step in the script."""
-    curves = []
+    curves = list[list[Row]]()
     for given in (stage.loads, twin.moved(stage)):
         moving = [(dof, *series.scaled) for dof, series in given.items() if not twin.fixed[divmod(dof, 3)]]
         curves.append([(*shape, twin.label(dof // 3), dof % 3 + 1, scale) for dof, shape, scale in moving])
     moved = zip(curves[1], twin.moved(stage), strict=True)
     curves[1] = [(*row, *stage.rates[dof], *stage.accelerations[dof]) for row, dof in moved]
-    forces = float(np.linalg.norm([row[-1] for row in curves[0]] or [1.0]))
+    forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [1.0], np.float64)))
     tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
     rows = stage.name, stage.start, stage.dt, stage.increments, stage.every
     return *rows, tolerance, integrator(stage, writing), *curves
