@@ -25,7 +25,9 @@ WIDTH = 20
 
 
 def number(value: float) -> str:
+    """With a decimal point always: CalculiX reads 1e-05, the constant of a spring or a dashpot, as a dof."""
     text = repr(float(value) + 0.0)
+    text = text if "." in text else text.replace("e", ".e")
     return text if len(text) <= WIDTH else f"{value:.12e}"
 
 
@@ -37,6 +39,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     """Suffix -> text of what is written, and the notes."""
     writing = Writing("CalculiX", model)
     twin = twin_of(writing)
+    note_dashpots(twin, writing)
     mesh, heading = model.mesh, f"** written by fem export from {source_of(model)}; units are those of the deck"
     lines = ["*HEADING", *model.heading, heading, "*NODE, NSET=FEM_ALL"]
     for label, place in zip(mesh.node_labels.tolist(), table(mesh.coordinates.tolist()), strict=True):
@@ -57,6 +60,15 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     for series, name in curves.items():
         lines += [card("AMPLITUDE", NAME=name, TIME="TOTAL TIME"), *table(zip(*series, strict=True))]
     return {"_calculix.inp": "\n".join([*lines, *steps]) + "\n"}, writing.notes
+
+
+def note_dashpots(twin: Twin, writing: Writing) -> None:
+    """What CalculiX 2.20 leaves out of the forces of dashpots."""
+    ends = {node for m in twin.members if m.damping for node in (m.first, m.last)}
+    if any(twin.v[3 * node : 3 * node + 3].any() for node in ends):
+        writing.note("dashpots, BETA: CalculiX begins without their force; its motion is of first order in dt")
+    if any(dof // 3 in ends for stage in twin.stages for dof in twin.moved(stage)):
+        writing.note("dashpots, BETA: CalculiX takes the ends at moved supports for at rest")
 
 
 def set_lines(keyword: str, name: str, labels: Iterable[int]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from matplotlib.patches import Patch
 
 from fem.arrays import Floats, Say
 from fem.codes.export import CODES, files_for, module_of
+from fem.codes.moordyn_files import number_of
 from fem.codes.twin import printed
 from fem.commands.files import write_table
 from fem.deck import read_model
@@ -53,6 +55,8 @@ RICHARDSON = 4.0 / 3.0
 LAST_WORDS = 300
 COMMON = 0.1
 """Of the instants of the shorter table: if fewer are common, those of a code stand between its own."""
+AT_REST = 1e-4
+"""Acceleration that is left of MoorDyn's static solve."""
 NOTHING = 1e-9
 """Of the largest number of its kind: a direction in which nothing moves."""
 
@@ -207,8 +211,9 @@ def own_series(model: Model, with_bars: bool) -> tuple[tuple[str, ...], Floats, 
     found = wanted_bars(Companions(model, False, names=tuple(names))) if with_bars else None
     track = found.tracks[OURS] if found else tracked(model, names)
     last = np.append(np.diff(track.time) > 0.0, True)
+    wanted = [track.names.index(name) for name in names]  # energies stand beside them
     bars = found.all_bars if found else np.full_like(track.values, np.nan)
-    return tuple(names), track.time[last], track.values[last], bars[last]
+    return tuple(names), track.time[last], track.values[last][:, wanted], bars[last][:, wanted]
 
 
 def halved(model: Model) -> Model:
@@ -248,11 +253,20 @@ def answer_of(code: str, model: Model, python: str, time_limit: float) -> CodeAn
             names, rows = results_of(code, folder, Path(main), model)
         except (OSError, ValueError) as error:
             return CodeAnswer(code, "failed", words or str(error))
+        if code == "moordyn":
+            notes += start_of(folder)
         if status == "done":
             return CodeAnswer(code, "done", "", tuple(names), rows, tuple(notes))
         if len(rows) < 3:
             return CodeAnswer(code, "failed", words)
         return CodeAnswer(code, "done", "", tuple(names), rows, (*notes, f"only up to time {rows[-1, 0]:g}: {words}"))
+
+
+def start_of(folder: Path) -> list[str]:
+    """What MoorDyn's log says of a start that has not come to rest."""
+    found = re.findall(r"Remaining error after (?!0 s).* = (\S+)", (folder / "log.txt").read_text(errors="replace"))
+    left = [each for each in found if not number_of(each) < AT_REST]
+    return [f"its start is not at rest: accelerations of {each} m/s2 are left" for each in left]
 
 
 def carried_out(command: list[str], folder: Path, time_limit: float) -> tuple[str, str]:

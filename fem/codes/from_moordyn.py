@@ -61,6 +61,10 @@ MOTION = """\
 
 BEGIN = 2.0
 """Total time at which the motion begins, and MoorDyn's time: the steps before it take 1 each."""
+GRAVITY = 9.80665
+"""Of MoorDyn-C without the option (source/MoorDyn2.cpp)."""
+FRICTION_DAMPING = 200.0
+"""FricDamp of MoorDyn-C without the option."""
 MEANT = set("wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb".split())
 MEANT |= set("frictioncoefficient mu_ka mu_kt currents wavekin waterkin dtwave".split())
 """Options that have a meaning in the deck."""
@@ -120,7 +124,7 @@ def chains_of(moorings: Moorings) -> list[Chain]:
 def deck_text(
     moorings: Moorings, chains: list[Chain], bottom: Bathymetry, water: MoorDynWater, notices: list[str]
 ) -> str:
-    gravity = moorings.option("g", "gravity", default=9.81)
+    gravity = moorings.option("g", "gravity", default=GRAVITY)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
     both = moorings.option("FrictionCoefficient", default=0.0)
@@ -226,16 +230,21 @@ def property_lines(moorings: Moorings) -> list[str]:
 
 def law_lines(made: LineType, damping: float) -> list[str]:
     """EA and BA [N s]: a spring beside a dashpot; with EA_s|EA_d a spring EA_d in series with those, which are EA_1 and
-    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load."""
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load. With BA 0|BA_d the
+    dashpot is beside EA_d instead, so EA_1 is what acts at once."""
     static, *dynamic = made.parts(3)
     if not dynamic:
         return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
+    slow = dynamic[0] * static / (dynamic[0] - static)
+    beside = [part for part in made.parts(4)[1:] if part]
+    if not damping and beside and len(dynamic) == 1:
+        series = slow / dynamic[0], beside[0] / dynamic[0]
+        return ["*ELASTIC, MODULI=INSTANTANEOUS", repr(slow), "*VISCOELASTIC, TIME=KELVIN", numbers(series)]
     if not damping:
         what = "EA_s|EA_d needs a damping BA_s: without it the line would change between stiff and soft at once"
         raise made.row.error(what, 4)
     if len(dynamic) > 1:
         return ["*ELASTIC", repr(static), "*DYNAMIC STIFFNESS", numbers((*dynamic, damping))]
-    slow = dynamic[0] * static / (dynamic[0] - static)
     series = dynamic[0] / slow, damping / slow
     return ["*ELASTIC, MODULI=INSTANTANEOUS", repr(dynamic[0]), "*VISCOELASTIC, TIME=KELVIN", numbers(series)]
 
@@ -522,6 +531,10 @@ LEFT = {
 """Sections that have no meaning in the deck."""
 CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is taken equal to kinetic friction")
 CHANGING |= dict.fromkeys(("fricdamp", "cv"), "the friction of *SEABED follows displacements")
+FRICTION = (
+    "friction: the deck has Coulomb's force mu W, which holds; MoorDyn-C has a damper of mu FricDamp = {:g} N s/m at "
+    "each node, up to mu W"
+)
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
 SLOPING = (
@@ -555,7 +568,7 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
 
 def floating(moorings: Moorings) -> list[str]:
     """Lines that float and reach the surface: MoorDyn has them stand there by EI."""
-    gravity = moorings.option("g", "gravity", default=9.81)
+    gravity = moorings.option("g", "gravity", default=GRAVITY)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
     found = []
     for line in moorings.lines:
@@ -592,7 +605,7 @@ def left_out(moorings: Moorings) -> list[str]:
         if made.bending and not made.bends:
             found.append(f"line type {name}: no bending stiffness, EI = {made.bending:g} left out beside EA_s|EA_d")
         found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
-        if made.row.words[4].count("|") and made.parts(4)[1]:
+        if made.damping and made.row.words[4].count("|") and made.parts(4)[1]:
             beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the spring EA_d, is left out"
             found.append(beside)
     if any(moorings.types[name].parts(4)[0] for name in used(moorings)):
@@ -608,6 +621,15 @@ def left_out(moorings: Moorings) -> list[str]:
     found += [f"outputs of lines left out: {', '.join(sorted(words))} (fields have all nodes and bars)"] * bool(words)
     if any(end.kind == "coupled" for end in moorings.points.values()):
         found.append("coupled points are fixed; add their motion in the last step of the deck")
+        found.append(
+            "FairTen of MoorDyn's files is |RF| of the node at a coupled point, GetLineFairTen is T of the bar"
+        )
+    if friction := moorings.option("FrictionCoefficient", default=0.0):
+        found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))
+    if moorings.row("g", "gravity") is None:
+        found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
+    if bottom_of(moorings).rise or bottom_of(moorings).across:
+        found.append("sloping bottom: MoorDyn-C pushes straight up: no line on it pulls downhill, as the deck's does")
     for name, row in moorings.options.items():
         idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
         if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:

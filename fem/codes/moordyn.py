@@ -21,8 +21,11 @@ COURANT = 0.5
 """MoorDyn's step times the highest frequency."""
 DRY = 1e-3
 """Diameter of lines that no water touches."""
-RELAXATION = ("60.0 TmaxIC", "1.0 dtIC", "1e-4 threshIC")
-"""MoorDyn comes to rest in so much time; without drag it would swing on."""
+REST = ("600 TmaxIC", "0 threshIC")
+"""MoorDyn's static solve ends where its residual *changes* by less than ``threshIC``: at once where a free point falls.
+With 0 it takes all its steps, and the best state of them. With 0 TmaxIC free points stay where they are drawn."""
+MOTION = ("0 TmaxIC",)
+"""Where points are let go: a solve would do so at once."""
 FILE = """--- MoorDyn ---
 # {heading}: written by fem export from {source}; units are those of the deck
 {notes}--- LINE TYPES ---
@@ -43,7 +46,10 @@ ID LineType A B UnstrLen NumSegs Outputs
 FairTen1
 --- END ---
 """
-NEEDS = "Run it with Python; it needs the package moordyn."
+NEEDS = (
+    "Run it with Python; it needs the package moordyn. T is that of the segments; FairTen, in MoorDyn's own output, is "
+    "the force |RF| on the point."
+)
 HEAD = """{comments}
 
 import csv
@@ -91,6 +97,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
     gravity = gravity_of(twin, moving, writing)
     kinds = kinds_of(twin, writing)
     writing.close()
+    bed = bottom_of(twin, kinds, writing)
     masses = twin.mass_beside(0.5, of_off=False)
     chains = chains_of(twin, kinds, set(masses), at_rest)
     names = {kind: f"type{number}" for number, kind in enumerate(dict.fromkeys(chain.kind for chain in chains), 1)}
@@ -116,8 +123,9 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         for number, chain in enumerate(chains, 1)
     ]
     stem = stem_of(model)
-    options = [*options_of(twin, kinds), f"{gravity!r} g", "RK4 tScheme", "0 writeLog"]
-    options += RELAXATION if at_rest and any(kind.drag for kind in names) else ["0 TmaxIC"]
+    options = [*options_of(twin, kinds, bed), f"{gravity!r} g", "RK4 tScheme", "0 writeLog"]
+    is_released = any(stage.held.keys() - twin.stages[-1].held.keys() for stage in twin.stages if stage.dynamic is None)
+    options += REST if at_rest and not is_released else MOTION
     text = FILE.format(
         heading=" ".join(model.heading).strip() or stem,
         source=source_of(model),
@@ -143,8 +151,7 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         "BEGIN": "Init" if at_rest else "Init_NoIC",
         "LEVEL": level,
         "NODES": {label: (*where[n], *twin.system.coordinates[n].tolist()) for label, n in printed if n in where},
-        # the shape that lines start from is a catenary: between its nodes they are shorter than they should be
-        "ELEMENTS": {label: segments[label] for label in twin.elements} if moving else {},
+        "ELEMENTS": {label: segments[label] for label in twin.elements},
         "START": start,
         "DT": dt,
         "COUNT": round((twin.stages[-1].end - start) / dt),
@@ -176,6 +183,8 @@ def check(twin: Twin, moving: list[Stage], writing: Writing) -> None:
     if (twin.mass[beside & ~held.all(axis=1)] <= 0.0).any():
         message = "a free node has no mass: MoorDyn's points need one"
         writing.refuse("DENSITY|MASS", "", message, "give it a small *MASS")
+    if any(bed.axial for bed in twin.model.seabeds):
+        writing.note("friction: MoorDyn's is a damper up to mu W, FricDamp, which creeps where the deck's holds")
     if any(m.plus != 1.0 or m.minus != 0.0 for m in twin.members):
         writing.note("MoorDyn's lines do not push; the deck's bars do")
     writing.close()
@@ -281,13 +290,46 @@ def places_of(twin: Twin, moving: list[Stage], coupled: list[int], level: float)
     return rows or [(0.0,)]
 
 
-def options_of(twin: Twin, kinds: dict[int, LineType]) -> list[str]:
-    """Water, bottom, and a step below the highest frequency of lines and bottom."""
-    water, bed = twin.model.water, next(iter(twin.model.seabeds), None)
+class Bottom(NamedTuple):
+    """MoorDyn's, one for all lines: level, force and damping over area and depth by the diameter, friction."""
+
+    elevation: float
+    stiffness: float
+    damping: float
+    friction: float
+
+
+def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> Bottom | None:
+    """The stiffest of those below the lines, noted where others differ. DeckError: levels or friction differ."""
+    mesh, found = twin.model.mesh, dict[int, Bottom]()
+    for bed in twin.model.seabeds:
+        its = mesh.elements_of(bed.element_set).tolist() if bed.element_set else range(len(mesh.element_labels))
+        for label in (label for label in mesh.element_labels[its].tolist() if label in kinds):
+            width = bed.width / kinds[label].diameter
+            stiffness, damping = (float(f"{value * width:.12g}") for value in (bed.stiffness, bed.damping))
+            found[label] = Bottom(bed.elevation, stiffness, damping, bed.axial)
+    beds = sorted(set(found.values()), key=lambda bed: bed.stiffness)
+    if len({(bed.elevation, bed.friction) for bed in beds}) > 1:
+        writing.refuse("SEABED", "", "seabeds of several levels or frictions: MoorDyn has one", "use one")
+    if len(beds) > 1:
+        writing.note(
+            f"seabed: {beds[0].stiffness:g} to {beds[-1].stiffness:g} over area and depth in the deck by the diameters "
+            "of lines, the largest here for all"
+        )
+    if beds and len(found) < len(kinds):
+        writing.note("seabed: MoorDyn's carries all lines, the deck's some of them")
+    writing.close()
+    return beds[-1] if beds else None
+
+
+def options_of(twin: Twin, kinds: dict[int, LineType], bed: Bottom | None) -> list[str]:
+    """Water, bottom, and a step below the highest frequency of lines and bottom. Friction is a damper mu ``FricDamp``
+    at each node, up to mu times the pressure (MoorDyn, source/Line.cpp): the strongest one that this step bears."""
+    water = twin.model.water
     mass, stiff, damped = twin.mass.copy(), np.zeros(len(twin.mass)), np.zeros(len(twin.mass))
     for m in twin.members:
         kind, both = kinds[m.label], [m.first, m.last]
-        area = 0.5 * bed.width * m.length0 if bed else 0.0
+        area = 0.5 * kind.diameter * m.length0
         stiff[both] += 2.0 * m.stiffness + (bed.stiffness if bed else 0.0) * area
         damped[both] += 2.0 * m.damping + (bed.damping if bed else 0.0) * area
         mass[both] += math.pi / 8.0 * kind.diameter**2 * m.length0 * kind.added * (water.density if water else 0.0)
@@ -297,7 +339,9 @@ def options_of(twin: Twin, kinds: dict[int, LineType]) -> list[str]:
     options = [f"{float(f'{COURANT / rate:.3g}')!r} dtM", f"{water.density if water and is_wet else 0.0!r} WtrDnsty"]
     if bed is None:
         return [*options, "1e5 WtrDpth", "0 kbot", "0 cbot"]
-    width = bed.width / next(iter(kinds.values())).diameter
-    options += [f"{(water.level if water else 0.0) - bed.elevation!r} WtrDpth", f"{bed.stiffness * width!r} kbot"]
-    options += [f"{bed.damping * width!r} cbot", f"{bed.axial!r} FrictionCoefficient"]
+    options += [f"{(water.level if water else 0.0) - bed.elevation!r} WtrDpth", f"{bed.stiffness!r} kbot"]
+    options += [f"{bed.damping!r} cbot", f"{bed.friction!r} FrictionCoefficient"]
+    if bed.friction:
+        fast = rate * float(twin.mass[some & twin.free].min(initial=np.inf)) / bed.friction
+        options.append(f"{float(f'{fast:.3g}')!r} FricDamp")
     return options

@@ -31,7 +31,7 @@ MEANINGS = {
     "DOF_SPRINGS": "element label: nodes (0: the ground), dof, stiffness, viscosity, elongations, forces",
     "DISPLACEMENTS": "at the start: node, dof, value",
     "STEPS": "name, start, dt, increments, rows every, tolerance, integrator (none: static), loads, supports: "
-    "times, values, node, dof, size",
+    "times, values, node, dof, size; of supports then times and rates, times and accelerations",
 }
 
 
@@ -54,8 +54,6 @@ def files_of(model: Model) -> tuple[dict[str, str], list[str]]:
         stiff, rho = m.stiffness * m.distance, m.mass / m.distance * is_own
         own = (stiff * m.plus, stiff * m.minus, m.damping * m.distance, strain, rho, int(is_own and m.off > 0.0))
         members[m.label] = (*twin.ends(m), *own)
-        if own[-1]:
-            writing.note("a consistent mass begins with the acceleration of a lumped one")
     some = twin.free & (masses > 1e-12 * masses.max(initial=0.0))
     stem = stem_of(model)
     tables_of = {
@@ -128,11 +126,13 @@ def dof_springs(twin: Twin, writing: Writing) -> dict[int, Row]:
 
 def step_of(twin: Twin, stage: Stage, writing: Writing) -> Row:
     """The row of a step in the script."""
-    curves = []
+    curves = list[list[Row]]()
     for given in (stage.loads, twin.moved(stage)):
         moving = [(dof, *series.scaled) for dof, series in given.items() if not twin.fixed[divmod(dof, 3)]]
         curves.append([(*shape, twin.label(dof // 3), dof % 3 + 1, scale) for dof, shape, scale in moving])
-    forces = float(np.linalg.norm([row[-1] for row in curves[0]] or [1.0]))
+    moved = zip(curves[1], twin.moved(stage), strict=True)
+    curves[1] = [(*row, *stage.rates[dof], *stage.accelerations[dof]) for row, dof in moved]
+    forces = float(np.linalg.norm(np.array([row[-1] for row in curves[0]] or [1.0], np.float64)))
     tolerance = max(1e-8 * forces, 1e-13 * max((m.stiffness * m.distance for m in twin.members), default=1.0))
     rows = stage.name, stage.start, stage.dt, stage.increments, stage.every
     return *rows, tolerance, integrator(stage, writing), *curves

@@ -87,7 +87,8 @@ class PiecewiseSeries(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A step: its loads (without those of water) and its held dofs over total time; rows after ``every`` increments."""
+    """A step: its loads (without those of water) and its held dofs over total time, with
+    their rates and accelerations; rows after ``every`` increments."""
 
     name: str
     dynamic: Dynamic | None
@@ -96,6 +97,8 @@ class Stage(NamedTuple):
     dt: float
     loads: dict[int, PiecewiseSeries]
     held: dict[int, PiecewiseSeries]
+    rates: dict[int, PiecewiseSeries]
+    accelerations: dict[int, PiecewiseSeries]
     environment: Environment
     every: int
     tolerance: float
@@ -243,11 +246,12 @@ def stages_of(writing: Writing, system: System, u: Floats, v: Floats) -> tuple[S
         if dynamic and not dynamic.direct:
             writing.note(f"increments: automatic in the deck, equal here, dt = {dt:g}")
         grid = np.linspace(start, span.end, 1 + min(MOST_POINTS, max(1, round(procedure.period / dt))))
+        held, rates, accelerations = (series_of(dofs, grid, each) for each in supports.motion(dofs, grid))
         requests = outputs_in_force(model.steps, number)
         found.append(Stage(
             step.name or f"step {number + 1}", dynamic, start, procedure.period, dt,
             load_series(load_set(system, replace(environment, flows=())), grid),
-            series_of(dofs, grid, supports.motion(dofs, grid)[0]), environment,
+            held, rates, accelerations, environment,
             min((each.every for each in requests if each.kind == "NODE PRINT" and each.every), default=1),
             step.controls.residual_relative or 1e-8,
         ))  # fmt: skip

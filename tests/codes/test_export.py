@@ -96,7 +96,7 @@ def test_calculix_deck_is_the_same_motion():
     """Springs along lines with masses at their ends are bars, in every law and every step; to the residual, 1e-8."""
     model = parse_deck(SWING.format(cable=""))
     files, notes = files_for("calculix", model)
-    assert not notes
+    assert [note.split(":")[0] for note in notes] == ["dashpots, BETA"] * 2  # a velocity at the start, a moved support
     assert np.abs(motion_of(files["deck_calculix.inp"]) - fem.run(model).u).max() < 1e-7
 
 
@@ -362,3 +362,69 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert "--output is for --to fmu" in capsys.readouterr().err
     assert main(["export", deck, "--to", "abaqus"]) == 2
     assert "sdnl100.inp:20:1: error" in capsys.readouterr().err
+
+
+def test_numbers_of_calculix_have_a_point():
+    text = files_for("calculix", parse_deck(SWING.format(cable="").replace("40.\n", "1e-05\n")))[0]["deck_calculix.inp"]
+    assert "\n1.e-05\n" in text and "\n1e-05" not in text
+
+
+BOTTOM = """*NODE, NSET=ENDS
+1, 0., 0., -50.
+11, 80., 0., -50.
+21, 150., 0., 0.
+*NGEN
+1, 11, 1
+11, 21, 1
+*ELEMENT, TYPE=T3D2, ELSET=C
+1, 1, 2
+*ELGEN, ELSET=C
+1, 10
+*ELEMENT, TYPE=T3D2, ELSET=R
+11, 11, 12
+*ELGEN, ELSET=R
+11, 10
+*MATERIAL, NAME=M
+*ELASTIC
+1.E8
+*DENSITY
+50.
+*NO COMPRESSION
+*SOLID SECTION, ELSET=C, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*SOLID SECTION, ELSET=R, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*BOUNDARY
+1, 1, 3
+21, 1, 3
+*AQUA
+-50., 0., 9.81, 1025.
+*SEABED, ELSET=C
+3.E5, 3.E4, 0.08
+0.5, 0.5
+*SEABED, ELSET=R
+3.E5, 3.E4, 0.08
+{friction}
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*DLOAD
+C, GRAV, 9.81, 0., 0., -1.
+C, PB, 1., 0.08
+R, GRAV, 9.81, 0., 0., -1.
+R, PB, 1., 0.04
+*END STEP
+"""
+
+
+def test_moordyn_has_one_bottom():
+    """Force over area by the diameter: 3e5 0.08/0.08 and 3e5 0.08/0.04; friction is as stiff as the step bears."""
+    files, notes = files_for("moordyn", parse_deck(BOTTOM.format(friction="0.5, 0.5")))
+    options = {
+        line.split()[1]: line.split()[0] for line in files["deck_moordyn.txt"].splitlines() if len(line.split()) == 2
+    }
+    assert float(options["kbot"]) == 6e5 and any("300000 to 600000" in note for note in notes)
+    assert any(note.startswith("friction") for note in notes)
+    rate = 0.5 * float(options["FricDamp"]) / (50.0 * 8.0)  # of the lightest node, between bars of 8 m
+    assert rate * float(options["dtM"]) == pytest.approx(0.5, rel=0.01)
+    with pytest.raises(fem.DeckError, match="MoorDyn has one"):
+        files_for("moordyn", parse_deck(BOTTOM.format(friction="0.3, 0.3")))

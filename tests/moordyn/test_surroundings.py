@@ -102,7 +102,8 @@ def test_a_current_that_changes_in_time_is_a_profile_times_a_curve(tmp_path: Pat
 
 
 def test_waves_are_the_sum_of_their_components(tmp_path: Path) -> None:
-    """MoorDyn's WaveKin 7: sum of a sin(w t - k.x + arg A), t from the motion on; velocities of first order."""
+    """MoorDyn's WaveKin 7: sum of a sin(w t - k.x + arg A), t from the motion on; velocities of first order.
+    Without the option g it is 9.80665, MoorDyn-C's (source/MoorDyn2.cpp)."""
     (tmp_path / "wave_frequencies.txt").write_text("0.0 0. 0.\n0.6 0.4 0.3\n0.9 0.0 0.2 0.5\n")
     imported(tmp_path, "7 WaveKin")
     history = fem.run(tmp_path / "line.inp", parameters={"time": 1.0})
@@ -110,9 +111,9 @@ def test_waves_are_the_sum_of_their_components(tmp_path: Path) -> None:
     time = history.time[rows] - 2.0
     eta, speed = np.zeros_like(time), np.zeros((3, len(time)))
     for omega, amplitude, angle in ((0.6, 0.4 + 0.3j, 0.0), (0.9, 0.2j, 0.5)):
-        k = omega**2 / 9.81
+        k = omega**2 / 9.80665
         for _ in range(100):
-            k = omega**2 / 9.81 / np.tanh(50 * k)
+            k = omega**2 / 9.80665 / np.tanh(50 * k)
         way = k * (np.cos(angle) * 7.0 + np.sin(angle) * 3.0)
         phase = omega * time - way + np.angle(amplitude)
         eta += abs(amplitude) * np.sin(phase)
@@ -189,6 +190,28 @@ def test_dynamic_stiffness_of_types(tmp_path: Path) -> None:
     assert fem.read_deck(tmp_path / "line.inp")
     (tmp_path / "line.inp").unlink()
     imported(tmp_path, law="3e7|1e7 2e8", expected=2)
+    imported(tmp_path, law="1e7|3e7 0", expected=2)  # MoorDyn 2.7.2: not a number
+
+
+def test_dashpot_beside_the_fast_spring(tmp_path: Path) -> None:
+    """EA_s|EA_d with BA 0|BA_d, MoorDyn's law of strains: EA_1 acts at once, then EA_s; the time of creep is BA_d/EA_d.
+    tests/codes/test_behaviours.py has the same of MoorDyn."""
+    deck = imported(tmp_path, law="1e7|3e7 0|6e7")
+    assert "MODULI=INSTANTANEOUS\n15000000.0" in deck and "BA_d" not in deck
+    (row,) = set(re.findall(r"TIME=KELVIN\n(.*)\n", deck))
+    compliance, time = map(float, row.split(", "))
+    assert 1.5e7 / (1.0 + compliance) == pytest.approx(1e7) and time == pytest.approx(6e7 / 3e7)
+
+
+def test_friction_gravity_and_slopes_of_moordyn_are_noted(tmp_path, capsys) -> None:
+    """The damper of mu FricDamp, 200 by default, whatever else the file says of it."""
+    imported(tmp_path, "0.4 FrictionCoefficient")
+    said = capsys.readouterr().out
+    assert "a damper of mu FricDamp = 80 N s/m" in said and "no option g: 9.80665" in said and "FairTen" in said
+    (tmp_path / "line.inp").unlink()
+    imported(tmp_path, "0.4 FrictionCoefficient\n1e5 FricDamp\n9.81 g")
+    said = capsys.readouterr().out
+    assert "mu FricDamp = 40000 N s/m" in said and "no option g" not in said
 
 
 def test_lines_part_at_a_time_or_a_tension(tmp_path: Path) -> None:
