@@ -290,7 +290,7 @@ def places_of(twin: Twin, moving: list[Stage], coupled: list[int], level: float)
     return rows or [(0.0,)]
 
 
-class Bottom(NamedTuple):
+class MoorDynBottom(NamedTuple):
     """MoorDyn's, one for all lines: level, force and damping over area and depth by the diameter, friction."""
 
     elevation: float
@@ -299,15 +299,15 @@ class Bottom(NamedTuple):
     friction: float
 
 
-def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> Bottom | None:
+def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> MoorDynBottom | None:
     """The stiffest of those below the lines, noted where others differ. DeckError: levels or friction differ."""
-    mesh, found = twin.model.mesh, dict[int, Bottom]()
+    mesh, found = twin.model.mesh, dict[int, MoorDynBottom]()
     for bed in twin.model.seabeds:
         its = mesh.elements_of(bed.element_set).tolist() if bed.element_set else range(len(mesh.element_labels))
         for label in (label for label in mesh.element_labels[its].tolist() if label in kinds):
             width = bed.width / kinds[label].diameter
             stiffness, damping = (float(f"{value * width:.12g}") for value in (bed.stiffness, bed.damping))
-            found[label] = Bottom(bed.elevation, stiffness, damping, bed.axial)
+            found[label] = MoorDynBottom(bed.elevation, stiffness, damping, bed.axial)
     beds = sorted(set(found.values()), key=lambda bed: bed.stiffness)
     if len({(bed.elevation, bed.friction) for bed in beds}) > 1:
         writing.refuse("SEABED", "", "seabeds of several levels or frictions: MoorDyn has one", "use one")
@@ -322,7 +322,7 @@ def bottom_of(twin: Twin, kinds: dict[int, LineType], writing: Writing) -> Botto
     return beds[-1] if beds else None
 
 
-def options_of(twin: Twin, kinds: dict[int, LineType], bed: Bottom | None) -> list[str]:
+def options_of(twin: Twin, kinds: dict[int, LineType], bed: MoorDynBottom | None) -> list[str]:
     """Water, bottom, and a step below the highest frequency of lines and bottom. Friction is a damper mu ``FricDamp``
     at each node, up to mu times the pressure (MoorDyn, source/Line.cpp): the strongest one that this step bears."""
     water = twin.model.water

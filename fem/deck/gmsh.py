@@ -35,7 +35,7 @@ KINDS = {
 UNNAMED = ("PhysicalPoint", "PhysicalLine")
 
 
-class Numbers:
+class SectionNumbers:
     """The numbers of a section, one behind the other: text is split once, binary is taken as it comes."""
 
     def __init__(self, content: bytes, start: int, stop: int, order: str, is_text: bool) -> None:
@@ -64,7 +64,7 @@ class Numbers:
         return count
 
 
-class Block(NamedTuple):
+class GmshElements(NamedTuple):
     """Elements of one kind: (k, nodes) labels of their nodes; ``groups`` numbers of physical groups; ``entity`` the
     tag of the point or curve that they are on."""
 
@@ -95,7 +95,7 @@ def read(path: Path) -> MeshFile | None:
         one = content.index(b"\n", start) + 1
         order = "<" if content[one : one + 4] == b"\1\0\0\0" else ">"
     of = {
-        name: Numbers(content, *found[name], order, is_text)
+        name: SectionNumbers(content, *found[name], order, is_text)
         for name in ("Entities", "Nodes", "Elements")
         if name in found
     }
@@ -129,7 +129,7 @@ def names_of(text: bytes) -> dict[tuple[int, int], str]:
     return {(int(dimension), abs(int(number))): name for dimension, number, name in entries}
 
 
-def entities(numbers: Numbers) -> dict[tuple[int, int], list[int]]:
+def entities(numbers: SectionNumbers) -> dict[tuple[int, int], list[int]]:
     """Numbers of the physical groups of each entity, by dimension and tag: they are negative where the entity stands
     the other way round."""
     found = {}
@@ -144,7 +144,7 @@ def entities(numbers: Numbers) -> dict[tuple[int, int], list[int]]:
     return found
 
 
-def nodes_4(numbers: Numbers) -> tuple[Ints, Floats]:
+def nodes_4(numbers: SectionNumbers) -> tuple[Ints, Floats]:
     labels, points = [np.zeros(0, np.int64)], [np.zeros((0, 3))]
     for _ in range(int(numbers.take("u8", 4)[0])):
         dimension, _, is_parametric = numbers.take("i4", 3).tolist()
@@ -154,7 +154,7 @@ def nodes_4(numbers: Numbers) -> tuple[Ints, Floats]:
     return np.concatenate(labels), np.concatenate(points)
 
 
-def nodes_2(numbers: Numbers) -> tuple[Ints, Floats]:
+def nodes_2(numbers: SectionNumbers) -> tuple[Ints, Floats]:
     count = numbers.first_line()
     if numbers.is_text:
         table = numbers.take("f8", 4 * count).reshape(count, 4)
@@ -170,21 +170,21 @@ def size_of(kind: int) -> int:
     return KINDS[kind][1]
 
 
-def elements_4(numbers: Numbers, groups: dict[tuple[int, int], list[int]]) -> Iterator[Block]:
+def elements_4(numbers: SectionNumbers, groups: dict[tuple[int, int], list[int]]) -> Iterator[GmshElements]:
     for _ in range(int(numbers.take("u8", 4)[0])):
         dimension, tag, kind = numbers.take("i4", 3).tolist()
         count, width = int(numbers.take("u8", 1)[0]), 1 + size_of(kind)
         nodes = numbers.take("u8", count * width).reshape(count, width)[:, 1:]
-        yield Block(kind, nodes, groups.get((dimension, tag), []), tag)
+        yield GmshElements(kind, nodes, groups.get((dimension, tag), []), tag)
 
 
-def elements_2(numbers: Numbers) -> Iterator[Block]:
+def elements_2(numbers: SectionNumbers) -> Iterator[GmshElements]:
     """Each element has its own tags: the first is the group (0: none), the second the entity."""
     for (kind, group, entity), rows in groupby(rows_2(numbers), itemgetter(0, 1, 2)):
-        yield Block(kind, np.array([row[3] for row in rows], np.int64), [group] if group else [], entity)
+        yield GmshElements(kind, np.array([row[3] for row in rows], np.int64), [group] if group else [], entity)
 
 
-def rows_2(numbers: Numbers) -> Iterator[tuple[int, int, int, list[int]]]:
+def rows_2(numbers: SectionNumbers) -> Iterator[tuple[int, int, int, list[int]]]:
     """Kind, group, entity and nodes of each element."""
     left = numbers.first_line()
     words = numbers.words[numbers.at :].astype(np.int64).tolist() if numbers.is_text else []
@@ -206,7 +206,7 @@ def rows_2(numbers: Numbers) -> Iterator[tuple[int, int, int, list[int]]]:
         left -= max(count, 1)
 
 
-def assembled(labels: Ints, points: Floats, names: dict[tuple[int, int], str], blocks: list[Block]) -> MeshFile:
+def assembled(labels: Ints, points: Floats, names: dict[tuple[int, int], str], blocks: list[GmshElements]) -> MeshFile:
     """Of all elements: rows for labels, and the groups of points and lines."""
     order = np.argsort(labels, kind="stable")
 

@@ -44,7 +44,7 @@ Cells = tuple[Ints, Ints, Ints]
 """Points of all cells one behind the other, where each cell ends in them, and its type."""
 
 
-class Part(NamedTuple):
+class VtkPiece(NamedTuple):
     """Points, cells, and arrays of both, of a piece."""
 
     points: Floats
@@ -129,7 +129,7 @@ class Xml:
         of_points, of_cells = together([part.of_points for part in parts]), together([part.of_cells for part in parts])
         return mesh_of(np.concatenate([part.points for part in parts]), cells, of_points, of_cells)
 
-    def piece(self, piece: Any, kind: str) -> Part:
+    def piece(self, piece: Any, kind: str) -> VtkPiece:
         [points, *_] = [*self.arrays(piece.find("Points")).values(), np.zeros((0, 3))]
         if kind == "PolyData":
             lists = [(number, self.arrays(piece.find(name))) for name, number in POLY.items()]
@@ -140,7 +140,7 @@ class Xml:
             cells = chains, ends, types
         of_points = self.arrays(piece.find("PointData"), ("node", "displacement"))
         of_cells = self.arrays(piece.find("CellData"), ("element", "section", "radius", "instance"))
-        return Part(np.asarray(points, np.float64).reshape(-1, 3), cells, of_points, of_cells)
+        return VtkPiece(np.asarray(points, np.float64).reshape(-1, 3), cells, of_points, of_cells)
 
     def arrays(self, parent: Any, names: Iterable[str] | None = None) -> Arrays:
         """Those of an element; ``names``: these, and all of bytes."""
