@@ -74,7 +74,7 @@ def test_the_five_links_of_the_document(open_tab, tmp_path):
 
     def ask():
         tab.page.get_by_role("button", name="Tables (CSV)").click()
-        tab.page.get_by_text("nodes.csv").click()
+        tab.page.get_by_text("nodes.csv", exact=True).click()
 
     assert download(tab, ask).read_bytes() == (tmp_path / "own" / "nodes.csv").read_bytes()
 
