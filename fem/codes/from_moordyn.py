@@ -550,7 +550,7 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
     moorings = read(file)
     chains = chains_of(moorings)
     water, bottom = water_of(moorings), bottom_of(moorings)
-    notices = [*left_out(moorings), *water.notices, *([SLOPING] if bottom.rise or bottom.across else [])]
+    notices = [*left_out(moorings), *water.notices]
     text = deck_text(moorings, chains, bottom, water, [*places(moorings, chains), *notices])
     for notice in notices:
         say(f"note: {notice}")
@@ -628,8 +628,9 @@ def left_out(moorings: Moorings) -> list[str]:
         found.append(FRICTION.format(friction * moorings.option("FricDamp", default=FRICTION_DAMPING)))
     if moorings.row("g", "gravity") is None:
         found.append(f"no option g: {GRAVITY:g} as in MoorDyn-C")
-    if bottom_of(moorings).rise or bottom_of(moorings).across:
-        found.append("sloping bottom: MoorDyn-C pushes straight up: no line on it pulls downhill, as the deck's does")
+    bottom = bottom_of(moorings)
+    if bottom.rise or bottom.across:
+        found.append(SLOPING)
     for name, row in moorings.options.items():
         idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
         if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:

@@ -33,6 +33,17 @@ def march(dt, time, *integrator, constraints="Plain"):
     return ops.analyze(round(time / dt), dt)
 
 
+def rest(increment, count):
+    ops.constraints("Plain")
+    ops.numberer("Plain")
+    ops.system("FullGeneral")
+    ops.test("NormUnbalance", 1e-9, 20, 0)
+    ops.algorithm("Newton")
+    ops.integrator("LoadControl", increment)
+    ops.analysis("Static")
+    return ops.analyze(count)
+
+
 def start():
     """Force and acceleration of a mass that begins displaced."""
     mass_on_truss()
@@ -88,14 +99,7 @@ def path_after_end(*words):
     ops.timeSeries("Path", 1, *words)
     ops.pattern("Plain", 1, 1)
     ops.load(2, 100.0, 0.0, 0.0)
-    ops.constraints("Plain")
-    ops.numberer("Plain")
-    ops.system("FullGeneral")
-    ops.test("NormUnbalance", 1e-9, 20, 0)
-    ops.algorithm("Newton")
-    ops.integrator("LoadControl", 0.5)
-    ops.analysis("Static")
-    ops.analyze(4)
+    rest(0.5, 4)
     return ops.nodeDisp(2, 1)
 
 
@@ -120,14 +124,7 @@ def pulled(load, **more):
     ops.timeSeries("Constant", 1)
     ops.pattern("Plain", 1, 1)
     ops.load(2, load, 0.0, 0.0)
-    ops.constraints("Plain")
-    ops.numberer("Plain")
-    ops.system("FullGeneral")
-    ops.test("NormUnbalance", 1e-9, 20, 0)
-    ops.algorithm("Newton")
-    ops.integrator("LoadControl", 1.0)
-    ops.analysis("Static")
-    return ops.analyze(1), ops.eleResponse(1, "axialForce")[0], ops.nodeDisp(2, 1)
+    return rest(1.0, 1), ops.eleResponse(1, "axialForce")[0], ops.nodeDisp(2, 1)
 
 
 def frequency(*words):
