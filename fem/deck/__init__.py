@@ -71,7 +71,7 @@ def read_model(
     return read_deck(path, dict(parameters or {}), earlier)
 
 
-def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
+def deck_reader(path: str | Path, varied: Collection[str]) -> reader.OutlineReader:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
     are put in without reading again (``OutlineReader``)."""

@@ -49,8 +49,9 @@ class ArithmeticMistake(Exception):
         self.column, self.message, self.hint = column, message, hint
 
 
-def evaluate(text: str, values: Mapping[str, float]) -> float:
-    """The value of an expression; ``values`` holds the earlier names in upper case."""
+def evaluate(text: str, values: Mapping[str, Any]) -> Any:
+    """The value of an expression; ``values`` holds the earlier names in upper case, each a number or an array of
+    numbers, of which each is computed as alone. ArithmeticMistake, of an array where one of its numbers has it."""
     if len(text) > MAX_LENGTH:
         raise ArithmeticMistake(0, f"the expression is longer than {MAX_LENGTH} characters")
     parser = _Parser(text, values)
@@ -63,7 +64,7 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
 class _Parser:
     """Recursive descent with one token of look-ahead."""
 
-    def __init__(self, text: str, values: Mapping[str, float]) -> None:
+    def __init__(self, text: str, values: Mapping[str, Any]) -> None:
         self.text, self.values = text.rstrip(), values
         self.end = 0
         self.advance()
@@ -90,25 +91,25 @@ class _Parser:
         self.advance()
         return sign
 
-    def expression(self, depth: int) -> float:
+    def expression(self, depth: int) -> Any:
         return self.chain(depth, self.term, "+-")
 
-    def term(self, depth: int) -> float:
+    def term(self, depth: int) -> Any:
         return self.chain(depth, self.factor, "*/")
 
-    def chain(self, depth: int, part: Callable[[int], float], signs: str) -> float:
+    def chain(self, depth: int, part: Callable[[int], Any], signs: str) -> Any:
         """Parts between some of the signs, worked out from the left."""
         value = part(depth)
         column, sign = self.column, self.take(*signs)
         while sign:
             other = part(depth)
-            if sign == "/" and other == 0.0:
+            if sign == "/" and is_any(other == 0.0):
                 raise ArithmeticMistake(column, "division by zero")
             value = finite(OPERATIONS[sign](value, other), column)
             column, sign = self.column, self.take(*signs)
         return value
 
-    def factor(self, depth: int) -> float:
+    def factor(self, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise ArithmeticMistake(self.column, f"the expression is nested deeper than {MAX_DEPTH}")
         sign = self.take("+", "-")
@@ -118,7 +119,7 @@ class _Parser:
         column = self.column
         return power(base, self.factor(depth + 1), column) if self.take("**") else base
 
-    def atom(self, depth: int) -> float:
+    def atom(self, depth: int) -> Any:
         kind, token, column = self.kind, self.token, self.column
         if kind == "number":
             self.advance()
@@ -131,13 +132,13 @@ class _Parser:
         got = shown(token) if token else "the end"
         raise ArithmeticMistake(column, f"expected a number, a name or '(', got {got}")
 
-    def closed(self, depth: int) -> float:
+    def closed(self, depth: int) -> Any:
         value = self.expression(depth + 1)
         if not self.take(")"):
             raise ArithmeticMistake(self.column, "expected ')'")
         return value
 
-    def named(self, name: str, column: int, depth: int) -> float:
+    def named(self, name: str, column: int, depth: int) -> Any:
         if name.upper() in self.values:
             return self.values[name.upper()]
         if name.lower() == "pi":
@@ -150,25 +151,41 @@ class _Parser:
             raise ArithmeticMistake(self.column, f"expected '(' after {name}")
         argument = self.closed(depth)
         try:
-            return finite(function(argument), column)
+            return finite(of_each(function, argument), column)
         except (ValueError, OverflowError) as error:
-            raise ArithmeticMistake(column, f"{name.lower()}({argument:g}) has no finite real value") from error
+            raise ArithmeticMistake(column, f"{name.lower()}({np.min(argument):g}) has no finite real value") from error
 
 
-def finite(value: float, column: int) -> float:
-    if not math.isfinite(value):
+def finite(value: Any, column: int) -> Any:
+    if is_any(value - value != 0.0):
         raise ArithmeticMistake(column, "the result is too large")
     return value
 
 
-def power(base: float, exponent: float, column: int) -> float:
+def is_any(condition: Any) -> bool:
+    """Of a number, or of one of an array."""
+    return bool(condition if isinstance(condition, bool) else condition.any())
+
+
+def of_each(function: Callable[..., float], *numbers: Any) -> Any:
+    """A function of numbers, or of each of some arrays: numpy's own differ in the last digit."""
+    if not any(isinstance(each, np.ndarray) for each in numbers):
+        return function(*numbers)
+    return np.array([function(*map(float, row)) for row in np.broadcast(*numbers)])
+
+
+def power(base: Any, exponent: Any, column: int) -> Any:
     """base ** exponent over the reals."""
+    return of_each(lambda base, exponent: real_power(base, exponent, column), base, exponent)
+
+
+def real_power(base: float, exponent: float, column: int) -> float:
     if base == 0.0 and exponent < 0.0:
         raise ArithmeticMistake(column, "division by zero")
     if base < 0.0 and not exponent.is_integer():
         raise ArithmeticMistake(column, "a negative number to a fractional power is complex")
     try:
-        return finite(math.pow(base, exponent), column)
+        return float(finite(math.pow(base, exponent), column))
     except OverflowError as error:
         raise ArithmeticMistake(column, "the result is too large") from error
 
@@ -206,15 +223,17 @@ class Course:
             return self.parameter(name, override.value) if isinstance(override, Traced) else override
         return self.parameter(name, value) if is_traced else value
 
-    def follow(self, values: dict[str, float]) -> dict[str, float]:
-        """All parameters for other values of the traced ones. Otherwise: the reading takes another course."""
+    def follow(self, values: dict[str, Any]) -> dict[str, Any]:
+        """All parameters for other values of the traced ones, numbers or arrays of them. Otherwise: the reading takes
+        another course, of one of these sets."""
         try:
-            for name, text, is_overridden in self.assignments:
-                value = evaluate(text, values)
-                if not is_overridden:
-                    values[name] = value
-            if all(decide(values) == decision for decide, decision in self.decisions):
-                return values
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                for name, text, is_overridden in self.assignments:
+                    value = evaluate(text, values)
+                    if not is_overridden:
+                        values[name] = value
+                if all(np.all(decide(values) == decision) for decide, decision in self.decisions):
+                    return values
         except (ArithmeticMistake, ArithmeticError) as error:
             raise Otherwise from error
         raise Otherwise

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Flags, Floats
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
@@ -345,6 +345,17 @@ def increments(grid: Grid) -> tuple[Floats, Floats]:
     times, steps = origin + np.arange(first, first + size + 1, dtype=np.float64) * dt, np.full(size, dt)
     times[0], times[-1], steps[-1] = now, end, rest
     return times, steps
+
+
+def equal_increments(dt: Floats, period: Floats, count: int) -> tuple[Flags, Floats, Floats]:
+    """``increments`` of steps from time 0 with DIRECT increments ``dt`` (k,) and lengths ``period`` (k,): which of them
+    have so many, times (k, count + 1) and increments (k, count)."""
+    sharp, last = period - SHARP * dt, (count - 1) * dt
+    has_count = (last < sharp) & (count * dt >= sharp) if count > 1 else count * dt >= sharp
+    times, steps = np.arange(count + 1, dtype=np.float64) * dt[:, None], np.repeat(dt[:, None], count, axis=1)
+    times[:, -1] = period
+    steps[:, -1] = np.where(np.abs(count * dt - period) <= SHARP * dt, dt, period - last)
+    return has_count, times, steps
 
 
 def first_chunk(system: System) -> int:

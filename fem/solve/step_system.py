@@ -184,6 +184,10 @@ def prepare(
     return StepSystem(*made, scheme, coefficients, limits, choice, scratch(system, bars, choice), symmetric)
 
 
+FLOOR = 16.0 * np.finfo(float).eps
+"""Of the largest E A: residuals below it are round-off."""
+
+
 def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats:
     """Numbers the march tests against; a criterion not in use is negative."""
     largest = float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
@@ -199,7 +203,7 @@ def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats
     limits[LIMIT.absolute] = given(controls.residual_absolute)
     limits[LIMIT.correction] = given(controls.correction_relative)
     limits[LIMIT.iterations] = controls.max_iterations
-    limits[LIMIT.floor] = 16.0 * np.finfo(float).eps * largest
+    limits[LIMIT.floor] = FLOOR * largest
     limits[LIMIT.drift_fraction] = given(controls.energy_drift)
     return limits
 

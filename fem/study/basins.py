@@ -28,7 +28,7 @@ from fem.solve.rods import SAME_LENGTH
 from fem.solve.rope_states import ropes_of
 from fem.study.lanes.pack import Sample, follow_one_curve
 from fem.study.lanes.run import gather, march_samples
-from fem.study.question import Question, Row
+from fem.study.question import Job, Question, Row, models_of
 from fem.study.row import layout_of
 from fem.study.sections import LONGEST, SAME, period_of, strobe
 from fem.study.sweep import Plan, Sweep
@@ -60,6 +60,7 @@ class Settling(Question):
     kind: ClassVar[str] = "basins"
     figures: ClassVar[tuple[str, ...]] = ("basins.csv", "attractors.csv", "basins.png")
     counts: ClassVar[tuple[str, ...]] = ("period", "cycles")
+    whole: ClassVar[tuple[str, ...]] = ("period_dt",)
 
     @property
     def state(self) -> list[str]:
@@ -147,30 +148,34 @@ class Settling(Question):
                 found[start] = (p, count, *last[furthest(last / scale)].tolist())
         return found
 
-    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
-        """Rows of those starts that march well as lanes, and of some of them at dt/2."""
-        rows = self.in_lanes(models, may_compile)
-        chosen = [number for number in rows if self.runs_again(points[number])]
-        halves = [halved(models[number]) for number in chosen]
-        found = self.in_lanes([model for model in halves if model], may_compile) if chosen else {}
-        finer = {number: found.get(place) for place, number in enumerate(chosen)}
-        for number in chosen:
-            finer[number] = finer[number] or self.alone_at_half(models[number])
-        return {number: self.joined(row, finer.get(number)) for number, row in rows.items()}
+    def fits(self, model: Model) -> bool:
+        return layout_of(model).nodes == self.labels
 
-    def in_lanes(self, models: Sequence[Model], may_compile: bool) -> dict[int, Row]:
-        """Rows of starts, which end one by one; a round begins where the last ended."""
+    def together(self, jobs: Sequence[Job], may_compile: bool) -> Mapping[int, Row]:
+        """Rows of those starts that march well as lanes, and of some of them at dt/2."""
+        models = models_of(jobs)
+        rows = self.in_lanes(models, may_compile)
+        halves = {point: halved(models[point]) for point in rows if self.runs_again(point)}
+        found = self.in_lanes({point: model for point, model in halves.items() if model}, may_compile)
+        finer = {point: found.get(point) or self.alone_at_half(models[point]) for point in halves}
+        return {point: self.joined(row, finer.get(point)) for point, row in rows.items()}
+
+    def in_lanes(self, models: Mapping[int, Model], may_compile: bool) -> dict[int, Row]:
+        """Rows of starts, by point, which end one by one; a round begins where the last ended."""
+        one = next(iter(models.values()), None)
+        if one is None:
+            return {}
         try:
-            period, every = strobe(models[0], self.period)
+            period, every = strobe(one, self.period)
         except Exception:  # its own run will report it
             return {}
-        procedure = models[0].steps[-1].procedure
-        alike = [number for number, model in enumerate(models) if model.steps[-1].procedure == procedure]
-        numbers, samples, stage = gather([lasting(models[number], ROUND * period) for number in alike])
+        procedure = one.steps[-1].procedure
+        alike = [point for point, model in models.items() if model.steps[-1].procedure == procedure]
+        numbers, samples, stage = gather([lasting(models[point], ROUND * period) for point in alike])
         if stage is None or not (follow_one_curve(samples) and recurs(samples[0], period, every, self.cycles)):
             return {}
         going, found = np.arange(len(samples)), dict[int, Row]()
-        scale, chosen = self.scale(models[0]), np.array([stage.system.nodes_of(label)[0] for label in self.labels])
+        scale, chosen = self.scale(one), np.array([stage.system.nodes_of(label)[0] for label in self.labels])
         points = np.zeros((len(samples), 0, 6 * len(chosen)))
         while len(going):
             marching = [samples[start] for start in going]

@@ -360,6 +360,7 @@ class Lyapunov(Question):
     transient: float = TRANSIENT
     again: str = "none"
     kind: ClassVar[str] = "lyapunov"
+    whole: ClassVar[tuple[str, ...]] = ("chaotic",)
     figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
 
     def __post_init__(self) -> None:

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
 from fem.arrays import Floats
 from fem.commands.files import table_lines
 from fem.deck import deck_reader
+from fem.deck.parameters import Otherwise
+from fem.deck.reader import Address
 from fem.errors import CommandError, proposal
 from fem.model import InitialCondition, Model
 from fem.model.named import item_named
@@ -162,7 +166,6 @@ def values_of(place: str, cells: list[Cell], names: tuple[str, ...]) -> tuple[fl
 
 FORM = "NAME=first:last:count, NAME=1:20 (all whole numbers from 1 to 20) or NAME=value,value,..."
 KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
-Reader = Callable[[Mapping[str, float]], Model]
 
 
 def make_grid(vary: Mapping[str, Iterable[float]]) -> Points:
@@ -211,19 +214,60 @@ def spelled(grid: Points, model: Model) -> Points:
     return replace(grid, names=tuple(names))
 
 
-def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
-    """Reads the deck for values of names of the grid, and of other parameters; ``model``: it with its own values."""
-    starts = [name for name in grid.names if name not in model.parameters]
-    read = deck_reader(deck, [name for name in grid.names if name in model.parameters])
+class PointReader:
+    """Reads a deck for values of names of a grid, and of other parameters; in another process the same text.
 
-    def started(values: Mapping[str, float]) -> Model:
-        """Starts come after those of the deck, and so in their place."""
-        found = read({name: value for name, value in values.items() if name not in starts})
-        items = [(values[name], item_named(name)) for name in starts]
+    model  the deck with its own values;  starts: names of initial values, which come after those of the deck
+    """
+
+    def __init__(self, deck: str | Path, grid: Points, model: Model) -> None:
+        self.key = uuid4().hex
+        self.starts = {name: item_named(name) for name in grid.names if name not in model.parameters}
+        self.read = deck_reader(deck, [name for name in grid.names if name in model.parameters])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reader_there, (self.key, self.__dict__)
+
+    def __call__(self, values: Mapping[str, float]) -> Model:
+        found = self.read({name: value for name, value in values.items() if name not in self.starts})
+        if not self.starts:
+            return found
+        items = [(values[name], its) for name, its in self.starts.items()]
         conditions = [InitialCondition(KINDS[its.family], its.label, value, its.axis + 1) for value, its in items]
         return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
 
-    return started if starts else read
+    def columns(self, points: Sequence[Mapping[str, float]]) -> tuple[Model, dict[Address, Floats]] | None:
+        """The model at the first of some points, and the numbers in which those of the others differ, each a column;
+        None where they are not read alike."""
+        model, outline = self(points[0]), self.read.last
+        if outline is None:
+            return None
+        given = {name: np.array([point[name] for point in points]) for name in points[0]}
+        own = {name.upper(): column for name, column in given.items() if name not in self.starts}
+        first = len(model.initial_conditions) - len(self.starts)
+        try:
+            found = outline.columns(own)
+        except Otherwise:
+            return None
+        for number, name in enumerate(self.starts, first):
+            found["initial_conditions", number, "value"] = given[name]
+        return model, found
+
+
+@cache
+def readers_there() -> dict[str, PointReader]:
+    """Those that came to this process."""
+    return {}
+
+
+def reader_there(key: str, state: dict[str, Any]) -> PointReader:
+    """The reader that is known here, with all that it has made of the text, or a new one."""
+    known = readers_there()
+    if key not in known:
+        known.clear()
+        known[key] = PointReader.__new__(PointReader)
+        known[key].__dict__.update(state)
+    return known[key]
 
 
 def read_vary(texts: Iterable[str]) -> Points:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from fem.arrays import Floats
+from fem.deck.reader import Address
+from fem.errors import DeckError
 from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
+from fem.study.points import PointReader
 
-Row = tuple[int | float, ...]
+Row: TypeAlias = Sequence[int | float]
 
 
 class Study:
@@ -30,12 +36,13 @@ class Study:
 class Question(Study):
     """A study with a row of numbers for each of its models, NaN where there is none.
 
-    counts   names of the columns that are whole numbers
+    counts   names of the columns that are whole numbers;  whole: of others that are, where there is a number
     figures  files that are made of the table when it is complete
     """
 
     __slots__ = ()
     counts: ClassVar[tuple[str, ...]] = ()
+    whole: ClassVar[tuple[str, ...]] = ()
     figures: ClassVar[tuple[str, ...]] = ()
 
     def columns(self) -> list[str]:
@@ -57,10 +64,21 @@ class Question(Study):
         except Exception as error:
             return verdict_of(error), self.empty_row(), None
 
-    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
-        """Rows, by number, of those models that march well as lanes; ``points``: their places in the grid.
+    def fits(self, model: Model) -> bool:
+        """All that is asked for is there."""
+        return True
+
+    def together(self, jobs: Sequence[Job], may_compile: bool) -> Mapping[int, Row]:
+        """Rows, by point, of those runs that march well as lanes.
         may_compile  lanes of a shape that is not compiled yet are worth it"""
         return {}
+
+
+class Reading(NamedTuple):
+    """A model that is read when it is asked for, wherever that is. DeckError"""
+
+    read: PointReader
+    values: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +86,57 @@ class Job:
     """One run of a sweep. ``point``: its place in the grid; ``history``: keep the whole motion too."""
 
     point: int
-    model: Model
+    source: Model | Reading
     question: Question
     history: bool = False
 
+    @property
+    def model(self) -> Model:
+        return self.source.read(self.source.values) if isinstance(self.source, Reading) else self.source
+
     def solve(self) -> Answer:
         """The answer of a run of its own."""
-        return Answer(self.point, *self.question.solve(self.model, self.point, self.history))
+        try:
+            model = self.model
+        except Exception as error:
+            return Answer(self.point, verdict_in_line(error), self.question.empty_row())
+        solved = self.question.solve(model, self.point, self.history)
+        return Answer(self.point, *solved, isinstance(self.source, Model) or self.question.fits(model))
+
+
+def models_of(jobs: Iterable[Job]) -> dict[int, Model]:
+    """By point, of those that can be read."""
+    found: dict[int, Model] = {}
+    for job in jobs:
+        with suppress(Exception):  # its own run will report it
+            found[job.point] = job.model
+    return found
+
+
+def columns_of(jobs: Sequence[Job]) -> tuple[Model, dict[Address, Floats]] | None:
+    """``PointReader.columns`` of jobs of one reader."""
+    readings = [job.source for job in jobs if isinstance(job.source, Reading)]
+    if len(readings) == len(jobs) > 0 and all(each.read is readings[0].read for each in readings):
+        with suppress(Exception):  # a run of its own will report it
+            return readings[0].read.columns([each.values for each in readings])
+    return None
+
+
+def verdict_in_line(error: Exception) -> str:
+    """Why a deck cannot be read."""
+    if isinstance(error, DeckError):
+        problem = error.problems[0]
+        return f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
+    return verdict_of(error)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came of a job: how it ended, the row (``Question.columns``), the motion where it was wanted, as the question
-    has it."""
+    has it; whether its model has all that is asked for."""
 
     point: int
     verdict: str
     row: Row
     history: Any = None
+    fits: bool = True

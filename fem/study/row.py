@@ -14,19 +14,17 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.errors import CommandError
-from fem.model import Frequency, Model
+from fem.model import Model
 from fem.model.named import PRINTS, TABLES, Named, item_named
 from fem.model.quantities import ENERGIES
-from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
 from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
-from fem.study.lanes.pack import OF_ITEMS
-from fem.study.lanes.run import march_together
-from fem.study.question import Question, Row
+from fem.study.lanes.run import march_columns, march_together
+from fem.study.question import Job, Question, Row, columns_of, models_of
 
 STATISTICS = "mean", "std", "min", "max", "Tz"
 FATIGUE = "damage", "rate"
@@ -210,13 +208,24 @@ class Layout(Question):
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None
 
-    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
+    def fits(self, model: Model) -> bool:
+        return layout_of(model, self.record) == self
+
+    def together(self, jobs: Sequence[Job], may_compile: bool) -> Mapping[int, Row]:
         found: dict[int, Row] = {}
         if self.record and self.record.is_derived():
             return found
-        for marched in march_together(models, may_compile=may_compile):
-            rows = rows_of_lanes(models[next(iter(marched.numbers))], self, marched.rows) if marched.numbers else []
-            found |= {number: rows[lane] for number, lane in marched.numbers.items()}
+        columns = columns_of(jobs)
+        if columns is None or (marching := march_columns(*columns, may_compile=may_compile)) is None:
+            models = models_of(jobs)
+            places, its = list(models), list(models.values())
+            marching = march_together(its, may_compile=may_compile)
+        else:
+            places, its = [job.point for job in jobs], [columns[0]] * len(jobs)
+        for marched in marching:
+            if marched.numbers:
+                rows = rows_of_lanes(its[next(iter(marched.numbers))], self, marched.rows)
+                found |= {places[number]: rows[lane] for number, lane in marched.numbers.items()}
         return found
 
 
@@ -227,21 +236,6 @@ def layout_of(model: Model, record: Record | None = None) -> Layout:
     counts = {step: its.modes.modes for step, its in steps.items() if its.modes}
     modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
     return Layout(nodes, elements, modes, record)
-
-
-def prints_alike(model: Model, other: Model) -> bool:
-    """Both have the same nodes, elements and sets, and steps of the same kind and requests: one layout.
-    Steps of natural frequencies are the very same ones."""
-
-    def is_same(one: Procedure, its: Procedure) -> bool:
-        return one is its or (type(one) is type(its) and not isinstance(one, Frequency))
-
-    pairs = zip(model.steps, other.steps, strict=False)
-    return (
-        all(getattr(model.mesh, name) is getattr(other.mesh, name) for name in OF_ITEMS)
-        and len(model.steps) == len(other.steps)
-        and all(one.outputs is its.outputs and is_same(one.procedure, its.procedure) for one, its in pairs)
-    )
 
 
 class Watch(Keeper):
@@ -304,16 +298,15 @@ class RowSink(TotalsSink):
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
 
-def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
-    """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
+def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> Floats:
+    """(lanes, c) ``RowSink.row`` of models that marched a whole step side by side; ``rows`` as ``Marched`` has them."""
     keepers = keepers_of(model, layout, rows.kinetic.shape[1:])
     for keeper in keepers:
         keeper.begin(rows.step)
         keeper.add(rows)
     ends = [getattr(rows, name)[-1] for name in ENERGIES]
     largest = np.fmax.reduce(np.abs(rows.energy_error))
-    kept = np.concatenate([rows.time[-1:], ends, largest[None], *(keeper.columns() for keeper in keepers)])
-    iterations = rows.iterations.sum(axis=0).ravel().tolist()
-    count, cutbacks = int(rows.increment[-1]), int(rows.cutbacks.sum())
-    lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)
-    return [(count, spent, cutbacks, *numbers) for spent, numbers in lanes]
+    counts = np.broadcast_to(rows.increment[-1], largest.shape), rows.iterations.sum(axis=0), rows.cutbacks.sum()
+    numbers = [*(np.broadcast_to(each, largest.shape) for each in (*counts, rows.time[-1])), *ends, largest]
+    found = np.concatenate([numbers, *(keeper.columns() for keeper in keepers)])
+    return np.ascontiguousarray(found.reshape(len(found), -1).T)

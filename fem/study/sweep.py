@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +17,7 @@ import numpy as np
 import fem
 from fem.arrays import Columns, Flags, Floats
 from fem.deck import read_model
-from fem.errors import CommandError, DeckError, FemError
+from fem.errors import CommandError, FemError
 from fem.model import Model
 from fem.model.quantities import says_si
 from fem.runner import verdict_of
@@ -26,10 +26,10 @@ from fem.runs.frames import frame_of, grid_of
 from fem.runs.history import History
 from fem.runs.own import OwnFolder, deck_entry, deck_name
 from fem.runs.run_record import COMPLETED
-from fem.study.points import Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
-from fem.study.question import Answer, Job, Question
-from fem.study.row import Layout, Record, layout_of, prints_alike
-from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, cells_of, sweep_folder
+from fem.study.points import PointReader, Points, make_grid, points_of, read_cases, spelled
+from fem.study.question import Answer, Job, Question, Reading
+from fem.study.row import Layout, Record, layout_of
+from fem.study.table import CONTINUES, RECORD, TABLE, SweepTable, sweep_folder
 from fem.study.workers import on_this_machine
 
 NAMED_FAILURES = 3
@@ -205,11 +205,11 @@ def report_failures(found: Sweep) -> int:
 class Plan:
     """A sweep before it starts. ``identity``: what makes two sweeps the same; ``model``: the deck with its own values.
 
-    ``unread`` takes in the answers for decks that cannot be read, ``notices`` grows with what is remarkable.
+    ``notices`` grows with what is remarkable.
     """
 
     model: Model
-    read: Reader
+    read: PointReader
     grid: Points
     fixed: dict[str, float]
     question_of: QuestionOf
@@ -217,7 +217,6 @@ class Plan:
     identity: dict[str, Any]
     history: bool
     notices: list[str]
-    unread: list[Answer] = field(default_factory=list)
 
     def folder(self, output: str | Path | None, force: bool) -> OwnFolder:
         """Where table and figures go; ``output`` as ``sweep_folder`` has it."""
@@ -265,29 +264,28 @@ def make_plan(
         question.record.check(model)
     if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table contains only energies and counts")
-    return Plan(model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, history, notices)
+    return Plan(model, PointReader(deck, grid, model), grid, fixed, question_of, question, identity, history, notices)
 
 
 def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
     """Compute what the table does not have yet."""
-    heads = [[str(n), *cells_of(plan.grid.point(n - 1).values())] for n in range(1, len(plan.grid) + 1)]
-    table = SweepTable(own, plan.identity, heads, resume=not plan.history)
+    given = np.column_stack(list(plan.grid.columns().values()))
+    table = SweepTable(own, plan.identity, given, plan.question.counts, plan.question.whole, resume=not plan.history)
     if table.broken:
         lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
         plan.notices.append(f"{lost} are damaged: computed again")
     histories: dict[int, History | None] = {}
-    missing = [point for point in range(len(plan.grid)) if point not in table.rows]
-    console = SweepConsole(deck_name(plan.model), plan.grid, len(table.rows), plan.notices) if is_shown else None
-    failed = sum(row[len(plan.grid.names) + 1] != COMPLETED for row in table.rows.values())
+    missing = np.flatnonzero(~table.is_done).tolist()
+    console = SweepConsole(deck_name(plan.model), plan.grid, table.finished, plan.notices) if is_shown else None
     try:
         with closing(compute(missing)) as blocks:
             for answers in blocks:
                 table.add((answer.point, answer.verdict, answer.row) for answer in answers)
-                histories |= {answer.point: answer.history for answer in answers}
-                failed += sum(answer.verdict != COMPLETED for answer in answers)
+                if plan.history:
+                    histories |= {answer.point: answer.history for answer in answers}
                 if console is not None:
-                    console.move(len(table.rows), failed)
-        ending = f"{failed} failed" if failed else COMPLETED
+                    console.move(table.finished, len(table.verdicts))
+        ending = f"{len(table.verdicts)} failed" if table.verdicts else COMPLETED
     except BaseException as error:
         ending = verdict_of(error)
         if own is not None and isinstance(error, KeyboardInterrupt):
@@ -296,17 +294,17 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
     finally:
         table.close(ending)
         if console is not None and own is not None:
-            console.close(len(table.rows), failed, own.path, plan.notices)
+            console.close(table.finished, len(table.verdicts), own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
-    columns, is_si = columns_of(plan, table.rows.values()), says_si(plan.model.heading)
-    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, plan.grid.is_grid)
+    is_si = says_si(plan.model.heading)
+    return Sweep(table.columns(), plan.grid.names, kept, tuple(plan.notices), is_si, plan.grid.is_grid)
 
 
 def computed(
     plan: Plan, points: list[int], workers: int | None, scheduler: str | None
 ) -> Generator[list[Answer], None, None]:
     """Answers of some points, as they come."""
-    jobs, count = readable(plan, points), len(points)
+    jobs, count = jobs_of(plan, points), len(points)
     if scheduler:
         from fem.study.cluster import on_dask
 
@@ -314,42 +312,22 @@ def computed(
     else:
         solved = on_this_machine(jobs, count, workers)
     for answers in solved:
-        yield [*answers, *plan.unread]
-        plan.unread.clear()
-    yield plan.unread
+        if not all(answer.fits for answer in answers) and OTHERS not in plan.notices:
+            plan.notices.append(OTHERS)
+        yield answers
 
 
-def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
-    """The runs of some points, read when they are needed; the answer for a deck that cannot be read is made here."""
-    others, last = False, None
+OTHERS = (
+    "some parameter sets print other nodes, elements or modes than the deck with its own values: the table has columns "
+    "for the latter only"
+)
+
+
+def jobs_of(plan: Plan, points: Iterable[int]) -> Iterator[Job]:
+    """The runs of some points, whose decks are read where they run."""
     for point in points:
-        try:
-            model = plan.read({**plan.fixed, **plan.grid.point(point)})
-        except Exception as error:
-            verdict = verdict_of(error)
-            if isinstance(error, DeckError):
-                problem = error.problems[0]
-                verdict = f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
-            plan.unread.append(Answer(point, verdict, plan.question.empty_row()))
-            continue
-        is_new, last = last is None or not prints_alike(model, last), model
-        if is_new and not others and plan.question_of(model) != plan.question:
-            others = True
-            plan.notices.append(
-                "some parameter sets print other nodes, elements or modes than the deck with its own values: the table "
-                "has columns for the latter only"
-            )
-        yield Job(point, model, plan.question, plan.history)
-
-
-def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
-    """Arrays from the cells of the table."""
-    names = plan.identity["columns"]
-    cells = list(zip(*rows, strict=True)) or [()] * len(names)
-    readers: dict[str, Any] = dict.fromkeys(names, (lambda cell: float(cell or "nan"), float))
-    readers |= dict.fromkeys(("point", *plan.question.counts), (int, np.int64)) | {"verdict": (str, None)}
-    columns = zip(names, cells, strict=True)
-    return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}
+        values = {**plan.fixed, **plan.grid.point(point)}
+        yield Job(point, Reading(plan.read, values), plan.question, plan.history)
 
 
 LINE_SECONDS = 10.0

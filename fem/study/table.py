@@ -11,20 +11,27 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 
-from fem.commands.files import GrowingFile, lines_of, replace_file, write_table
+from fem.arrays import Floats, Ints
+from fem.commands.files import GrowingFile, beside, lines_of, write_table
 from fem.errors import CommandError, from_system
 from fem.model import Model
+from fem.runs.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.runs.own import Names, OwnFolder, claim, plain, read_record
+from fem.runs.run_record import COMPLETED
 
 TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
 LOST = "lost"
+CHUNK = 10_000
+"""Rows whose text is made or read at once."""
 CONTINUES = "repeat the command to continue"
 """How a verdict begins where the process that computed the point died: the next start tries it again."""
 
@@ -73,21 +80,36 @@ def lines_in(path: Path) -> list[bytes]:
 
 
 class SweepTable:
-    """The rows of a sweep, by point, and their file if there is a folder.
+    """The rows of a sweep, and their file if there is a folder.
 
     identity  what ``IDENTITY`` names, as JSON
-    heads     first cells of the row of each point: its number and parameters
-    rows      cells by point; ``broken``: how many rows of an earlier start are not as they were written
+    given     (k, p) parameters of each point
+    counts    names of the columns of whole numbers;  whole: of those that are where there is a number
+    values    (k, c) numbers of each point, NaN where there is none;  is_done (k,): the row of the point is there
+    verdicts  point -> how it ended, of those that are not ``COMPLETED``
+    broken    how many rows of an earlier start are not as they were written
     """
 
     def __init__(
-        self, own: OwnFolder | None, identity: Mapping[str, Any], heads: Sequence[Sequence[str]], resume: bool
+        self,
+        own: OwnFolder | None,
+        identity: Mapping[str, Any],
+        given: Floats,
+        counts: Sequence[str],
+        whole: Sequence[str],
+        resume: bool,
     ) -> None:
-        self.rows: dict[int, list[str]] = {}
-        self.broken = 0
-        self._own, self._identity, self._heads = own, identity, heads
+        self._own, self._identity, self._given = own, identity, given
         self._columns: list[str] = identity["columns"]
-        self._is_sorted, self._size = True, 0
+        self._first = 2 + given.shape[1]
+        names = self._columns[self._first :]
+        self.values = np.full((len(given), len(names)), np.nan, order="F")
+        self.is_done = np.zeros(len(given), np.bool_)
+        self.verdicts: dict[int, str] = {}
+        self.broken = 0
+        self._counts = counts
+        self._is_whole = np.array([name in (*counts, *whole) for name in names], np.bool_)
+        self._is_sorted, self._last, self._size = True, -1, 0
         text = json.dumps([plain(identity[name]) for name in IDENTITY], sort_keys=True)
         self._key = blake2b(text.encode(errors="backslashreplace")).digest()
         if own is not None:
@@ -96,28 +118,33 @@ class SweepTable:
             else:
                 own.clear(own.stale())
             self._note(own, "running")
-            self._replace(own.path)  # whole again: the last line of a killed sweep may be half a line
-            self._is_sorted = list(self.rows) == sorted(self.rows)
+            if not self._size:
+                self._replace(own.path)  # whole again: the last line of a killed sweep may be half a line
             self._sums, self._file = (GrowingFile(own.path / name, is_new=False) for name in (SUMS, TABLE))
+
+    @property
+    def finished(self) -> int:
+        return int(np.count_nonzero(self.is_done))
 
     def add(self, answers: Iterable[tuple[int, str, Sequence[int | float]]]) -> None:
         """Append the rows of some points: (point, verdict, numbers)."""
-        new = {
-            point: [*self._heads[point], " ".join(verdict.split()), *cells_of(values)]
-            for point, verdict, values in answers
-            if point not in self.rows
-        }
-        self._is_sorted &= list(new) == sorted(new) and max(self.rows, default=-1) < min(new, default=0)
-        self.rows |= new
+        new = {point: (verdict, row) for point, verdict, row in answers if not self.is_done[point]}
+        if not new:
+            return
+        points = np.array(list(new), np.int64)
+        self._is_sorted &= bool(np.all(np.diff(points, prepend=self._last) > 0))
+        self._last = int(points[-1])
+        self.values[points] = np.array([row for _, row in new.values()], np.float64).reshape(len(points), -1)
+        self.verdicts |= {point: " ".join(text.split()) for point, (text, _) in new.items() if text != COMPLETED}
+        self.is_done[points] = True
         if self._own is not None:
-            content = lines_of(new.values())
+            content = self._lines(points)
             self._size += len(content)
             self._sums.add(self._checksums(content))  # first: no whole row is ever without
             self._file.add(content)
 
     def close(self, verdict: str) -> None:
-        """Sort the rows into grid order, and record how the sweep ended."""
-        self.rows = {point: self.rows[point] for point in sorted(self.rows)}
+        """Put the rows of the file into grid order, and record how the sweep ended."""
         if self._own is None:
             return
         self._sums.close()
@@ -132,17 +159,42 @@ class SweepTable:
         finally:
             self._note(self._own, verdict)
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """All rows: name -> (k,), of counts as int64."""
+        verdicts = [self.verdicts.get(point, COMPLETED) for point in range(len(self._given))]
+        heads = [np.arange(1, len(self._given) + 1), *self._given.T, np.array(verdicts)]
+        found = dict(zip(self._columns, [*heads, *self.values.T], strict=True))
+        return found | {name: found[name].astype(np.int64) for name in self._counts}
+
     def _note(self, own: OwnFolder, verdict: str) -> None:
-        state = {"finished": len(self.rows), "points": len(self._heads), "verdict": verdict}
+        state = {"finished": self.finished, "points": len(self._given), "verdict": verdict}
         own.note({**self._identity, **own.about(), **state})
 
     def _replace(self, folder: Path) -> None:
         """Write the table anew from its rows."""
-        rows = lines_of(self.rows.values())
-        content = lines_of([self._columns]) + rows
-        replace_file(folder / SUMS, self._checksums(rows))
-        replace_file(folder / TABLE, content)
-        self._size = len(content)
+        points = np.flatnonzero(self.is_done)
+        with (
+            beside(folder / TABLE) as table, beside(folder / SUMS) as sums,
+            sums.open("wb") as of_sums, table.open("wb") as of_table,
+        ):  # fmt: skip
+            self._size = of_table.write(lines_of([self._columns]))
+            for start in range(0, len(points), CHUNK):
+                rows = self._lines(points[start : start + CHUNK])
+                of_sums.write(self._checksums(rows))
+                self._size += of_table.write(rows)
+        self._is_sorted, self._last = True, int(points[-1]) if len(points) else -1
+
+    def _lines(self, points: Ints) -> bytes:
+        """Rows of CSV: numbers with all their digits, nothing where there is no number."""
+        texts = {text: lines_of([[text]])[:-1] for text in {COMPLETED, *self.verdicts.values()}}
+        verdicts = [texts[self.verdicts.get(point, COMPLETED)] for point in points.tolist()]
+        heads = np.column_stack([points + 1, self._given[points]])
+        kinds = np.full((1, heads.shape[1]), NUMBER, np.uint8)
+        kinds[0, 0] = WHOLE
+        values = np.ascontiguousarray(self.values[points])
+        cells = np.where(np.isnan(values), EMPTY, np.where(self._is_whole, WHOLE, NUMBER)).astype(np.uint8)
+        parts = [bytes(lines(numbers, of)).split(b"\n") for numbers, of in ((heads, kinds), (values, cells))]
+        return b"".join([b"%b,%b,%b\n" % row for row in zip(parts[0], verdicts, parts[1], strict=False)])
 
     def _checksums(self, lines: bytes) -> bytes:
         return b"".join(self._checksum(line) + b"\n" for line in lines.split(b"\n")[:-1])
@@ -152,12 +204,35 @@ class SweepTable:
         return blake2b(line, key=self._key, digest_size=8).hexdigest().encode()
 
     def _read(self, folder: Path) -> None:
-        """Take over the rows of an earlier start that are as they were written."""
-        known = set(lines_in(folder / SUMS))
-        for line in lines_in(folder / TABLE)[1:]:
-            if self._checksum(line) in known:
-                (row,) = csv.reader([line.decode()])
-                if not row[len(self._heads[0])].startswith(LOST):
-                    self.rows.setdefault(int(row[0]) - 1, row)
-            else:
-                self.broken += 1
+        """Take over the rows of an earlier start that are as they were written; the files stay where all are."""
+        sums, (head, *rows) = lines_in(folder / SUMS), lines_in(folder / TABLE) or [b""]
+        known, found = set(sums), [self._checksum(line) for line in rows]
+        intact = [line for line, checksum in zip(rows, found, strict=True) if checksum in known]
+        self.broken = len(rows) - len(intact)
+        for start in range(0, len(intact), CHUNK):
+            self._take(intact[start : start + CHUNK])
+        size = len(head) + 1 + sum(len(row) + 1 for row in rows)
+        is_whole = size == (folder / TABLE).stat().st_size and head + b"\n" == lines_of([self._columns])
+        if is_whole and found == sums and self.finished == len(rows):
+            order = [int(row[: row.index(b",")]) - 1 for row in rows]
+            self._is_sorted, self._last, self._size = order == sorted(order), max(order, default=-1), size
+
+    def _take(self, rows: list[bytes]) -> None:
+        """Numbers of rows as they were written."""
+        mark = f",{COMPLETED},".encode()
+        are_plain = [mark in row and b'"' not in row and b"inf" not in row for row in rows]
+        text = b"],[".join(compress(rows, are_plain)).replace(mark, b",1,") + b"]"
+        for _ in range(2):  # of ",,," too
+            text = text.replace(b",,", b",null,")
+        table = np.array(orjson.loads(b"[[%b]" % text.replace(b",]", b",null]")) if any(are_plain) else [], np.float64)
+        others = csv.reader(row.decode() for row, is_plain in zip(rows, are_plain, strict=True) if not is_plain)
+        for point, *cells in others:
+            verdict, numbers = cells[self._first - 2], cells[self._first - 1 :]
+            if not verdict.startswith(LOST):
+                self._set(np.array([int(point) - 1]), [[float(cell or "nan") for cell in numbers]])
+                self.verdicts[int(point) - 1] = verdict
+        if len(table):
+            self._set(table[:, 0].astype(np.int64) - 1, table[:, self._first :])
+
+    def _set(self, points: Ints, values: Any) -> None:
+        self.values[points], self.is_done[points] = values, True

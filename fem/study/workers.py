@@ -46,9 +46,9 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     wanted = [job for job in jobs if not job.history]
     if not wanted:
         return {}
-    models, points = [job.model for job in wanted], [job.point for job in wanted]
-    rows = wanted[0].question.together(models, points, may_compile)
-    return {points[n]: Answer(points[n], COMPLETED, row) for n, row in rows.items()}
+    rows = wanted[0].question.together(wanted, may_compile)
+    fits = next((job.question.fits(job.model) for job in wanted if job.point in rows), True)
+    return {point: Answer(point, COMPLETED, row, fits=fits) for point, row in rows.items()}
 
 
 END_SECONDS = 5.0

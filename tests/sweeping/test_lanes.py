@@ -14,7 +14,7 @@ from fem.study import workers
 from fem.study.points import make_grid
 from fem.study.question import Job
 from fem.study.row import layout_of
-from fem.study.sweep import make_plan, readable
+from fem.study.sweep import make_plan, jobs_of
 from fem.study.workers import march_block
 from tests.sweeping.swings import SWING, write_swing
 
@@ -93,7 +93,7 @@ def test_points_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_pat
         text = text.replace("*DLOAD", "*BOUNDARY, AMPLITUDE=SHAKE\n1, 1, 1, 0.1\n*DLOAD")
     deck.write_text(text)
     plan = make_plan(deck, make_grid(grid), None, False, partial(layout_of, record=fem.Record("U2_n2", start=0.02)))
-    jobs = list(readable(plan, list(range(len(plan.grid)))))
+    jobs = list(jobs_of(plan, list(range(len(plan.grid)))))
     alone = {job.point: job.solve() for job in jobs}
     for order in (jobs, jobs[::-1], jobs[::2] + jobs[1::2]):
         found = march_block(order, may_compile=False)
@@ -109,7 +109,7 @@ def test_what_turns_out_to_be_another_shape_of_lanes_marches_one_by_one(tmp_path
     monkeypatch.setattr("fem.study.lanes.run.is_compiled", lambda *_: True)
     monkeypatch.setattr("fem.study.lanes.run.march_all", lambda *_: False)
     grid = make_grid({"dt": [0.01, 0.02], "gravity": np.linspace(1.0, 9.81, 9)})
-    jobs = list(readable(make_plan(write_swing(tmp_path), grid, None, False), list(range(len(grid)))))
+    jobs = list(jobs_of(make_plan(write_swing(tmp_path), grid, None, False), list(range(len(grid)))))
     found = march_block(jobs, may_compile=False)
     assert [found[job.point].row for job in jobs] == [job.solve().row for job in jobs]
 
@@ -118,7 +118,7 @@ def test_rods_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path,
     deck = tmp_path / "rods.inp"
     deck.write_text(RODS)
     grid = make_grid({"speed": np.linspace(-2.0, 2.0, 6), "slip": [0.0, 0.1], "width": [0.1, 0.3]})
-    jobs = list(readable(make_plan(deck, grid, None, False), list(range(len(grid)))))
+    jobs = list(jobs_of(make_plan(deck, grid, None, False), list(range(len(grid)))))
     found = march_block(jobs, may_compile=False)
     assert len(found) == 12  # without slip
     for job in jobs:

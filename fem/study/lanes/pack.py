@@ -5,29 +5,39 @@ Numbers are gathered without assembling the same thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints, same
+from fem.arrays import Flags, Floats, Ints, same
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment, thermal_rows
 from fem.assembly.equations import Equations
 from fem.assembly.supports import Supports, advance_supports, initial_supports
-from fem.assembly.system import System, assemble, linearised
+from fem.assembly.system import BAR_FAMILY, System, assemble, linearised
 from fem.compiled.lanes import Fixed, Lanes
-from fem.forces.bar import Bars
+from fem.deck.reader import Address
+from fem.forces.bar import AREA, COMPLIANCE, INV_LENGTH, YOUNG, Bars
 from fem.forces.protocol import Tangent
 from fem.linear.choice import EliminationPlan, Tree
-from fem.model import InitialCondition, Model
+from fem.model import InitialCondition, Material, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
-from fem.solve.clock import Clock, expected_increments, increments
-from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
-from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch, support_motion, thermal_mean, weighted
+from fem.solve.clock import Clock, equal_increments, expected_increments, increments
+from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.step_system import (
+    FLOOR,
+    NO_ROPES,
+    StepSystem,
+    limits_of,
+    scratch,
+    support_motion,
+    thermal_mean,
+    weighted,
+)
 from fem.study.lanes.march import OUTCOME, Packs, Start
 
 OF_SYSTEM = tuple(
@@ -140,6 +150,89 @@ def filled(
     thermal = thermal_rows(system, acting[1], time)
     loads, limits = load_set(system, acting[1]), limits_of(step.controls, bars)
     return Sample(model, time, dt, system, bars, *acting, loads, u, v, limits, thermal)
+
+
+def varied(known: Sample, columns: Mapping[Address, Floats]) -> dict[int, Sample] | None:
+    """Samples of models that differ from ``known`` in some numbers, each a column (k,), by their place in it; without
+    those that do not march through as many increments, or are left to runs of their own. None: it is not known here
+    what else these numbers reach."""
+    model, step = known.model, known.model.steps[0]
+    count = len(next(iter(columns.values())))
+    is_good, parts = np.ones(count, np.bool_), dict[str, Any]()
+    timed, moduli, starts = dict[str, Floats](), dict[str, Floats](), dict[int, Floats]()
+    for address, column in columns.items():
+        match address:
+            case ("parameters", _):
+                continue
+            case ("steps", 0, "procedure", "dt" | "period" as name) if not (step.ramps or len(known.thermal) > 1):
+                timed[str(name)] = column
+            case ("materials", str(name), "young") if step.nlgeom and is_plain(model.materials[name]):
+                moduli[name] = column
+            case ("initial_conditions", int(number), "value") if step.nlgeom:
+                starts[number] = column
+            case _:
+                return None
+    if timed:
+        assert step.dynamic
+        dt, period = (timed.get(name, np.full(count, getattr(step.dynamic, name))) for name in ("dt", "period"))
+        is_alike, *instants = equal_increments(dt, period, len(known.dt))
+        is_good &= is_alike
+        parts |= dict(zip(("time", "dt"), instants, strict=True))
+    if moduli:
+        constants, limits, are_usable = elastic(known, moduli)
+        is_good &= are_usable
+        parts |= {"bars": [known.bars._replace(constants=each) for each in constants], "limits": limits}
+    if starts:
+        motion = started(known, starts)
+        if motion is None:
+            return None
+        parts |= dict(zip(("u", "v"), motion, strict=True))
+    names, rows = list(parts), list(zip(*parts.values(), strict=True)) or [()] * count
+    return {n: known._replace(**dict(zip(names, rows[n], strict=True))) for n in np.flatnonzero(is_good).tolist()}
+
+
+def is_plain(material: Material) -> bool:
+    """Its modulus reaches nothing but the stiffness of its bars."""
+    has_more = material.beta or material.expansion or material.is_inextensible or material.has_rope_law
+    return material.young is not None and not has_more
+
+
+def elastic(known: Sample, moduli: Mapping[str, Floats]) -> tuple[Floats, Floats, Flags]:
+    """Constants of bars (k, ...) and limits (k, ...) for moduli of materials (k,); which of them can be used."""
+    system, count = known.system, len(next(iter(moduli.values())))
+    constants = np.repeat(known.bars.constants[None], count, axis=0)
+    for section in system.model.sections:
+        if section.material in moduli:
+            elements = system.model.mesh.element_sets[section.element_set]
+            chosen = system.family[elements][system.family[elements, 0] == BAR_FAMILY, 1]
+            constants[:, YOUNG, chosen] = moduli[section.material][:, None]
+    young, area, inverse = constants[:, YOUNG], known.bars.constants[AREA], known.bars.constants[INV_LENGTH]
+    constants[:, COMPLIANCE] = np.divide(area / inverse, young, out=np.zeros_like(young), where=young != 0.0)
+    limits = np.repeat(known.limits[None], count, axis=0)
+    limits[:, LIMIT.floor] = FLOOR * (area * young).max(axis=1, initial=0.0)
+    usable = np.isfinite(area * young * inverse**2) & (young > 0.0)
+    return constants, limits, usable.all(axis=1)
+
+
+def started(known: Sample, values: Mapping[int, Floats]) -> tuple[Floats, Floats] | None:
+    """u and v (k, 3n) at the start for values (k,) of initial conditions, by their number; None where something else
+    depends on them."""
+    model, count = known.model, len(next(iter(values.values())))
+    u, v = (np.repeat(each[None], count, axis=0) for each in (known.u, known.v))
+    moved: dict[str, Ints] = {"DISPLACEMENT": np.zeros(0, np.int64), "VELOCITY": np.zeros(0, np.int64)}
+    for number, condition in enumerate(model.initial_conditions):
+        if condition.kind not in moved:
+            if number in values:
+                return None
+            continue
+        dofs = 3 * known.system.nodes_of(condition.target) + condition.dof - 1
+        if number in values:
+            (u if condition.kind == "DISPLACEMENT" else v)[:, dofs] = values[number][:, None]
+            moved[condition.kind] = np.append(moved[condition.kind], dofs)
+        elif np.isin(dofs, moved[condition.kind]).any():
+            return None
+    is_held = any(known.supports.supported[dofs].any() for dofs in moved.values())
+    return None if is_held else (u, v)
 
 
 WIDTH = 8

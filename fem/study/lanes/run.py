@@ -8,7 +8,7 @@ Whatever a run of its own would cut back, refuse or tell is left to that run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import compress
@@ -21,6 +21,7 @@ from fem.assembly.supports import jumps
 from fem.compiled import inner_kernel, is_compiled, is_compiled_in_time, kernel
 from fem.compiled.interpreted import work
 from fem.compiled.lanes import Fixed, Lanes, local
+from fem.deck.reader import Address
 from fem.errors import FemError
 from fem.forces.bar import INV_LENGTH, VISCOUS, Bars
 from fem.forces.laws import LINEAR
@@ -44,7 +45,7 @@ from fem.solve.start import evaluate_start, first_motion, initial_acceleration, 
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, prepare, record
 from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
-from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, is_alike, packs_of, sample
+from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, is_alike, packs_of, sample, varied
 
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
@@ -110,7 +111,39 @@ def march_together(
     may_compile  False: lanes whose shape is not compiled yet march one by one, if that is short
     """
     numbers, samples, stage = gather(models)
-    if stage is None:
+    return marched(numbers, samples, stage, every, record_all, may_compile)
+
+
+def march_columns(
+    model: Model, columns: Mapping[Address, Floats], every: int = 1, *, may_compile: bool = True
+) -> Iterator[Marched] | None:
+    """``march_together`` of models that differ from the first one in some of its numbers, each a column; None where
+    these reach more of it than ``varied`` knows."""
+    if can_run_in_lanes(model):
+        return iter(())
+    try:
+        first = sample(model)
+        samples = varied(first, columns)
+        if samples is None:
+            return None
+        stage = template(first) if keeps_lengths(first) else None
+    except FemError:  # its own run will report it
+        return iter(())
+    numbers = list(samples)
+    chosen = list(samples.values())
+    if stage is None or not chosen:
+        return iter(())
+    stay = standing(chosen)
+    numbers, chosen = list(compress(numbers, stay)), list(compress(chosen, stay))
+    return marched(numbers, chosen, stage, every, False, may_compile)
+
+
+def marched(
+    numbers: Sequence[int], samples: Sequence[Sample], stage: StepSystem | None, every: int, record_all: bool,
+    may_compile: bool,
+) -> Iterator[Marched]:  # fmt: skip
+    """Samples, and the numbers of their models; ``stage``: the first one made ready, None: there is none."""
+    if stage is None or not samples:
         return
     for start, rows, good, solves in march_samples(stage, samples, every, record_all, may_compile):
         yield Marched(rows, {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}, solves)
