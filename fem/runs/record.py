@@ -87,10 +87,19 @@ class Rows:
     def joined(self, others: Sequence[Rows]) -> Rows:
         """These rows and those of the same step that follow."""
         parts = [self, *others]
-        same = {"step", "nodes", "elements", "is_end", "sea_from", "unloaded"}
-        names = [each.name for each in fields(self) if each.name not in same and getattr(self, each.name) is not None]
-        arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in self.series}
         return replace(self, **arrays, is_end=parts[-1].is_end, unloaded=parts[-1].unloaded)
+
+    def chosen(self, which: Ints) -> Rows:
+        """Some of the rows."""
+        arrays: Any = {name: getattr(self, name)[which] for name in self.series}
+        return replace(self, **arrays)
+
+    @property
+    def series(self) -> list[str]:
+        """Fields that have one entry per increment."""
+        same = {"step", "nodes", "elements", "is_end", "sea_from", "unloaded"}
+        return [each.name for each in fields(self) if each.name not in same and getattr(self, each.name) is not None]
 
     def values(self, model: Model) -> dict[str, Values]:
         """By kind, as ``values_of`` has them."""

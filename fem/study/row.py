@@ -23,7 +23,7 @@ from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
-from fem.study.lanes.run import march_columns, march_together
+from fem.study.lanes.run import Marched, extremes_in, march_columns, march_together
 from fem.study.question import Job, Question, Row, columns_of, models_of
 
 STATISTICS = "mean", "std", "min", "max", "Tz"
@@ -215,17 +215,19 @@ class Layout(Question):
         found: dict[int, Row] = {}
         if self.record and self.record.is_derived():
             return found
-        columns = columns_of(jobs)
-        if columns is None or (marching := march_columns(*columns, may_compile=may_compile)) is None:
+        every = 1 if self.record else 0
+        columns, marching = columns_of(jobs), None
+        models = {job.point: columns[0] for job in jobs} if columns else {}
+        if columns:
+            marching = march_columns(*columns, every, may_compile=may_compile)
+        if marching is None:
             models = models_of(jobs)
-            places, its = list(models), list(models.values())
-            marching = march_together(its, may_compile=may_compile)
-        else:
-            places, its = [job.point for job in jobs], [columns[0]] * len(jobs)
+            marching = march_together(list(models.values()), every, may_compile=may_compile)
+        points = list(models)
         for marched in marching:
             if marched.numbers:
-                rows = rows_of_lanes(its[next(iter(marched.numbers))], self, marched.rows)
-                found |= {places[number]: rows[lane] for number, lane in marched.numbers.items()}
+                rows = rows_of_lanes(models[points[next(iter(marched.numbers))]], self, marched)
+                found |= {points[number]: rows[lane] for number, lane in marched.numbers.items()}
         return found
 
 
@@ -245,13 +247,16 @@ class Watch(Keeper):
         super().__init__(model, layout.numbers, lanes)
         self._found = {what: np.full((len(self._numbers), *lanes), np.nan) for what in ("end", "min", "max")}
 
-    def add(self, rows: Rows) -> None:
-        end, least, greatest = self._found.values()
-        for places, new in self._signals.parts(rows.values(self._model)):
+    def add(self, rows: Rows, least: Rows | None = None, greatest: Rows | None = None) -> None:
+        """``least``, ``greatest``: rows of what the numbers were at least and at most, where ``rows`` is the end alone.
+        """
+        ends, lows, highs = self._found.values()
+        each = (self._signals.parts(its.values(self._model)) for its in (rows, least or rows, greatest or rows))
+        for (places, end), (_, low), (_, high) in zip(*each, strict=True):
             here = self._here[places]
-            end[here] = new[-1]
-            least[here] = np.fmin(least[here], new.min(axis=0))
-            greatest[here] = np.fmax(greatest[here], new.max(axis=0))
+            ends[here] = end[-1]
+            lows[here] = np.fmin(lows[here], low.min(axis=0))
+            highs[here] = np.fmax(highs[here], high.max(axis=0))
 
     def columns(self) -> Floats:
         """(c, ...) values in the order of ``Layout.columns``."""
@@ -298,15 +303,18 @@ class RowSink(TotalsSink):
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
 
-def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> Floats:
-    """(lanes, c) ``RowSink.row`` of models that marched a whole step side by side; ``rows`` as ``Marched`` has them."""
+def rows_of_lanes(model: Model, layout: Layout, marched: Marched) -> Floats:
+    """(lanes, c) ``RowSink.row`` of models that marched a whole step side by side: of all rows where some are recorded,
+    else of the extremes."""
+    rows = marched.rows
+    parts = (rows,) if layout.record else extremes_in(rows)
     keepers = keepers_of(model, layout, rows.kinetic.shape[1:])
     for keeper in keepers:
         keeper.begin(rows.step)
-        keeper.add(rows)
-    ends = [getattr(rows, name)[-1] for name in ENERGIES]
-    largest = np.fmax.reduce(np.abs(rows.energy_error))
-    counts = np.broadcast_to(rows.increment[-1], largest.shape), rows.iterations.sum(axis=0), rows.cutbacks.sum()
-    numbers = [*(np.broadcast_to(each, largest.shape) for each in (*counts, rows.time[-1])), *ends, largest]
-    found = np.concatenate([numbers, *(keeper.columns() for keeper in keepers)])
+        keeper.add(*parts)
+    end = [getattr(parts[0], name)[-1] for name in ("time", *ENERGIES)]
+    largest = np.fmax.reduce([np.abs(error) for part in parts for error in part.energy_error])
+    solves = np.resize(marched.solves, largest.shape)
+    counts = [np.broadcast_to(each, largest.shape) for each in (rows.increment[-1], solves, 0)]
+    found = np.concatenate([[*counts, *end, largest], *(keeper.columns() for keeper in keepers)])
     return np.ascontiguousarray(found.reshape(len(found), -1).T)

@@ -20,7 +20,7 @@ from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
-from fem.solve.newton.groups import CORRECT, ENERGY, LIMIT, MEMORY, Loading, Passage, Problem, Scratch
+from fem.solve.newton.groups import CORRECT, ENERGY, LIMIT, MEMORY, ROW, Loading, Passage, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, is_converged, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.project import (
@@ -76,6 +76,10 @@ NEED_SOLVE, NOT_CONVERGED = groups.NEED_SOLVE, groups.NOT_CONVERGED
 NOT_FINITE, DRIFT = groups.NOT_FINITE, groups.DRIFT
 LOADS_VANISHED = groups.LOADS_VANISHED
 
+NOW, LEAST, GREATEST = 1, 2, 3
+"""Rows of a record without a stride, after the start: the last increment so far, and the extremes of all numbers."""
+EXTREMES = 4
+
 
 @inner_kernel
 def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
@@ -83,6 +87,38 @@ def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
     is_first = is_new & (outcome[REASON] == 0.0)
     outcome[WHERE] = where(is_first, k, outcome[WHERE])
     outcome[REASON] = where(is_first, reason, outcome[REASON])
+
+
+@inner_kernel
+def are_finite(row: int, record: Record) -> bool:
+    """The energy error and the values of elements, which may overflow where forces do not."""
+    values = record.values
+    is_finite: bool = abs(record.increments[row, ROW.error]) < np.inf
+    for e in range(values.shape[1]):
+        for c in range(values.shape[2]):
+            is_finite = is_finite & (abs(values[row, e, c]) < np.inf)
+    return is_finite
+
+
+@inner_kernel
+def fold(row: int, record: Record) -> None:
+    """Take a row into the least and the greatest of all numbers; the start (row 0) begins them."""
+    increments, kinematics, values = record.increments, record.kinematics, record.values
+    for c in range(increments.shape[1]):
+        new = increments[row, c]
+        increments[LEAST, c] = new if row == 0 else min(new, increments[LEAST, c])
+        increments[GREATEST, c] = new if row == 0 else max(new, increments[GREATEST, c])
+    for q in range(kinematics.shape[1]):
+        for p in range(kinematics.shape[2]):
+            for c in range(3):
+                new = kinematics[row, q, p, c]
+                kinematics[LEAST, q, p, c] = new if row == 0 else min(new, kinematics[LEAST, q, p, c])
+                kinematics[GREATEST, q, p, c] = new if row == 0 else max(new, kinematics[GREATEST, q, p, c])
+    for e in range(values.shape[1]):
+        for c in range(values.shape[2]):
+            new = values[row, e, c]
+            values[LEAST, e, c] = new if row == 0 else min(new, values[LEAST, e, c])
+            values[GREATEST, e, c] = new if row == 0 else max(new, values[GREATEST, e, c])
 
 
 @called_kernel
@@ -217,7 +253,8 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
     """Advance all lanes through the increments of ``loading``.
 
     settling  increments before the energy watch begins
-    stride    increments between two rows of the record; the last increment is always recorded
+    stride    increments between two rows of the record; the last increment is always recorded. 0: no rows but those of
+              the start, ``NOW``, ``LEAST`` and ``GREATEST``
     record    rows 1, 2, ... (row 0 is the start)
     outcome   (OUTCOME,)  out
     """
@@ -227,7 +264,9 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
     memory = motion.memory
     is_bare = work.tangent.block.shape[0] == 0
     count = loading.dt.shape[0]
-    row = 0
+    fail(not are_finite(0, record), NOT_FINITE, -1, outcome)
+    if stride == 0:
+        fold(0, record)
     for k in range(count):
         dt = loading.dt[k]
         thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
@@ -275,7 +314,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
             correct(scheme, dt, shifted, problem, work)
             iteration += 1
-        is_noted = (k + 1) % stride == 0 or k + 1 == count
+        is_noted = stride == 0 or (k + 1) % stride == 0 or k + 1 == count
         if common(limits[LIMIT.relative]) >= 0.0:
             remembers = flags != LOADS_VANISHED
             smallest = memory[MEMORY.smallest_scale]
@@ -291,7 +330,10 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
         if is_noted:
-            row += 1
+            row = NOW if stride == 0 else k // stride + 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
+            fail(not are_finite(row, record), NOT_FINITE, k, outcome)
+            if stride == 0:
+                fold(row, record)
         if k >= settling:
             fail(has_drifted(nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]), DRIFT, k, outcome)

@@ -44,7 +44,17 @@ from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, prepare, record
-from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
+from fem.study.lanes.march import (
+    EXTREMES,
+    GREATEST,
+    LEAST,
+    NOW,
+    REASON,
+    SOLVES,
+    Packs,
+    march_lanes,
+    open_lanes,
+)
 from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, is_alike, packs_of, sample, varied
 
 NUMBERS = ("increments", "kinematics", "values")
@@ -106,7 +116,8 @@ def march_together(
 ) -> Iterator[Marched]:
     """All models that march well as lanes of one march, which differ in numbers only.
 
-    every        increments between two recorded rows; the energy watch looks at all increments
+    every        increments between two recorded rows; 0: only the start, the end and the extremes between them
+                 (``extremes_in``). The energy watch looks at all increments
     record_all   rows carry every node and element, not only the printed ones
     may_compile  False: lanes whose shape is not compiled yet march one by one, if that is short
     """
@@ -158,15 +169,16 @@ def march_samples(
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
     everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
     probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
-    increments = np.array([*range(0, count, every), count])
-    kept = len(increments) * numbers_in(record(stage, 1, probes, elements))
+    increments = np.array([*range(0, count, every), count] if every else [0, *[count] * (EXTREMES - 1)])
+    numbers = numbers_in(record(stage, 1, probes, elements))
+    kept = len(increments) * numbers
     if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
     few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
     is_there = is_compiled_in_time if may_compile else is_compiled
     in_lanes = is_there(march_blocks, 0, 1, *arguments_of(few, stage, every))
-    may_be_single = every == 1 and is_short(stage, count)
-    at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // kept)
+    may_be_single = every <= 1 and is_short(stage, count)
+    at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // (numbers * (count + 1)))
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
         whole = packs_of(stage, part, len(increments), probes, elements) if in_lanes else None
@@ -178,6 +190,7 @@ def march_samples(
             found = whole.record._replace(**{name: getattr(whole.record, name).array for name in NUMBERS})
         elif may_be_single:
             found, done, solves = march_singly(stage, part, probes, elements)
+            found = found if every else folded(found)
             time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
         else:
             return
@@ -185,6 +198,23 @@ def march_samples(
         # those whose energies or stresses overflowed are left to runs of their own
         finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
         yield start, rows, done & finite.ravel()[: len(part)], solves.astype(np.int64)
+
+
+def folded(found: Record) -> Record:
+    """Of all rows (models, rows, ...) of a record the first, the last, and the least and greatest numbers in any."""
+
+    def four(of: Floats) -> Floats:
+        return np.stack([of[:, 0], of[:, -1], of.min(axis=1), of.max(axis=1)], axis=1)
+
+    parts: dict[str, Any] = {name: four(getattr(found, name)) for name in NUMBERS}
+    return found._replace(**parts)
+
+
+def extremes_in(rows: Rows) -> tuple[Rows, Rows, Rows]:
+    """The end, the least and the greatest of all numbers since the start, as one row each, of rows that ``every=0`` has
+    recorded."""
+    end, least, greatest = (rows.chosen(np.array([place])) for place in (NOW, LEAST, GREATEST))
+    return end, least, greatest
 
 
 def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem | None]:
