@@ -135,7 +135,7 @@ class Settling(Question):
 
     def settled(self, points: Floats, scale: Floats) -> dict[int, Row]:
         """Rows of those of s starts (s, n, c) that need not go on."""
-        count, found = points.shape[1], {}
+        count, found = points.shape[1], dict[int, Row]()
         periods = np.zeros(len(points), np.int64)
         if count >= self.transient:
             periods = returning(points / scale, CLOSE * self.tolerance, self.tolerance)

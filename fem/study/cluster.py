@@ -80,12 +80,12 @@ class Cluster:
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
     """On a Dask cluster: ``local`` starts one here, ``tls://host:port`` or ``tcp://...`` joins one that runs.
     The scheduler computes the blocks of a lost worker again elsewhere."""
-    first = next(jobs, None)
-    if first is not None:
+    first, model, left = yield from sharing.first_readable(jobs, left)
+    if first is not None and model is not None:
         with connected(scheduler, workers) as (team, count):
-            seconds = sharing.likely_seconds(first.model)
-            in_lanes = left >= sharing.FEWEST and not can_run_in_lanes(first.model)
-            pays = in_lanes and sharing.is_worth_compiling(first.model, seconds * left, count)
+            seconds = sharing.likely_seconds(model)
+            in_lanes = left >= sharing.FEWEST and not can_run_in_lanes(model)
+            pays = in_lanes and sharing.is_worth_compiling(model, seconds * left, count)
             work = sharing.blocks(chain([first], jobs), left, count, seconds)
             yield from sharing.spread(team, (sharing.Block(part, in_lanes, pays) for part in work))
 

@@ -222,13 +222,20 @@ class PointReader:
 
     def __init__(self, deck: str | Path, grid: Points, model: Model) -> None:
         self.key = uuid4().hex
+        self.last: tuple[Mapping[str, float], Model] | None = None
         self.starts = {name: item_named(name) for name in grid.names if name not in model.parameters}
         self.read = deck_reader(deck, [name for name in grid.names if name in model.parameters])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return reader_there, (self.key, self.__dict__)
+        return reader_there, (self.key, self.__dict__ | {"last": None})
 
     def __call__(self, values: Mapping[str, float]) -> Model:
+        """What was read last is asked for again: how long will it take?"""
+        if self.last is None or self.last[0] != values:
+            self.last = values, self._read(values)
+        return self.last[1]
+
+    def _read(self, values: Mapping[str, float]) -> Model:
         found = self.read({name: value for name, value in values.items() if name not in self.starts})
         if not self.starts:
             return found
@@ -239,7 +246,8 @@ class PointReader:
     def columns(self, points: Sequence[Mapping[str, float]]) -> tuple[Model, dict[Address, Floats]] | None:
         """The model at the first of some points, and the numbers in which those of the others differ, each a column;
         None where they are not read alike."""
-        model, outline = self(points[0]), self.read.last
+        model = self._read(points[0])
+        outline = self.read.last
         if outline is None:
             return None
         given = {name: np.array([point[name] for point in points]) for name in points[0]}

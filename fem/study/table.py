@@ -212,7 +212,7 @@ class SweepTable:
         for start in range(0, len(intact), CHUNK):
             self._take(intact[start : start + CHUNK])
         size = len(head) + 1 + sum(len(row) + 1 for row in rows)
-        is_whole = size == (folder / TABLE).stat().st_size and head + b"\n" == lines_of([self._columns])
+        is_whole = head + b"\n" == lines_of([self._columns]) and size == (folder / TABLE).stat().st_size
         if is_whole and found == sums and self.finished == len(rows):
             order = [int(row[: row.index(b",")]) - 1 for row in rows]
             self._is_sorted, self._last, self._size = order == sorted(order), max(order, default=-1), size

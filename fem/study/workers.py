@@ -27,7 +27,7 @@ from fem.errors import FemError
 from fem.model import Model
 from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes
-from fem.study.question import Answer, Job
+from fem.study.question import Answer, Job, models_of
 from fem.study.table import CONTINUES, LOST
 
 
@@ -223,7 +223,7 @@ def end_with_parent() -> None:
 START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""
 BLOCK_SECONDS = 0.5
-LARGEST_BLOCK = 256
+LARGEST_BLOCK = 4096
 BLOCKS_PER_WORKER = 4
 """Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
@@ -265,7 +265,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
                 yield from (solve_block(part, True) for part in parts)
             return
     for number, job in enumerate(jobs):
-        seconds = measured or likely_seconds(job.model)
+        seconds = measured or sum(map(likely_seconds, models_of([job]).values()))
         if min(count, left) > 1 and seconds * left > START_UP:
             with process_team(min(count, left)) as team:
                 yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
@@ -282,8 +282,8 @@ def begin_together(
 ) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
     """Two points alone, then some together; the jobs left, and processor seconds of one together (0: all run alone).
     Lanes that are not compiled are compiled where what they save is more than that takes."""
-    first = next(jobs, None)
-    if first is None or first.history or can_run_in_lanes(first.model):
+    first, model, left = yield from first_readable(jobs, left)
+    if first is None or model is None or first.history or can_run_in_lanes(model):
         return chain([first] if first else [], jobs), left, 0.0
     seconds, is_together = 0.0, False
     for job in chain([first], islice(jobs, 1)):
@@ -293,7 +293,7 @@ def begin_together(
         left -= 1
         yield answers
     for size, may_compile in ((TRIAL, False), (TRIAL, True), (LARGEST_BLOCK, False)):
-        if may_compile and not is_worth_compiling(first.model, seconds * left, min(workers, left)):
+        if may_compile and not is_worth_compiling(model, seconds * left, min(workers, left)):
             break
         block = list(islice(jobs, size))
         began = time.process_time()
@@ -306,6 +306,18 @@ def begin_together(
         left -= len(block)
         yield answers
     return jobs, left, seconds if is_together else 0.0
+
+
+def first_readable(
+    jobs: Iterator[Job], left: int
+) -> Generator[list[Answer], None, tuple[Job | None, Model | None, int]]:
+    """The first job whose deck can be read, its model, and the jobs left with it; the answers of those before."""
+    for job in jobs:
+        if model := models_of([job]).get(job.point):
+            return job, model, left
+        left -= 1
+        yield [job.solve()]
+    return None, None, left
 
 
 def is_worth_compiling(model: Model, work: float, workers: int) -> bool:

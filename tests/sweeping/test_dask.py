@@ -29,7 +29,7 @@ def kill_at_first_rows(monkeypatch: pytest.MonkeyPatch, victims: list[subprocess
 
     def add_and_kill(table: SweepTable, answers: Any) -> None:
         add(table, answers)
-        if not table.rows:  # all workers are busy, and that is all
+        if not table.finished:  # all workers are busy, and that is all
             return
         monkeypatch.setattr(SweepTable, "add", add)
         monkeypatch.setattr("fem.study.cluster.ANSWER_SECONDS", seconds)  # not before: the workers have to start

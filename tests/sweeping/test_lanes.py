@@ -12,9 +12,9 @@ from fem.deck import parse_deck
 from fem.runs.run_record import COMPLETED
 from fem.study import workers
 from fem.study.points import make_grid
-from fem.study.question import Job
+from fem.study.question import Job, models_of
 from fem.study.row import layout_of
-from fem.study.sweep import make_plan, jobs_of
+from fem.study.sweep import jobs_of, make_plan
 from fem.study.workers import march_block
 from tests.sweeping.swings import SWING, write_swing
 
@@ -98,7 +98,7 @@ def test_points_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_pat
     for order in (jobs, jobs[::-1], jobs[::2] + jobs[1::2]):
         found = march_block(order, may_compile=False)
         assert 2 * len(found) >= len(jobs) or case == "drift"
-        assert (len(found) < len(jobs)) == (case in ("drift", "damping"))
+        assert (len(found) < len(models_of(jobs))) == (case in ("drift", "damping"))
         for point, answer in found.items():
             assert alone[point].verdict == answer.verdict
             assert np.array_equal(alone[point].row, answer.row, equal_nan=True), point
@@ -111,7 +111,7 @@ def test_what_turns_out_to_be_another_shape_of_lanes_marches_one_by_one(tmp_path
     grid = make_grid({"dt": [0.01, 0.02], "gravity": np.linspace(1.0, 9.81, 9)})
     jobs = list(jobs_of(make_plan(write_swing(tmp_path), grid, None, False), list(range(len(grid)))))
     found = march_block(jobs, may_compile=False)
-    assert [found[job.point].row for job in jobs] == [job.solve().row for job in jobs]
+    assert np.array_equal([found[job.point].row for job in jobs], [job.solve().row for job in jobs], equal_nan=True)
 
 
 def test_rods_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path, is_not_compiled):
@@ -124,7 +124,7 @@ def test_rods_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_path,
     for job in jobs:
         alone = job.solve()
         assert (alone.verdict == COMPLETED) == (job.point in found)
-        assert job.point not in found or alone.row == found[job.point].row
+        assert job.point not in found or np.array_equal(alone.row, found[job.point].row)
 
 
 def test_a_sweep_over_increments_that_is_broken_off_goes_on_to_the_same_bytes(tmp_path, is_not_compiled, monkeypatch):
