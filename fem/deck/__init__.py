@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fem.commands.installed import load_installed
 from fem.deck import reader
+from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
 from fem.deck.table import KEYWORDS
 from fem.deck.writer import write_deck
@@ -71,11 +72,11 @@ def read_model(
     return read_deck(path, dict(parameters or {}), earlier)
 
 
-def deck_reader(path: str | Path, varied: Collection[str]) -> reader.OutlineReader:
+def deck_reader(path: str | Path, varied: Collection[str]) -> OutlineReader:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
     The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
     are put in without reading again (``OutlineReader``)."""
-    return reader.OutlineReader(path, varied)
+    return OutlineReader(path, varied)
 
 
 def parse_deck(

@@ -133,6 +133,11 @@ class Field(NamedTuple):
         """An integer between ``low`` and ``high``; ``3.`` is none (nor is it in Abaqus)."""
         if self.label is not None:
             return self.label
+        if isinstance(self.text, TracedText):
+            traced: Any = self.text.number.whole()
+            if not low <= traced <= high:
+                raise TypeError("a traced number that is too large or too small")
+            return traced
         is_integer, is_long = self.is_integer(), len(self.text) > 30
         value = int(self.text) if is_integer and not is_long else low
         if not is_integer or value < low == 1:

@@ -16,8 +16,9 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -223,6 +224,10 @@ class Course:
             return self.parameter(name, override.value) if isinstance(override, Traced) else override
         return self.parameter(name, value) if is_traced else value
 
+    def require(self, decide: Callable[[Values], bool]) -> None:
+        """What must hold of other values for the same course."""
+        self.decisions.append((decide, True))
+
     def follow(self, values: dict[str, Any]) -> dict[str, Any]:
         """All parameters for other values of the traced ones, numbers or arrays of them. Otherwise: the reading takes
         another course, of one of these sets."""
@@ -291,6 +296,13 @@ class Traced(Opaque):
         self.course.decisions.append((found.of, found.value))
         return found.value
 
+    def whole(self) -> Traced:
+        """The whole number that it is; TypeError where it is none."""
+        if not self.value.is_integer():
+            raise TypeError("a traced number that is not whole")
+        self.course.require(lambda values: float(self.of(values)).is_integer())
+        return Traced(self.course, int(self.value), lambda values: int(self.of(values)))
+
     def __bool__(self) -> bool:
         return bool(self != 0.0)
 
@@ -326,6 +338,65 @@ def number_array(rows: Sequence[Sequence[Any]]) -> np.ndarray:
     for place in np.ndindex(*found.shape):
         found[place] = rows[place[0]][place[1]]
     return found
+
+
+Filler = Callable[[Values], Any]
+Address: TypeAlias = tuple[str | int | tuple[int, ...], ...]
+"""Of a number in a model: names of fields, keys, numbers in tuples, indices of an array."""
+
+
+def traced_in(part: Any, place: Address = ()) -> Iterator[tuple[Address, Traced]]:
+    """The traced numbers of a part of a model, as ``filler`` finds them."""
+    if isinstance(part, Traced):
+        yield place, part
+    elif isinstance(part, tuple):
+        for number, item in enumerate(part):
+            yield from traced_in(item, (*place, number))
+    elif isinstance(part, dict):
+        for key, item in part.items():
+            yield from traced_in(item, (*place, key))
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from traced_in(getattr(part, field.name), (*place, field.name))
+    elif isinstance(part, np.ndarray) and part.dtype == object:
+        for index, item in np.ndenumerate(part):
+            yield from traced_in(item, (*place, index))
+
+
+def array_filler(part: np.ndarray) -> Filler:
+    """How an array of numbers follows from the parameters that some of them are traced to."""
+    own = np.array(list(map(plain, part.ravel())), np.float64).reshape(part.shape)
+    places = [(place, item.of) for place, item in np.ndenumerate(part) if isinstance(item, Traced)]
+
+    def fill(values: Values) -> np.ndarray:
+        found = own.copy()
+        for place, of in places:
+            found[place] = of(values)
+        return found
+
+    return fill
+
+
+def filler(part: Any) -> Filler | None:
+    """How a part of a model follows from the parameters; None: not at all. TypeError where that cannot be seen."""
+    if isinstance(part, Traced):
+        return part.of
+    if isinstance(part, tuple):
+        fillers = [filler(item) for item in part]
+        pairs = list(zip(part, fillers, strict=True))
+        return (lambda values: tuple(fill(values) if fill else item for item, fill in pairs)) if any(fillers) else None
+    if isinstance(part, dict):
+        entries = {key: found for key, item in part.items() if (found := filler(item))}
+        return (lambda values: part | {key: fill(values) for key, fill in entries.items()}) if entries else None
+    if is_dataclass(part):
+        names = [field.name for field in fields(part)]
+        own = filler({name: getattr(part, name) for name in names})
+        return (lambda values: replace(part, **own(values))) if own else None  # type: ignore[type-var]
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        return array_filler(part)
+    if part is None or isinstance(part, str | float | int | frozenset | np.ndarray):
+        return None
+    raise TypeError(f"a model with a {type(part).__name__}")
 
 
 class Known(Mapping[str, Any]):

@@ -10,9 +10,8 @@ stand; any other is read in full, as is any that has mistakes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,7 +20,6 @@ import numpy as np
 import fem.deck.conditions as conditions
 import fem.deck.mesh_include  # noqa: F401  (for its keyword)
 import fem.deck.steps as steps
-from fem.arrays import Floats
 from fem.deck.beams import check_beams, turn_clamps
 from fem.deck.cards import Card
 from fem.deck.draft import EMPTY, Draft, MaterialDraft, StepDraft, as_given
@@ -31,9 +29,9 @@ from fem.deck.loads import check_winches
 from fem.deck.lookup import Lookup, build_mesh, check_uses
 from fem.deck.materials import blame_rope_laws, build_materials
 from fem.deck.mesh import FIRST, SECOND
-from fem.deck.parameters import Course, Otherwise, Traced, Values, plain
+from fem.deck.parameters import Course
 from fem.deck.parts import read_instances, sorted_cards, with_final_labels
-from fem.deck.scanner import DeckFiles, Scanner, checked_overrides
+from fem.deck.scanner import DeckFiles, Scanner
 from fem.deck.sections import build_properties
 from fem.deck.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.steps import close_step
@@ -417,136 +415,3 @@ def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
         if not there:
             draft.report(Mistake(end, f"the deck has no {name}", hint))
             return
-
-
-MOST_OUTLINES = 8
-"""A deck whose course changes more often is read in full each time."""
-Filler = Callable[[Values], Any]
-Address: TypeAlias = tuple[str | int | tuple[int, ...], ...]
-"""Of a number in a model: names of fields, keys, numbers in tuples, indices of an array."""
-
-
-class Outline:
-    """A model whose numbers are traced, and how it was read: the model for other values of the traced parameters."""
-
-    def __init__(self, model: Model, course: Course) -> None:
-        self._course, self._model, self._fill = course, model, filler(model)
-        self._known = {name.upper(): plain(value) for name, value in model.parameters.items()}
-
-    def __call__(self, values: Values) -> Model:
-        """Otherwise: it has another outline."""
-        found = self._course.follow({**self._known, **values})
-        return self._fill(found) if self._fill else self._model
-
-    def columns(self, values: Mapping[str, Floats]) -> dict[Address, Floats]:
-        """The numbers of the model that change, for columns (k,) of values, each a column. Otherwise: a row of them has
-        another outline."""
-        found, (count, *_) = self._course.follow({**self._known, **values}), map(len, values.values())
-        try:
-            with np.errstate(over="raise", divide="raise", invalid="raise"):
-                return {place: np.broadcast_to(each.of(found), count) for place, each in traced_in(self._model)}
-        except ArithmeticError as error:
-            raise Otherwise from error
-
-
-class OutlineReader:
-    """Reads a deck as ``read_deck`` does, for parameter sets that differ in ``varied`` ones only.
-
-    last  the outline of the last set; None: it was read in full
-    """
-
-    def __init__(self, path: str | Path, varied: Collection[str]) -> None:
-        self._path = path
-        self._varied = frozenset(name.upper() for name in varied)
-        self._stored: dict[Path, bytes] = {}
-        self._others: tuple[dict[str, float], frozenset[str]] | None = None
-        self._outlines: list[Outline] = []
-        self._tries = 0
-        self.last: Outline | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For another process: the text, but not what has been made of it."""
-        return self.__dict__ | {"_others": None, "_outlines": [], "_tries": 0, "last": None}
-
-    def __call__(self, parameters: Mapping[str, float]) -> Model:
-        overrides = checked_overrides(parameters)
-        fixed = {name: value for name, value in overrides.items() if name not in self._varied}
-        others = fixed, self._varied & overrides.keys()  # what is not varied now has the deck's own value
-        if others != self._others:
-            self._others, self._outlines, self._tries = others, [], 0
-        for outline in self._outlines:
-            with suppress(Otherwise):
-                found, self.last = outline(overrides), outline
-                return found
-        self.last = None
-        if self._tries < MOST_OUTLINES:
-            self._tries += 1
-            self.last = self._trace(overrides)
-            if self.last is not None:
-                self._outlines.insert(0, self.last)
-                return self.last(overrides)
-        return read_file(self._path, overrides, self._stored)
-
-    def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
-        """The outline of a reading; None where it has mistakes or looks into the numbers too closely."""
-        course = Course()
-        varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
-        traced: dict[str, Any] = {**overrides, **varied}
-        try:
-            return Outline(read_file(self._path, traced, self._stored, course), course)
-        except Exception:  # whatever it is, the reading in full says it in its own words
-            return None
-
-
-def traced_in(part: Any, place: Address = ()) -> Iterator[tuple[Address, Traced]]:
-    """The traced numbers of a part of a model, as ``filler`` finds them."""
-    if isinstance(part, Traced):
-        yield place, part
-    elif isinstance(part, tuple):
-        for number, item in enumerate(part):
-            yield from traced_in(item, (*place, number))
-    elif isinstance(part, dict):
-        for key, item in part.items():
-            yield from traced_in(item, (*place, key))
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from traced_in(getattr(part, field.name), (*place, field.name))
-    elif isinstance(part, np.ndarray) and part.dtype == object:
-        for index, item in np.ndenumerate(part):
-            yield from traced_in(item, (*place, index))
-
-
-def array_filler(part: np.ndarray) -> Filler:
-    """How an array of numbers follows from the parameters that some of them are traced to."""
-    own = np.array(list(map(plain, part.ravel())), np.float64).reshape(part.shape)
-    places = [(place, item.of) for place, item in np.ndenumerate(part) if isinstance(item, Traced)]
-
-    def fill(values: Values) -> np.ndarray:
-        found = own.copy()
-        for place, of in places:
-            found[place] = of(values)
-        return found
-
-    return fill
-
-
-def filler(part: Any) -> Filler | None:
-    """How a part of a model follows from the parameters; None: not at all. TypeError where that cannot be seen."""
-    if isinstance(part, Traced):
-        return part.of
-    if isinstance(part, tuple):
-        fillers = [filler(item) for item in part]
-        pairs = list(zip(part, fillers, strict=True))
-        return (lambda values: tuple(fill(values) if fill else item for item, fill in pairs)) if any(fillers) else None
-    if isinstance(part, dict):
-        entries = {key: found for key, item in part.items() if (found := filler(item))}
-        return (lambda values: part | {key: fill(values) for key, fill in entries.items()}) if entries else None
-    if is_dataclass(part):
-        names = [field.name for field in fields(part)]
-        own = filler({name: getattr(part, name) for name in names})
-        return (lambda values: replace(part, **own(values))) if own else None  # type: ignore[type-var]
-    if isinstance(part, np.ndarray) and part.dtype == object:
-        return array_filler(part)
-    if part is None or isinstance(part, str | float | int | frozenset | np.ndarray):
-        return None
-    raise TypeError(f"a model with a {type(part).__name__}")

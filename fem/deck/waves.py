@@ -31,6 +31,7 @@ from fem.deck.columns import NumberLines, columns_of
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, whole, word_of
 from fem.deck.source import Mistake, Place, listing, squeezed
+from fem.deck.parameters import filler, traced_in
 from fem.deck.table import DataLine, Parameters, Value, keyword
 from fem.model import Airy, Jonswap, Rao, RigidBody, Water
 from fem.model.surroundings import STRETCHINGS, VERTICAL, components_of
@@ -282,6 +283,16 @@ LARGEST = 1e30
 
 def check_sizes(wave: Airy | Jonswap, card: Card, water: Water) -> None:
     """Mistake: there is no such wave, and nothing can be computed with its numbers."""
+    traced = next((number for _, number in traced_in((wave, water))), None)
+    if traced is None:
+        if message := out_of_range(wave, water):
+            raise card.mistake(message, "check the units of sizes, periods and *AQUA")
+    elif fill := filler((wave, water)):
+        traced.course.require(lambda values: not out_of_range(*fill(values)))
+
+
+def out_of_range(wave: Airy | Jonswap, water: Water) -> str:
+    """What cannot be computed with; empty where all can."""
     try:
         with np.errstate(all="ignore"):
             found = wave.components(water)
@@ -289,10 +300,11 @@ def check_sizes(wave: Airy | Jonswap, card: Card, water: Water) -> None:
         found = np.full((1, 5), np.nan)
     omega, k, amplitude = found[:, :3].T
     is_known = (np.maximum(omega, k) < LARGEST) & (np.minimum(omega, k) > 1.0 / LARGEST) & (amplitude < LARGEST)
-    if not is_known.all():
-        at = int(np.argmin(is_known))
-        numbers = f"amplitude {amplitude[at]:.3g}, circular frequency {omega[at]:.3g}, wave number {k[at]:.3g}"
-        raise card.mistake(f"waves are out of range ({numbers})", "check the units of sizes, periods and *AQUA")
+    if is_known.all():
+        return ""
+    at = int(np.argmin(is_known))
+    numbers = f"amplitude {amplitude[at]:.3g}, circular frequency {omega[at]:.3g}, wave number {k[at]:.3g}"
+    return f"waves are out of range ({numbers})"
 
 
 RAO = Parameters(

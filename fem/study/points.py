@@ -20,8 +20,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.commands.files import table_lines
 from fem.deck import deck_reader
-from fem.deck.parameters import Otherwise
-from fem.deck.reader import Address
+from fem.deck.parameters import Address, Otherwise
 from fem.errors import CommandError, proposal
 from fem.model import InitialCondition, Model
 from fem.model.named import item_named

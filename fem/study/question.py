@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from fem.arrays import Floats
-from fem.deck.reader import Address
+from fem.deck.parameters import Address
 from fem.errors import DeckError
 from fem.model import Model
 from fem.runner import verdict_of

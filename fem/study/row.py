@@ -248,7 +248,7 @@ class Watch(Keeper):
         self._found = {what: np.full((len(self._numbers), *lanes), np.nan) for what in ("end", "min", "max")}
 
     def add(self, rows: Rows, least: Rows | None = None, greatest: Rows | None = None) -> None:
-        """``least``, ``greatest``: rows of what the numbers were at least and at most, where ``rows`` is the end alone."""
+        """``least``, ``greatest``: rows of the least and the greatest numbers, where ``rows`` is the end alone."""
         ends, lows, highs = self._found.values()
         each = (self._signals.parts(its.values(self._model)) for its in (rows, least or rows, greatest or rows))
         for (places, end), (_, low), (_, high) in zip(*each, strict=True):

@@ -18,7 +18,7 @@ from fem.assembly.equations import Equations
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import BAR_FAMILY, System, assemble, linearised
 from fem.compiled.lanes import Fixed, Lanes
-from fem.deck.reader import Address
+from fem.deck.parameters import Address
 from fem.forces.bar import AREA, COMPLIANCE, INV_LENGTH, YOUNG, Bars
 from fem.forces.protocol import Tangent
 from fem.linear.choice import EliminationPlan, Tree

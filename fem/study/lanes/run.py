@@ -21,7 +21,7 @@ from fem.assembly.supports import jumps
 from fem.compiled import inner_kernel, is_compiled, is_compiled_in_time, kernel
 from fem.compiled.interpreted import work
 from fem.compiled.lanes import Fixed, Lanes, local
-from fem.deck.reader import Address
+from fem.deck.parameters import Address
 from fem.errors import FemError
 from fem.forces.bar import INV_LENGTH, VISCOUS, Bars
 from fem.forces.laws import LINEAR

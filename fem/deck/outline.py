@@ -1,0 +1,94 @@
+"""A deck that is read once for many parameter sets: what of its model follows from them, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.parameters import Address, Course, Otherwise, Values, filler, plain, traced_in
+from fem.deck.reader import read_file
+from fem.deck.scanner import checked_overrides
+from fem.model import Model
+
+MOST_OUTLINES = 8
+"""A deck whose course changes more often is read in full each time."""
+
+
+class Outline:
+    """A model whose numbers are traced, and how it was read: the model for other values of the traced parameters."""
+
+    def __init__(self, model: Model, course: Course) -> None:
+        self._course, self._model, self._fill = course, model, filler(model)
+        self._known = {name.upper(): plain(value) for name, value in model.parameters.items()}
+
+    def __call__(self, values: Values) -> Model:
+        """Otherwise: it has another outline."""
+        found = self._course.follow({**self._known, **values})
+        return self._fill(found) if self._fill else self._model
+
+    def columns(self, values: Mapping[str, Floats]) -> dict[Address, Floats]:
+        """The numbers of the model that change, for columns (k,) of values, each a column. Otherwise: a row of them has
+        another outline."""
+        found, (count, *_) = self._course.follow({**self._known, **values}), map(len, values.values())
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                return {place: np.broadcast_to(each.of(found), count) for place, each in traced_in(self._model)}
+        except ArithmeticError as error:
+            raise Otherwise from error
+
+
+class OutlineReader:
+    """Reads a deck as ``read_deck`` does, for parameter sets that differ in ``varied`` ones only.
+
+    last  the outline of the last set; None: it was read in full
+    """
+
+    def __init__(self, path: str | Path, varied: Collection[str]) -> None:
+        self._path = path
+        self._varied = frozenset(name.upper() for name in varied)
+        self._stored: dict[Path, bytes] = {}
+        self._others: tuple[dict[str, float], frozenset[str]] | None = None
+        self._outlines: list[Outline] = []
+        self._tries = 0
+        self.last: Outline | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: the text, but not what has been made of it."""
+        return self.__dict__ | {"_others": None, "_outlines": [], "_tries": 0, "last": None}
+
+    def __call__(self, parameters: Mapping[str, float]) -> Model:
+        overrides = checked_overrides(parameters)
+        fixed = {name: value for name, value in overrides.items() if name not in self._varied}
+        others = fixed, self._varied & overrides.keys()  # what is not varied now has the deck's own value
+        if others != self._others:
+            self._others, self._outlines, self._tries = others, [], 0
+        for outline in self._outlines:
+            with suppress(Otherwise):
+                found, self.last = outline(overrides), outline
+                return found
+        self.last = None
+        if self._tries < MOST_OUTLINES:
+            self._tries += 1
+            self.last = self._trace(overrides)
+            with suppress(Otherwise):
+                if self.last is not None:
+                    found = self.last(overrides)
+                    self._outlines.insert(0, self.last)
+                    return found
+        self.last = None
+        return read_file(self._path, overrides, self._stored)
+
+    def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
+        """The outline of a reading; None where it has mistakes or looks into the numbers too closely."""
+        course = Course()
+        varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
+        traced: dict[str, Any] = {**overrides, **varied}
+        try:
+            return Outline(read_file(self._path, traced, self._stored, course), course)
+        except Exception:  # whatever it is, the reading in full says it in its own words
+            return None
