@@ -30,11 +30,11 @@ from fem.deck.cards import Card, Row
 from fem.deck.columns import NumberLines, columns_of
 from fem.deck.draft import Draft
 from fem.deck.kinds import AMOUNT, ANY, POSITIVE_NUMBER, whole, word_of
-from fem.deck.source import Mistake, Place, listing, squeezed
 from fem.deck.parameters import filler, traced_in
+from fem.deck.source import Mistake, Place, listing, squeezed
 from fem.deck.table import DataLine, Parameters, Value, keyword
 from fem.model import Airy, Jonswap, Rao, RigidBody, Water
-from fem.model.surroundings import STRETCHINGS, VERTICAL, components_of
+from fem.model.surroundings import STRETCHINGS, VERTICAL, breaking, components_of
 from fem.model.vessels import ERROR, HOLD, MOTIONS, NOISE, OUTSIDE
 
 FOREIGN = {
@@ -272,7 +272,8 @@ def check_waves(draft: Draft) -> None:
             if each.stretching != draft.waves[0][0].stretching:
                 other = draft.waves[0][0].stretching
                 raise card.mistake(f"STRETCHING={each.stretching}, but {other} in another *WAVE: use one")
-            check_sizes(each, card, draft.water)
+            if text := check_sizes(each, card, draft.water):
+                draft.notice(text)
     if draft.waves and any(step.static for step in draft.steps):
         draft.notice("*STATIC: waves do not act there, only the current does")
 
@@ -281,14 +282,17 @@ LARGEST = 1e30
 """Of omega, k and amplitude, and of 1/omega and 1/k: their products are numbers still."""
 
 
-def check_sizes(wave: Airy | Jonswap, card: Card, water: Water) -> None:
-    """Mistake: there is no such wave, and nothing can be computed with its numbers."""
+def check_sizes(wave: Airy | Jonswap, card: Card, water: Water) -> str:
+    """What breaks of the waves, if anything. Mistake: there is no such wave, and nothing can be computed with its
+    numbers."""
     traced = next((number for _, number in traced_in((wave, water))), None)
     if traced is None:
         if message := out_of_range(wave, water):
             raise card.mistake(message, "check the units of sizes, periods and *AQUA")
-    elif fill := filler((wave, water)):
-        traced.course.require(lambda values: not out_of_range(*fill(values)))
+        return breaking(wave, water)
+    if fill := filler((wave, water)):
+        traced.course.require(lambda values: not (out_of_range(*fill(values)) or breaking(*fill(values))))
+    return ""
 
 
 def out_of_range(wave: Airy | Jonswap, water: Water) -> str:

@@ -334,6 +334,27 @@ def split_mix(seed: int, count: int) -> Floats:
     return np.asarray(((z ^ z >> np.uint64(31)) >> np.uint64(11)) / 2.0**53)
 
 
+STEEPEST = 0.142
+"""Height over length at which waves break in deep water (Miche, Ann. Ponts Chauss. 114, 1944); elsewhere times tanh kd.
+"""
+
+
+def breaking(wave: Airy | Jonswap, water: Water) -> str:
+    """What breaks of a few regular waves; empty where nothing does."""
+    if wave.is_sea:
+        return ""
+    depth = water.level - water.seabed
+    for _, k, amplitude, *_ in wave.components(water).tolist():
+        height, length, limit = 2.0 * abs(amplitude), 2.0 * np.pi / k, STEEPEST * np.tanh(k * depth)
+        if height / length > limit:
+            return (
+                f"*WAVE: a wave with the amplitude {abs(amplitude):.4g} and the length {length:.4g} would break: "
+                f"its height over its length is {height / length:.3g}, and can be {limit:.3g}; AIRY takes half the height "
+                "and the length, or with WAVE PERIOD the period"
+            )
+    return ""
+
+
 def wave_numbers(omega: Floats, gravity: float, depth: float) -> Floats:
     """(c,) k > 0 of omega^2 = g k tanh kh, by Newton's method for x tanh x = y from Eckart's guess, to round-off."""
     y = omega**2 * depth / gravity

@@ -29,7 +29,7 @@ from fem.model.mesh import BARS
 from fem.model.notices import held_dofs, held_nodes
 from fem.model.quantities import in_newtons
 from fem.model.steps import Dynamic, Step
-from fem.model.surroundings import WHOLE, current_at, wave_numbers
+from fem.model.surroundings import STEEPEST, WHOLE, breaking, current_at, wave_numbers
 from fem.model.taut_starts import told_of_starts
 from fem.model.vessels import MOTIONS, moved_by
 
@@ -199,8 +199,6 @@ def collect_ropes(model: Model) -> CheckedRopes:
 IN_WIND = ("WDD", "FLD")
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
-STEEPEST = 0.142
-"""Height over length at which waves break in deep water (Miche, Ann. Ponts Chauss. 114 (1944))."""
 
 
 def describe_fluids(model: Model, bars: CheckedBars) -> list[str]:
@@ -260,6 +258,11 @@ def describe_waves(model: Model) -> list[str]:
             head += f"{np.degrees(direction):.4g} degrees from +x"
             lines.append(f"waves       {head}; {_regime(2.0 * amplitude, k, depth)}")
     return lines
+
+
+def breaking_waves(model: Model, _: CheckedBars) -> list[str]:
+    """Regular waves that are too steep."""
+    return [text for wave in model.waves if model.water and (text := breaking(wave, model.water))]
 
 
 def describe_vessels(model: Model) -> list[str]:
@@ -855,7 +858,18 @@ def vessels(model: Model, bars: CheckedBars) -> list[str]:
 
 CHECKS: tuple[Callable[[Model, CheckedBars], list[str]], ...] = (
     *(loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, straight_branches),
-    *(increments, ringing, folded_at_the_surface, jumps, sudden_starts, winch_jumps, vessels, geometry, units),
+    *(
+        increments,
+        ringing,
+        folded_at_the_surface,
+        breaking_waves,
+        jumps,
+        sudden_starts,
+        winch_jumps,
+        vessels,
+        geometry,
+        units,
+    ),
 )
 
 
@@ -911,4 +925,5 @@ def check(deck: str | Path | Model, *, parameters: Mapping[str, float] | None = 
     lines = [f"{model.source or 'model'}{title}", *describe(model, bars), "", "steps"]
     lines += [f"  {describe_step(number, step, bars)}" for number, step in enumerate(model.steps, start=1)]
     found = [text for look in CHECKS for text in look(model, bars)]
-    return Report(tuple(lines), model.extensions, model.notices, tuple(found))
+    told = tuple(text for text in model.notices if text not in found)
+    return Report(tuple(lines), model.extensions, told, tuple(found))
