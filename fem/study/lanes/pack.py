@@ -171,6 +171,12 @@ def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> 
     return packs
 
 
+def as_long(parts: Sequence[Floats]) -> list[Floats]:
+    """All as long as the longest: shorter ones repeat their last row."""
+    most = max(map(len, parts))
+    return [part if len(part) == most else part[np.minimum(np.arange(most), len(part) - 1)] for part in parts]
+
+
 def per_dof(parts: Sequence[Floats]) -> Any:
     """``pack`` of nodal values, once for each of the three directions."""
     nodal = pack(parts).array
@@ -179,8 +185,11 @@ def per_dof(parts: Sequence[Floats]) -> Any:
     return packs
 
 
-def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: Ints, elements: Ints) -> Packs:
-    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
+def packs_of(
+    stage: StepSystem, samples: Sequence[Sample], rows: int, probes: Ints, elements: Ints, has_counts: bool = False
+) -> Packs:
+    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements.
+    has_counts: lanes may have different numbers of increments, also where these do not"""
     blocks, size = -(-len(samples) // WIDTH), stage.system.size
     systems = [sample.system for sample in samples]
     is_damped = any(np.any(system.damping) for system in systems)
@@ -211,8 +220,12 @@ def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: In
     tree, plan = Tree(*map(fixed, stage.choice.tree)), EliminationPlan(*map(fixed, stage.choice.plan))
     problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, plan)
     limits, (loads, curves, shares) = pack([sample.limits for sample in samples]), acting(stage, samples, start)
+    lengths = [len(sample.dt) for sample in samples]
+    counts = zeros(1, 0, WIDTH, known=1)
+    if has_counts or len(set(lengths)) > 1:
+        counts = pack([np.array([float(length)]) for length in lengths])
     room, outcome = room_of_packs(stage, systems), zeros(blocks, OUTCOME, WIDTH, known=1)
-    return Packs(blocks, limits, problem, loads, curves, shares, start, room, record, outcome)
+    return Packs(blocks, counts, limits, problem, loads, curves, shares, start, room, record, outcome)
 
 
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
@@ -235,9 +248,10 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> tuple[Lo
     """Loads of all increments, ``curves`` and ``shares`` (``Packs``); ``start`` gets what supports have at the start.
 
     Where all models follow the same curves through the same instants, only the numbers that multiply them are packed,
-    and the motions of supports are room for one block.
+    and the motions of supports are room for one block. What acts after the end of a model is what acts there.
     """
-    time, dt = samples[0].time, samples[0].dt
+    longest = max(samples, key=lambda one: len(one.dt))
+    time, dt = longest.time, longest.dt
     supports = [sample.supports for sample in samples]
     first, blocks = supports[0], len(start.u.array)
     held = np.flatnonzero(first.supported)
@@ -271,17 +285,17 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> tuple[Lo
         moving = [sample.supports.moving(sample.u) for sample in samples]
         dofs = np.unique(np.concatenate(moving))
         exact = [support_motion(stage, one.supports, dofs, one.time, one.dt) for one in samples]
-        support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
-        each = [sample.loads.factors(sample.time) for sample in samples]
+        support = [pack(as_long([part[level] for part in exact]), blocks, 1) for level in range(4)]
+        each = as_long([sample.loads.factors(sample.time) for sample in samples])
         factors, late = pack(each, known=1), pack([weighted(stage, part) for part in each], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
-    thermal = pack([sample.thermal for sample in samples], known=1)
-    mean = pack([thermal_mean(stage, sample.thermal) for sample in samples], known=1)
+    warm = as_long([sample.thermal for sample in samples])
+    thermal, mean = pack(warm, known=1), pack([thermal_mean(stage, one) for one in warm], known=1)
     gravity, (u, v, a, after) = fixed(stage.loads.is_gravity), support
     if all(one.time is time for one in samples):
         time, dt = time[None], dt[None]  # numbers: a tenth faster than packs
     else:
-        time, dt = (pack([getattr(one, name) for one in samples], known=0) for name in ("time", "dt"))
+        time, dt = (pack(as_long([getattr(one, name) for one in samples]), known=0) for name in ("time", "dt"))
     loads = Loading(dt, time, vectors, gravity, late, factors, fixed(dofs), u, v, a, after, thermal, mean)
     return loads, curves, shares
 

@@ -54,7 +54,7 @@ from fem.study.lanes.march import (
     march_lanes,
     open_lanes,
 )
-from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, is_alike, packs_of, sample
+from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, as_long, is_alike, packs_of, sample
 
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
@@ -132,7 +132,8 @@ def march_samples(
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
     """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
     In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded."""
-    count = len(samples[0].dt)
+    counts = [len(one.dt) for one in samples]
+    count, has_counts = max(counts), len(set(counts)) > 1
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
     everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
     probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
@@ -141,14 +142,14 @@ def march_samples(
     kept = len(increments) * numbers
     if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
+    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements, has_counts)
     is_there = is_compiled_in_time if may_compile else is_compiled
     in_lanes = is_there(march_blocks, 0, 1, *arguments_of(few, stage, every))
     may_be_single = every <= 1 and is_short(stage, count)
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // (numbers * (count + 1)))
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
-        whole = packs_of(stage, part, len(increments), probes, elements) if in_lanes else None
+        whole = packs_of(stage, part, len(increments), probes, elements, has_counts) if in_lanes else None
         if whole and march_all(whole, stage, every, is_there):
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
@@ -158,7 +159,7 @@ def march_samples(
         elif may_be_single:
             found, done, solves = march_singly(stage, part, probes, elements)
             found = found if every else folded(found)
-            time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
+            time, dt = (np.array(as_long([getattr(one, each) for one in part])).T[..., None] for each in ("time", "dt"))
         else:
             return
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
@@ -418,7 +419,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])
-        march_lanes(options[4] != 0, options[2], stride, through, packs.outcome[b])
+        march_lanes(options[4] != 0, options[2], stride, at(packs.counts, b), through, packs.outcome[b])
 
 
 def is_short(stage: StepSystem, increments: int) -> bool:
@@ -429,9 +430,9 @@ def is_short(stage: StepSystem, increments: int) -> bool:
 def march_singly(
     stage: StepSystem, samples: Sequence[Sample], probes: Ints, elements: Ints
 ) -> tuple[Record, Flags, Ints]:
-    """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves.
-    stage: of the first model of this shape, whose working room all of them use."""
-    empty = record(stage, len(samples[0].dt) + 1, probes, elements)
+    """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves. Rows
+    after the end of a model repeat it. stage: of the first model of this shape, whose working room all of them use."""
+    empty = record(stage, max(len(one.dt) for one in samples) + 1, probes, elements)
     parts = {name: np.zeros((len(samples), *getattr(empty, name).shape, 1)) for name in NUMBERS}
     motion, good = first_motion(stage.system), np.zeros(len(samples), np.bool_)
     work.ahead = math.inf  # so many runs are worth waiting for machine code
@@ -443,6 +444,9 @@ def march_singly(
         with suppress(FemError), ErrorsTold(one.model, 1):  # its own run will report it
             good[number] = march_one(restaged(stage, one), one, motion, kept)
     solves = parts["increments"][:, 1:, ROW.iterations, 0].sum(axis=1)
+    for part in parts.values():
+        for number, one in enumerate(samples):
+            part[number, len(one.dt) + 1 :] = part[number, len(one.dt)]
     return empty._replace(**parts), good, solves
 
 
