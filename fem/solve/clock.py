@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
+from fem.arrays import Floats, Ints, distinct
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
@@ -347,15 +347,24 @@ def increments(grid: Grid) -> tuple[Floats, Floats]:
     return times, steps
 
 
-def equal_increments(dt: Floats, period: Floats, count: int) -> tuple[Flags, Floats, Floats]:
-    """``increments`` of steps from time 0 with DIRECT increments ``dt`` (k,) and lengths ``period`` (k,): which of them
-    have so many, times (k, count + 1) and increments (k, count)."""
-    sharp, last = period - SHARP * dt, (count - 1) * dt
-    has_count = (last < sharp) & (count * dt >= sharp) if count > 1 else count * dt >= sharp
-    times, steps = np.arange(count + 1, dtype=np.float64) * dt[:, None], np.repeat(dt[:, None], count, axis=1)
-    times[:, -1] = period
-    steps[:, -1] = np.where(np.abs(count * dt - period) <= SHARP * dt, dt, period - last)
-    return has_count, times, steps
+def equal_increments(dt: Floats, period: Floats) -> tuple[Ints, tuple[list[Floats], list[Floats]]]:
+    """``increments`` of k steps from time 0 with DIRECT increments ``dt`` (k,) and lengths ``period`` (k,): how many
+    each has (0: that is a matter of round-off), its times, and its increments."""
+    whole, sharp = np.rint(period / dt), SHARP * dt
+    is_whole = (whole >= 1.0) & (np.abs(whole * dt - period) <= sharp)
+    counts = np.where(is_whole, whole, np.ceil(period / dt)).astype(np.int64)
+    last = (counts - 1) * dt
+    is_sure = (counts == 1) | (last < period - sharp)
+    times: list[Floats] = [np.zeros(0)] * len(dt)
+    steps = times.copy()
+    for count in distinct(counts).tolist():
+        (its,) = np.nonzero(counts == count)
+        grid, lengths = np.arange(count + 1, dtype=np.float64) * dt[its, None], np.repeat(dt[its, None], count, axis=1)
+        grid[:, -1] = period[its]
+        lengths[:, -1] = np.where(is_whole[its], dt[its], period[its] - last[its])
+        for place, one, another in zip(its.tolist(), grid, lengths, strict=True):
+            times[place], steps[place] = one, another
+    return np.where(is_sure & (counts * dt >= period - sharp), counts, 0), (times, steps)
 
 
 def first_chunk(system: System) -> int:

@@ -313,7 +313,6 @@ def rows_of_lanes(model: Model, layout: Layout, marched: Marched) -> Floats:
         keeper.add(*parts)
     end = [getattr(parts[0], name)[-1] for name in ("time", *ENERGIES)]
     largest = np.fmax.reduce([np.abs(error) for part in parts for error in part.energy_error])
-    solves = np.resize(marched.solves, largest.shape)
-    counts = [np.broadcast_to(each, largest.shape) for each in (rows.increment[-1], solves, 0)]
+    counts = [np.resize(each, largest.shape) for each in (marched.counts, marched.solves, 0)]
     found = np.concatenate([[*counts, *end, largest], *(keeper.columns() for keeper in keepers)])
     return np.ascontiguousarray(found.reshape(len(found), -1).T)

@@ -137,7 +137,7 @@ def support_work(
         multiply_masses(problem, motion.v, old)
         multiply_masses(problem, jumped, new)
         for dof in range(jumped.shape[0]):
-            total += 0.5 * (jumped[dof] * new[dof] - motion.v[dof] * old[dof])
+            total += where(jump > 0.0, 0.5 * (jumped[dof] * new[dof] - motion.v[dof] * old[dof]), 0.0)
     for dof in range(jumped.shape[0]):
         jumped[dof] = work.v[dof] - jumped[dof]
     inertia_at(dynamic, now, problem, jumped, new)

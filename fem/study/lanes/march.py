@@ -1,7 +1,8 @@
 """The march of ``solve/newton`` for packs of lanes: each lane is a model of its own with its own convergence.
 
 The parts are those of the scalar march. A lane that has converged waits, its corrections taken as zero, until the last
-one has: it ends where it would have ended alone. No lane is repaired here: one that spends its iterations, meets NaN
+one has: it ends where it would have ended alone. Where lanes have different numbers of increments, one that has made
+all of its own stays as it is while others go on. No lane is repaired here: one that spends its iterations, meets NaN
 or an unsafe pivot, or drifts in energy is marked with the reason and left to a run of its own.
 """
 
@@ -13,14 +14,26 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
-from fem.compiled.lanes import common, some, where
+from fem.compiled.lanes import common, local, some, where
 from fem.forces.protocol import Tangent
 from fem.linear.chain import Diagonal, LinearSystem, solve_chain
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
-from fem.solve.newton.groups import CORRECT, ENERGY, LIMIT, MEMORY, ROW, Loading, Passage, Problem, Record, Scratch
+from fem.solve.newton.groups import (
+    CORRECT,
+    ENERGY,
+    LIMIT,
+    MEMORY,
+    ROW,
+    Loading,
+    Motion,
+    Passage,
+    Problem,
+    Record,
+    Scratch,
+)
 from fem.solve.newton.iterate import begin, correct, is_converged, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.project import (
@@ -51,11 +64,13 @@ class Packs(NamedTuple):
     """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
     where all models have the same numbers); room of a march; outcome (blocks, OUTCOME).
 
+    counts (blocks, 1): increments of each lane, of which those of ``loading`` are the most; (1, 0): as many in all
     curves (4, k, c, j), shares (blocks, c, j): u, v, a of supports at the ends of increments and v after their starts
     are sums over j of curves that all lanes follow, each times the share of the lane; none (k = 0) where they are given
     """
 
     blocks: int
+    counts: Any
     limits: Any
     problem: Any
     loading: Any
@@ -72,8 +87,10 @@ REASON, WHERE, SOLVES, MOST = 0, 1, 2, 3
 in the worst increment."""
 OUTCOME = 4
 
+ENDED = -1.0
+"""Reason of a lane that has made all of its increments, while others march on."""
 NEED_SOLVE, NOT_CONVERGED = groups.NEED_SOLVE, groups.NOT_CONVERGED
-NOT_FINITE, DRIFT = groups.NOT_FINITE, groups.DRIFT
+NOT_FINITE, DRIFT, DONE = groups.NOT_FINITE, groups.DRIFT, groups.DONE
 LOADS_VANISHED = groups.LOADS_VANISHED
 
 NOW, LEAST, GREATEST = 1, 2, 3
@@ -87,6 +104,47 @@ def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
     is_first = is_new & (outcome[REASON] == 0.0)
     outcome[WHERE] = where(is_first, k, outcome[WHERE])
     outcome[REASON] = where(is_first, reason, outcome[REASON])
+
+
+@inner_kernel
+def stay(stays: bool, before: Floats, now: Floats) -> None:
+    """Lanes that stay have what they had before."""
+    for i in range(now.shape[0]):
+        now[i] = where(stays, before[i], now[i])
+
+
+@inner_kernel
+def stay_in_place(stays: bool, scheme: Coefficients, problem: Problem, motion: Motion, work: Scratch) -> None:
+    """The trial state of lanes that stay is the last good one, to be taken over in its own place."""
+    stay(stays, motion.u, work.u)
+    stay(stays, motion.v, work.v)
+    stay(stays, motion.a, work.a)
+    stay(stays, motion.force, work.force)
+    stay(stays, motion.flow, work.flow)
+    if scheme.lags:
+        stay(stays, motion.lagged, work.lagged)
+    if problem.bars.rods.shape[0] > 0:
+        stay(stays, motion.multiplier, work.multiplier)
+
+
+@inner_kernel
+def repeat(
+    stays: bool, ends: bool, row: int, record: Record, increments: Floats, kinematics: Floats, values: Floats
+) -> None:
+    """Lanes that stay have in a row of the record what they ended with, which is remembered of those that end now.
+    increments, kinematics, values  of one row: what is remembered"""
+    for c in range(increments.shape[0]):
+        now = where(stays, increments[c], record.increments[row, c])
+        record.increments[row, c], increments[c] = now, where(ends, now, increments[c])
+    for q in range(kinematics.shape[0]):
+        for p in range(kinematics.shape[1]):
+            for c in range(3):
+                now = where(stays, kinematics[q, p, c], record.kinematics[row, q, p, c])
+                record.kinematics[row, q, p, c], kinematics[q, p, c] = now, where(ends, now, kinematics[q, p, c])
+    for e in range(values.shape[0]):
+        for c in range(values.shape[1]):
+            now = where(stays, values[e, c], record.values[row, e, c])
+            record.values[row, e, c], values[e, c] = now, where(ends, now, values[e, c])
 
 
 @inner_kernel
@@ -136,16 +194,25 @@ def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None
 
 
 @called_kernel
-def solve_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
-    """``solve_checked`` by the elimination of the chain, refined once where it is needed."""
-    nodes, bars, is_solved, error = problem.nodes, problem.bars, True, np.inf
+def solve_rods(
+    is_filled: bool, enough: float, waits: bool, diagonal: Diagonal, problem: Problem, work: Scratch
+) -> bool:
+    """``solve_checked`` by the elimination of the chain, refined once in lanes that need it; none is asked of those
+    that wait."""
+    nodes, bars, is_solved, error, is_done = problem.nodes, problem.bars, True, np.inf, waits
     keep(is_filled, work)
     for _ in range(2):
         open_again(is_filled, work)
-        is_solved = solve_chain(False, False, is_filled, problem.tree, diagonal, linear_system(nodes, work))
+        is_safe = solve_chain(False, False, is_filled, problem.tree, diagonal, linear_system(nodes, work))
+        is_solved = is_solved & (is_safe | is_done)
+        for dof in range(work.du.shape[0]):
+            work.du[dof] = where(is_done, 0.0, work.du[dof])
+        for r in range(bars.rods.shape[0]):
+            work.tau[bars.rods[r]] = where(is_done, 0.0, work.tau[bars.rods[r]])
         accumulate(1.0, work)
-        error = leave_rest(is_filled, diagonal, nodes, bars, problem.equations, work)
-        if not some(not error <= enough):
+        error = where(is_done, error, leave_rest(is_filled, diagonal, nodes, bars, problem.equations, work))
+        is_done = is_done | (error <= enough)
+        if not some(not is_done):
             break
     restore(work)
     is_right: bool = is_solved & (error <= max(enough, POOR))
@@ -159,7 +226,8 @@ def solve_projection(k: int, phase: int, is_bare: bool, through: Passage, outcom
     if not is_bare:
         mass_blocks(problem.nodes, work)
     diagonal = diagonal_of(phase, is_bare, through.scheme, 1.0, problem.nodes)
-    fail(not solve_rods(not is_bare, ROUND_OFF, diagonal, problem, work), NEED_SOLVE, k, outcome)
+    waits = outcome[REASON] != 0.0
+    fail(not solve_rods(not is_bare, ROUND_OFF, waits, diagonal, problem, work), NEED_SOLVE, k, outcome)
 
 
 @inner_kernel
@@ -249,13 +317,16 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
 
 
 @inner_kernel
-def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, outcome: Floats) -> None:
-    """Advance all lanes through the increments of ``loading``.
+def march_lanes(
+    symmetric: bool, settling: int, stride: int, counts: Floats, through: Passage, outcome: Floats
+) -> None:  # fmt: skip
+    """Advance all lanes through the increments of ``loading``, or each through as many of them as it has itself.
 
     settling  increments before the energy watch begins
     stride    increments between two rows of the record; the last increment is always recorded. 0: no rows but those of
               the start, ``NOW``, ``LEAST`` and ``GREATEST``
-    record    rows 1, 2, ... (row 0 is the start)
+    counts    as a block of ``Packs`` has them
+    record    rows 1, 2, ... (row 0 is the start); those after the end of a lane repeat it
     outcome   (OUTCOME,)  out
     """
     scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
@@ -263,7 +334,9 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
     nodes, bars, tree = problem.nodes, problem.bars, problem.tree
     memory = motion.memory
     is_bare = work.tangent.block.shape[0] == 0
-    count = loading.dt.shape[0]
+    count, has_counts, row = loading.dt.shape[0], counts.shape[0] > 0, 0
+    energies, increments = local(motion.energies), local(record.increments[0])
+    kinematics, values = local(record.kinematics[0]), local(record.values[0])
     fail(not are_finite(0, record), NOT_FINITE, -1, outcome)
     if stride == 0:
         fold(0, record)
@@ -272,6 +345,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
         thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         begin(scheme, k, dt, problem, loading, motion, work)
         waits = outcome[REASON] != 0.0
+        ends = (k + 1 >= counts[0]) & (not waits)
         strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
         iteration = 0
         while True:
@@ -302,7 +376,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             if bars.rods.shape[0] > 0:
-                is_safe = solve_rods(not is_bare, TOWARDS, diagonal, problem, work)
+                is_safe = solve_rods(not is_bare, TOWARDS, waits, diagonal, problem, work)
             else:
                 is_safe = solve_chain(symmetric, False, not is_bare, tree, diagonal, linear_system(nodes, work))
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
@@ -314,7 +388,7 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
             correct(scheme, dt, shifted, problem, work)
             iteration += 1
-        is_noted = stride == 0 or (k + 1) % stride == 0 or k + 1 == count
+        is_noted = stride == 0 or (k + 1) % stride == 0 or k + 1 == count or (has_counts and some(ends))
         if common(limits[LIMIT.relative]) >= 0.0:
             remembers = flags != LOADS_VANISHED
             smallest = memory[MEMORY.smallest_scale]
@@ -326,14 +400,32 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
         if scheme.projects:
             project_lanes(k, is_bare, True, through, outcome)
         end_lanes(scheme, k, problem, loading, work, outcome)
+        stays = outcome[REASON] != 0.0
+        if has_counts and some(stays):
+            stay_in_place(stays, scheme, problem, motion, work)
+            for i in range(energies.shape[0]):
+                energies[i] = motion.energies[i]
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
+        if has_counts and some(stays):
+            stay(stays, energies, motion.energies)
+            error = where(stays, 0.0, error)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
         if is_noted:
             row = NOW if stride == 0 else k // stride + 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
+            if has_counts and some(stays | ends):
+                repeat(stays, ends, row, record, increments, kinematics, values)
             fail(not are_finite(row, record), NOT_FINITE, k, outcome)
             if stride == 0:
                 fold(row, record)
         if k >= settling:
             fail(has_drifted(nodes, bars, motion, dt, error, limits[LIMIT.drift_fraction]), DRIFT, k, outcome)
+        if has_counts:
+            outcome[REASON] = where(ends & (outcome[REASON] == 0.0), ENDED, outcome[REASON])
+            if not some(outcome[REASON] == 0.0):
+                break
+    if has_counts:
+        for later in range(row + 1, record.increments.shape[0] if stride > 0 else 0):
+            repeat(outcome[REASON] != 0.0, False, later, record, increments, kinematics, values)
+        outcome[REASON] = where(outcome[REASON] == ENDED, DONE, outcome[REASON])

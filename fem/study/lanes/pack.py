@@ -152,13 +152,13 @@ def filled(
     return Sample(model, time, dt, system, bars, *acting, loads, u, v, limits, thermal)
 
 
-def varied(known: Sample, columns: Mapping[Address, Floats]) -> dict[int, Sample] | None:
-    """Samples of models that differ from ``known`` in some numbers, each a column (k,), by their place in it; without
-    those that do not march through as many increments, or are left to runs of their own. None: it is not known here
-    what else these numbers reach."""
+def varied(known: Sample, columns: Mapping[Address, Floats], may_differ: bool) -> dict[int, Sample] | None:
+    """Samples of models that differ from ``known`` in some numbers, each a column (k,), by their place in it; those of
+    few increments first. Some are left to runs of their own: whose stiffness is no number, and, unless they ``may
+    differ`` in this, that have not as many increments. None: it is not known here what these numbers reach."""
     model, step = known.model, known.model.steps[0]
     count = len(next(iter(columns.values())))
-    is_good, parts = np.ones(count, np.bool_), dict[str, Any]()
+    is_good, counts, parts = np.ones(count, np.bool_), np.zeros(count, np.int64), dict[str, Any]()
     timed, moduli, starts = dict[str, Floats](), dict[str, Floats](), dict[int, Floats]()
     for address, column in columns.items():
         match address:
@@ -175,8 +175,8 @@ def varied(known: Sample, columns: Mapping[Address, Floats]) -> dict[int, Sample
     if timed:
         assert step.dynamic
         dt, period = (timed.get(name, np.full(count, getattr(step.dynamic, name))) for name in ("dt", "period"))
-        is_alike, *instants = equal_increments(dt, period, len(known.dt))
-        is_good &= is_alike
+        counts, instants = equal_increments(dt, period)
+        is_good &= (counts > 0) & (may_differ | (counts == len(known.dt)))
         parts |= dict(zip(("time", "dt"), instants, strict=True))
     if moduli:
         constants, limits, are_usable = elastic(known, moduli)
@@ -188,7 +188,9 @@ def varied(known: Sample, columns: Mapping[Address, Floats]) -> dict[int, Sample
             return None
         parts |= dict(zip(("u", "v"), motion, strict=True))
     names, rows = list(parts), list(zip(*parts.values(), strict=True)) or [()] * count
-    return {n: known._replace(**dict(zip(names, rows[n], strict=True))) for n in np.flatnonzero(is_good).tolist()}
+    order = np.argsort(counts, kind="stable")
+    chosen = order[is_good[order]].tolist()
+    return {n: known._replace(**dict(zip(names, rows[n], strict=True))) for n in chosen}
 
 
 def is_plain(material: Material) -> bool:
@@ -264,6 +266,12 @@ def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> 
     return packs
 
 
+def as_long(parts: Sequence[Floats]) -> list[Floats]:
+    """All as long as the longest: shorter ones repeat their last row."""
+    most = max(map(len, parts))
+    return [part if len(part) == most else part[np.minimum(np.arange(most), len(part) - 1)] for part in parts]
+
+
 def per_dof(parts: Sequence[Floats]) -> Any:
     """``pack`` of nodal values, once for each of the three directions."""
     nodal = pack(parts).array
@@ -272,8 +280,11 @@ def per_dof(parts: Sequence[Floats]) -> Any:
     return packs
 
 
-def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: Ints, elements: Ints) -> Packs:
-    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
+def packs_of(
+    stage: StepSystem, samples: Sequence[Sample], rows: int, probes: Ints, elements: Ints, has_counts: bool = False
+) -> Packs:
+    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements.
+    has_counts: lanes may have different numbers of increments, also where these do not"""
     blocks, size = -(-len(samples) // WIDTH), stage.system.size
     systems = [sample.system for sample in samples]
     is_damped = any(np.any(system.damping) for system in systems)
@@ -304,8 +315,12 @@ def packs_of(stage: StepSystem, samples: Sequence[Sample], rows: int, probes: In
     tree, plan = Tree(*map(fixed, stage.choice.tree)), EliminationPlan(*map(fixed, stage.choice.plan))
     problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, plan)
     limits, (loads, curves, shares) = pack([sample.limits for sample in samples]), acting(stage, samples, start)
+    lengths = [len(sample.dt) for sample in samples]
+    counts = zeros(1, 0, WIDTH, known=1)
+    if has_counts or len(set(lengths)) > 1:
+        counts = pack([np.array([float(length)]) for length in lengths])
     room, outcome = room_of_packs(stage, systems), zeros(blocks, OUTCOME, WIDTH, known=1)
-    return Packs(blocks, limits, problem, loads, curves, shares, start, room, record, outcome)
+    return Packs(blocks, counts, limits, problem, loads, curves, shares, start, room, record, outcome)
 
 
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
@@ -328,9 +343,10 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> tuple[Lo
     """Loads of all increments, ``curves`` and ``shares`` (``Packs``); ``start`` gets what supports have at the start.
 
     Where all models follow the same curves through the same instants, only the numbers that multiply them are packed,
-    and the motions of supports are room for one block.
+    and the motions of supports are room for one block. What acts after the end of a model is what acts there.
     """
-    time, dt = samples[0].time, samples[0].dt
+    longest = max(samples, key=lambda one: len(one.dt))
+    time, dt = longest.time, longest.dt
     supports = [sample.supports for sample in samples]
     first, blocks = supports[0], len(start.u.array)
     held = np.flatnonzero(first.supported)
@@ -364,17 +380,17 @@ def acting(stage: StepSystem, samples: Sequence[Sample], start: Any) -> tuple[Lo
         moving = [sample.supports.moving(sample.u) for sample in samples]
         dofs = np.unique(np.concatenate(moving))
         exact = [support_motion(stage, one.supports, dofs, one.time, one.dt) for one in samples]
-        support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
-        each = [sample.loads.factors(sample.time) for sample in samples]
+        support = [pack(as_long([part[level] for part in exact]), blocks, 1) for level in range(4)]
+        each = as_long([sample.loads.factors(sample.time) for sample in samples])
         factors, late = pack(each, known=1), pack([weighted(stage, part) for part in each], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
-    thermal = pack([sample.thermal for sample in samples], known=1)
-    mean = pack([thermal_mean(stage, sample.thermal) for sample in samples], known=1)
+    warm = as_long([sample.thermal for sample in samples])
+    thermal, mean = pack(warm, known=1), pack([thermal_mean(stage, one) for one in warm], known=1)
     gravity, (u, v, a, after) = fixed(stage.loads.is_gravity), support
     if all(one.time is time for one in samples):
         time, dt = time[None], dt[None]  # numbers: a tenth faster than packs
     else:
-        time, dt = (pack([getattr(one, name) for one in samples], known=0) for name in ("time", "dt"))
+        time, dt = (pack(as_long([getattr(one, name) for one in samples]), known=0) for name in ("time", "dt"))
     loads = Loading(dt, time, vectors, gravity, late, factors, fixed(dofs), u, v, a, after, thermal, mean)
     return loads, curves, shares
 

@@ -55,7 +55,7 @@ from fem.study.lanes.march import (
     march_lanes,
     open_lanes,
 )
-from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, is_alike, packs_of, sample, varied
+from fem.study.lanes.pack import OF_ITEMS, WIDTH, Sample, as_long, is_alike, packs_of, sample, varied
 
 NUMBERS = ("increments", "kinematics", "values")
 """Fields of a record that are numbers of increments."""
@@ -103,11 +103,13 @@ class Marched:
     """Models that marched side by side.
 
     rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
-    numbers  model -> its lane, of those that marched well;  solves (lanes,): linear solves in all increments
+    numbers  model -> its lane, of those that marched well;  counts, solves (lanes,): increments, and linear solves in
+             all of them
     """
 
     rows: Rows
     numbers: dict[int, int]
+    counts: Ints
     solves: Ints
 
 
@@ -121,7 +123,7 @@ def march_together(
     record_all   rows carry every node and element, not only the printed ones
     may_compile  False: lanes whose shape is not compiled yet march one by one, if that is short
     """
-    numbers, samples, stage = gather(models)
+    numbers, samples, stage = gather(models, may_differ=every == 0)
     return marched(numbers, samples, stage, every, record_all, may_compile)
 
 
@@ -134,7 +136,7 @@ def march_columns(
         return iter(())
     try:
         first = sample(model)
-        samples = varied(first, columns)
+        samples = varied(first, columns, may_differ=every == 0)
         if samples is None:
             return None
         stage = template(first) if keeps_lengths(first) else None
@@ -157,7 +159,8 @@ def marched(
     if stage is None or not samples:
         return
     for start, rows, good, solves in march_samples(stage, samples, every, record_all, may_compile):
-        yield Marched(rows, {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}, solves)
+        counts = np.array([len(one.dt) for one in samples[start : start + len(good)]])
+        yield Marched(rows, {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}, counts, solves)
 
 
 def march_samples(
@@ -165,7 +168,8 @@ def march_samples(
 ) -> Iterator[tuple[int, Rows, Flags, Ints]]:
     """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves.
     In lanes, where these are compiled or ``may_compile``; else one by one, where that is short and all is recorded."""
-    count = len(samples[0].dt)
+    counts = [len(one.dt) for one in samples]
+    count, has_counts = max(counts), len(set(counts)) > 1
     schedule = Schedule(samples[0].model, 0, 0.0, count, False)
     everything = np.arange(len(stage.system.labels)), np.arange(len(stage.system.family))
     probes, elements = everything if record_all else (schedule.nodes, schedule.elements)
@@ -174,14 +178,14 @@ def march_samples(
     kept = len(increments) * numbers
     if any(one.time is not samples[0].time for one in samples):
         kept += count * (3 + 4 * int(np.count_nonzero(samples[0].supports.supported)))
-    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements)
+    few = packs_of(stage, samples[:: -(-len(samples) // WIDTH)], 1, probes, elements, has_counts)
     is_there = is_compiled_in_time if may_compile else is_compiled
     in_lanes = is_there(march_blocks, 0, 1, *arguments_of(few, stage, every))
     may_be_single = every <= 1 and is_short(stage, count)
     at_once = MOST_NUMBERS // (kept * WIDTH) * WIDTH if in_lanes else max(1, SINGLE_NUMBERS // (numbers * (count + 1)))
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
-        whole = packs_of(stage, part, len(increments), probes, elements) if in_lanes else None
+        whole = packs_of(stage, part, len(increments), probes, elements, has_counts) if in_lanes else None
         if whole and march_all(whole, stage, every, is_there):
             reasons, solves = (whole.outcome.array[:, at].ravel()[: len(part)] for at in (REASON, SOLVES))
             done = reasons == DONE
@@ -191,7 +195,7 @@ def march_samples(
         elif may_be_single:
             found, done, solves = march_singly(stage, part, probes, elements)
             found = found if every else folded(found)
-            time, dt = (np.array([getattr(one, name) for one in part]).T[..., None] for name in ("time", "dt"))
+            time, dt = (np.array(as_long([getattr(one, each) for one in part])).T[..., None] for each in ("time", "dt"))
         else:
             return
         rows = record_of_lanes(found, increments, time, dt, (probes, elements))
@@ -217,14 +221,15 @@ def extremes_in(rows: Rows) -> tuple[Rows, Rows, Rows]:
     return end, least, greatest
 
 
-def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem | None]:
-    """The models that can march together (numbers, samples), and the first one of them made ready."""
+def gather(models: Sequence[Model], may_differ: bool = False) -> tuple[list[int], list[Sample], StepSystem | None]:
+    """The models that can march together (numbers, samples), and the first one of them made ready.
+    may_differ: in the number of their increments"""
     numbers: list[int] = []
     samples: list[Sample] = []
     stage: StepSystem | None = None
     for number, model in enumerate(models):
         known = samples[-1] if samples else None  # the one most likely to have the same parts
-        if can_run_in_lanes(model) or not (known is None or has_same_march(model, known.model)):
+        if can_run_in_lanes(model) or not (known is None or has_same_march(model, known.model, may_differ)):
             continue
         try:
             one = sample(model, known)
@@ -284,12 +289,12 @@ def template(first: Sample) -> StepSystem | None:
     return stage if len(stage.nodes.artificial_stiffness) == 0 else None
 
 
-def has_same_march(model: Model, first: Model) -> bool:
-    """Both march through as many increments by the same scheme and record the same."""
+def has_same_march(model: Model, first: Model, may_differ: bool) -> bool:
+    """Both march through as many increments, which ``may_differ``, by the same scheme and record the same."""
     step, its = model.steps[0], first.steps[0]
     same_step = step.procedure is its.procedure or (
         is_alike(step.procedure, its.procedure, OF_SCHEME)
-        and expected_increments(step.timed) == expected_increments(its.timed)
+        and (may_differ or expected_increments(step.timed) == expected_increments(its.timed))
     )
     same_step = same_step and step.extrapolation == its.extrapolation
     same_names = is_alike(model.mesh, first.mesh, OF_ITEMS)
@@ -451,7 +456,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])
-        march_lanes(options[4] != 0, options[2], stride, through, packs.outcome[b])
+        march_lanes(options[4] != 0, options[2], stride, at(packs.counts, b), through, packs.outcome[b])
 
 
 def is_short(stage: StepSystem, increments: int) -> bool:
@@ -462,9 +467,9 @@ def is_short(stage: StepSystem, increments: int) -> bool:
 def march_singly(
     stage: StepSystem, samples: Sequence[Sample], probes: Ints, elements: Ints
 ) -> tuple[Record, Flags, Ints]:
-    """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves.
-    stage: of the first model of this shape, whose working room all of them use."""
-    empty = record(stage, len(samples[0].dt) + 1, probes, elements)
+    """The record (models, rows, ..., 1) of all increments, which models marched well, and their linear solves. Rows
+    after the end of a model repeat it. stage: of the first model of this shape, whose working room all of them use."""
+    empty = record(stage, max(len(one.dt) for one in samples) + 1, probes, elements)
     parts = {name: np.zeros((len(samples), *getattr(empty, name).shape, 1)) for name in NUMBERS}
     motion, good = first_motion(stage.system), np.zeros(len(samples), np.bool_)
     work.ahead = math.inf  # so many runs are worth waiting for machine code
@@ -476,6 +481,9 @@ def march_singly(
         with suppress(FemError), ErrorsTold(one.model, 1):  # its own run will report it
             good[number] = march_one(restaged(stage, one), one, motion, kept)
     solves = parts["increments"][:, 1:, ROW.iterations, 0].sum(axis=1)
+    for part in parts.values():
+        for number, one in enumerate(samples):
+            part[number, len(one.dt) + 1 :] = part[number, len(one.dt)]
     return empty._replace(**parts), good, solves
 
 
