@@ -349,8 +349,8 @@ def breaking(wave: Airy | Jonswap, water: Water) -> str:
         if height / length > limit:
             return (
                 f"*WAVE: a wave with the amplitude {abs(amplitude):.4g} and the length {length:.4g} would break: "
-                f"height over length is {height / length:.3g} and can be {limit:.3g} (AIRY takes half the height and the "
-                "length, or the period with WAVE PERIOD)"
+                f"height over length is {height / length:.3g} and can be {limit:.3g} (AIRY takes half the height, and "
+                "the length, or the period with WAVE PERIOD)"
             )
     return ""
 

@@ -85,6 +85,33 @@ def test_sea_states_are_put_into_a_model_that_was_read_once(tmp_path):
         assert read(values) == fem.read_deck(tmp_path / "sea.inp", values)
 
 
+def test_seeds_are_put_into_a_model_that_was_read_once(tmp_path):
+    deck = tmp_path / "sea.inp"
+    deck.write_text(
+        STANDING.replace("Tp = 8\n", "Tp = 8\nS = 3\n").replace("SEED=3", "SEED=<S>") + DYNAMIC.format("", "")
+    )
+    read = deck_reader(deck, ["S"])
+    for seed in (1.0, 7.0):
+        assert read({"S": seed}) == fem.read_deck(deck, {"S": seed})
+        assert read.last is not None
+    with pytest.raises(DeckError, match="SEED"):
+        read({"S": 1.5})
+
+
+@pytest.mark.parametrize(("period", "breaks"), [("8", False), ("3.7", False), ("3.6", True)])
+def test_waves_that_break_are_told_of(tmp_path, period, breaks):
+    """In deep water at 0.142 of their length g T^2/(2 pi) (Miche 1944): amplitude 1.5 at a period of 3.68."""
+    deck = tmp_path / "steep.inp"
+    text = (
+        "*PARAMETER\nT = 8\n" + HEAD + "*AQUA\n-90, 0, 9.81, 1025\n*WAVE, TYPE=AIRY, WAVE PERIOD\n1.5, <T>, 0, 1, 0\n"
+    )
+    deck.write_text(text + DYNAMIC.format("", ""))
+    model = deck_reader(deck, ["T"])({"T": float(period)})
+    told = [text for text in model.notices if "would break" in text]
+    assert bool(told) == breaks
+    assert [text for text in fem.check(model).findings if "would break" in text] == told
+
+
 def test_amplitudes_of_waves_say_so_where_there_are_none():
     loads = "*DLOAD\nBARS, FDD, 1, 0.1, 1, 1, , TIDE\n"
     still, moving = (parse_deck(head + DYNAMIC.format("", loads)) for head in (STANDING.split("*WAVE")[0], STANDING))

@@ -12,7 +12,7 @@ from fem.deck import parse_deck
 from fem.runs.run_record import COMPLETED
 from fem.study import workers
 from fem.study.points import make_grid
-from fem.study.question import Job, models_of
+from fem.study.question import Job, columns_of, models_of
 from fem.study.row import layout_of
 from fem.study.sweep import jobs_of, make_plan
 from fem.study.workers import march_block
@@ -79,6 +79,9 @@ PREPARED = {
         "*DAMPING, ALPHA=<length>, BETA=<beta>\n*DENSITY\n",
         {"beta": [0.0, 0.001], "dt": [0.01, 0.005]},
     ),
+    "lengths": ("", "", {"end": np.linspace(0.05, 0.2, 12), "dt": [0.01, 0.003]}),
+    "moduli": ("1e6", "<length>", {"length": np.linspace(10.0, 1e4, 12)}),
+    "starts": ("", "", {"V2_2": np.linspace(-1.0, 1.0, 6), "U1_2": [0.0, 1e-6]}),
     "drift": ("*DLOAD", "*CONTROLS, ENERGY DRIFT=1e-9\n*DLOAD", {"dt": np.linspace(0.001, 0.04, 12)}),
 }
 
@@ -88,11 +91,14 @@ def test_points_that_are_prepared_once_have_the_very_rows_of_single_runs(tmp_pat
     """To the last bit, in any order; what fails is left to a run of its own."""
     old, new, grid = PREPARED[case]
     deck = write_swing(tmp_path, old, new)
+    if case == "moduli":
+        deck.write_text(deck.read_text().replace("2, <length>, 0., 0.", "2, 1., 0., 0."))
     text = deck.read_text().replace("*PARAMETER\n", "*PARAMETER\nbeta = 0.\n")
     if case == "supports":
         text = text.replace("*DLOAD", "*BOUNDARY, AMPLITUDE=SHAKE\n1, 1, 1, 0.1\n*DLOAD")
     deck.write_text(text)
-    plan = make_plan(deck, make_grid(grid), None, False, partial(layout_of, record=fem.Record("U2_n2", start=0.02)))
+    record = None if case == "lengths" else fem.Record("U2_n2", start=0.02)
+    plan = make_plan(deck, make_grid(grid), None, False, partial(layout_of, record=record))
     jobs = list(jobs_of(plan, list(range(len(plan.grid)))))
     alone = {job.point: job.solve() for job in jobs}
     for order in (jobs, jobs[::-1], jobs[::2] + jobs[1::2]):
@@ -267,3 +273,31 @@ def test_starts_are_varied_as_parameters_are(tmp_path):
     said = "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, 0.25\n*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n2, 1, 0.01\n*STEP"
     other = fem.sweep(write_swing(tmp_path, "*STEP", said), {"gravity": [5.0]}, workers=1)
     assert found["U2_2_end"][1] == other["U2_2_end"][0]
+
+
+@pytest.mark.parametrize("varied", [{"length": 9}, {"gravity": 9}, {"dt": 9}, {"end": 9}, {"length": 3, "end": 3}])
+def test_columns_of_a_block_are_what_each_of_its_decks_has(tmp_path, varied):
+    """Number by number, wherever in the model they stand."""
+    grid = make_grid({name: np.linspace(0.01, 0.1, count) for name, count in varied.items()})
+    plan = make_plan(write_swing(tmp_path), grid, None, False)
+    jobs = list(jobs_of(plan, range(len(grid))))
+    first, columns = columns_of(jobs)
+    assert columns
+    for place, job in enumerate(jobs):
+        for address, column in columns.items():
+            part = job.model
+            for name in address:
+                part = getattr(part, name) if isinstance(name, str) and hasattr(part, name) else part[name]
+            assert part == column[place]
+    assert first == jobs[0].model
+
+
+def test_a_block_with_a_deck_that_reads_otherwise_is_read_deck_by_deck(tmp_path):
+    """Here because one of them cannot be read at all."""
+    deck = write_swing(tmp_path)
+    deck.write_text(deck.read_text().replace("end = 20*dt", "end = sqrt(gravity)"))
+    plan = make_plan(deck, make_grid({"gravity": [1.0, 2.0, -1.0]}), None, False)
+    jobs = list(jobs_of(plan, range(3)))
+    assert columns_of(jobs[:2]) and columns_of(jobs) is None
+    assert list(models_of(jobs)) == [0, 1]
+    assert "swing.inp:5: sqrt(-1) has no finite real value" in jobs[2].solve().verdict
