@@ -92,6 +92,13 @@ class Rows:
         arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(self, **arrays, is_end=parts[-1].is_end, unloaded=parts[-1].unloaded)
 
+    def after(self, first: int) -> Rows:
+        """Those from row ``first`` on."""
+        same = {"step", "nodes", "elements", "is_end", "sea_from", "unloaded"}
+        names = [each.name for each in fields(self) if each.name not in same and getattr(self, each.name) is not None]
+        arrays: Any = {name: getattr(self, name)[first:] for name in names}
+        return replace(self, **arrays)
+
     def values(self, model: Model) -> dict[str, Values]:
         """By kind, as ``values_of`` has them."""
         motion, of_elements = self.motion.swapaxes(0, 1), self.element_values.swapaxes(0, 2).swapaxes(1, 2)

@@ -20,7 +20,7 @@ from fem.model.quantities import ENERGIES
 from fem.model.steps import Procedure
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
+from fem.runs.record import Modes, Requests, Rows, Sink, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
@@ -214,9 +214,18 @@ class Layout(Question):
         found: dict[int, Row] = {}
         if self.record and self.record.is_derived():
             return found
-        for marched in march_together(models, may_compile=may_compile):
-            rows = rows_of_lanes(models[next(iter(marched.numbers))], self, marched.rows) if marched.numbers else []
-            found |= {number: rows[lane] for number, lane in marched.numbers.items()}
+
+        def sink_of(model: Model) -> Sink:
+            return RowSink(model, self)
+
+        for marched in march_together(models, may_compile=may_compile, sink_of=sink_of):
+            for number, sink in marched.sinks.items():
+                assert isinstance(sink, RowSink)
+                sink.rows(marched.of(number).after(1))
+                found[number] = sink.row()
+            alone = marched.numbers if not marched.sinks else {}
+            rows = rows_of_lanes(models[next(iter(alone))], self, marched.rows) if alone else []
+            found |= {number: rows[lane] for number, lane in alone.items()}
         return found
 
 
