@@ -149,7 +149,7 @@ def bar_now(r: int, magnitude: float, first: float, second: float, now: Moment, 
     q0, q1, moves = wetted(medium, hi, hj, level)
     edge_i, edge_j, is_cut = 0.0, 0.0, moves != 0.0
     if some(is_cut):
-        edge, rise = where(moves > 0.0, q1, q0), where(is_cut, hj - hi, 1.0)
+        rise, edge = where(is_cut, hj - hi, 1.0), where(moves > 0.0, q1, q0)
         edge_i, edge_j = where(is_cut, (edge - 1.0) / rise, 0.0), where(is_cut, -edge / rise, 0.0)
     ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, group.streams)
     wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, group.streams)

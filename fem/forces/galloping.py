@@ -97,10 +97,8 @@ def iced(
     s, a, b = math.sqrt(dot(n, n)), side * dot(v, level), dot(n, e)
     size = a * a + b * b
     acts = size != 0.0
-    size, s = where(acts, size, 1.0), where(acts, s, 1.0)
+    size, s, factor = where(acts, size, 1.0), where(acts, s, 1.0), where(acts, factor, 0.0)
     drag, lift, steep, lean = coefficients(math.atan2(b, a) + angle, laws, first, count)
-    drag, lift = where(acts, drag, 0.0), where(acts, lift, 0.0)
-    steep, lean = where(acts, steep, 0.0), where(acts, lean, 0.0)
     pull, change = blend(drag, n, lift, m), blend(steep, n, lean, m)
     by_v = blend(a / size, blend(1.0, e, -t[up], t), -b * side / size, level)
     by_t = blend(a / size, blend(-t[up], v, -slip, e), -b * side / size, cross(e, v))

@@ -288,15 +288,13 @@ def normal_force(
         for a in range(3):
             speed -= component(normal, a) * trial.v1[3 * group.nodes[c] + a]
         turns = normal[3]
-    lost, sinks = 0.0, (speed > 0.0) & (middle > 0.0)
-    if common(trial.rate) != 0.0 and some(sinks):
-        resists = where(sinks, damping, 0.0)
-        whole = min(middle / ramp, 1.0)
-        stiff += resists * (whole * trial.rate + where(middle < ramp, fraction * speed / ramp, 0.0))
-        lost, turns = resists * whole * speed, resists * whole * turns
-    else:
-        turns = 0.0
-    return push, lost, stiff, turns
+    rests = (speed <= 0.0) | (middle <= 0.0)
+    if common(trial.rate) == 0.0 or every(rests):
+        return push, 0.0, stiff, 0.0
+    whole, resists = min(middle / ramp, 1.0), where(rests, 0.0, damping)
+    deeper = fraction * speed / ramp if some(middle < ramp) else 0.0
+    stiff += resists * (whole * trial.rate + where(middle < ramp, deeper, 0.0))
+    return push, resists * whole * speed, stiff, resists * whole * turns
 
 
 @inner_kernel
@@ -323,7 +321,9 @@ def rub(
     presses = press[0] > 0.0
     way = way_of(c, 1.0, end, trial, group)
     far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
-    kept = where(presses & (press[1] > 0.0), min(slip / max(far, slip), 1.0), 0.0)
+    kept, holds = 0.0, presses & (press[1] > 0.0)
+    if some(holds):
+        kept = where(holds, min(slip / max(far, slip), 1.0), 0.0)
     for a in range(3):
         trial.state1[state + a] -= kept * component(way, a)
     late = 0.5 if trial.secant else 1.0
@@ -333,7 +333,6 @@ def rub(
     mu, mx, my, mz = coefficient(c, way, normal, far, late, trial, group)
     mu = where(presses, mu, 0.0)
     slides, inverse, bend = far >= slip, 1.0 / max(far, slip), normal[3]
-    square = where(slides, far * far, 1.0)
     around = 0.0
     for a in range(3):
         around += group.numbers[c, AXIS + a] * component(way, a)
@@ -345,7 +344,9 @@ def rub(
             turned = wb - around * group.numbers[c, AXIS + b]  # across the axis
             moves = late * ((1.0 if a == b else 0.0) - na * nb) - bend * na * turned
             moves -= bend * way[3] * (across_axis(c, a, b, group) - na * nb)
-            moves -= where(slides, wa * (late * wb - bend * way[3] * turned) / square, 0.0)
+            if some(slides):
+                square = where(slides, far * far, 1.0)
+                moves -= where(slides, wa * (late * wb - bend * way[3] * turned) / square, 0.0)
             slope = press[0] * inverse * (mu * moves + late * wa * component((mx, my, mz), b))
             tangent.block[node, 3 * a + b] += trial.weight * (slope + mu * inverse * wa * component(rises, b))
 
@@ -372,8 +373,9 @@ def coefficient(
         cosine = (tx * x + ty * y + tz * z) / (length * far)
         more = axial * axial - lateral * lateral
         mu = where(turns, math.sqrt(max(lateral * lateral + more * cosine * cosine, 0.0)), lateral)
-        is_curved = turns & (mu > 0.0)
-        turn = where(is_curved, more * cosine / (where(is_curved, mu, 1.0) * far), 0.0)
+        is_curved, turn = turns & (mu > 0.0), 0.0
+        if some(is_curved):
+            turn = where(is_curved, more * cosine / (where(is_curved, mu, 1.0) * far), 0.0)
         mx = turn * (tx / length - cosine * x / far)
         my = turn * (ty / length - cosine * y / far)
         mz = turn * (tz / length - cosine * z / far)

@@ -111,11 +111,16 @@ def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, floa
         if medium == WIND:
             starts, ends = zi >= level, zj >= level
         is_cut = starts != ends
-        q1 = where(starts & ends, 1.0, 0.0)
-        if some(is_cut):
+        if every(is_cut & starts):
+            q1, moves = (level - zi) / (zj - zi), 1.0
+        elif every(is_cut & ends):
+            q0, moves = (level - zi) / (zj - zi), -1.0
+        elif some(is_cut):
             part = (level - zi) / where(is_cut, zj - zi, 1.0)
-            q0, q1 = where(is_cut & ends, part, 0.0), where(is_cut, where(starts, part, 1.0), q1)
+            q0, q1 = where(is_cut & ends, part, 0.0), where(ends, 1.0, where(starts, part, 0.0))
             moves = where(is_cut, where(starts, 1.0, -1.0), 0.0)
+        elif not every(starts):
+            q1 = where(starts, 1.0, 0.0)
     return q0, q1, moves
 
 

@@ -281,9 +281,9 @@ def halves(scheme: Coefficients, dt: float, begins: bool, asks: bool, memory: Fl
     memory[MEMORY.square] = where(rests, square, memory[MEMORY.square])
     memory[MEMORY.part] = where(is_worse, 0.5 * part, where(rests, 1.0, part))
     if some(is_worse):
-        share, to_v, to_a = where(is_worse, 0.5 * part, 0.0), scheme.vu / dt, scheme.au / (dt * dt)
+        to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
         for dof in range(work.du.shape[0]):
-            back = share * work.du[dof]
+            back = where(is_worse, memory[MEMORY.part] * work.du[dof], 0.0)
             work.u[dof] -= back
             work.v[dof] -= to_v * back
             work.a[dof] -= to_a * back
