@@ -176,14 +176,19 @@ def extreme(symbol: str) -> Callable[..., Any]:
     return code
 
 
-def log1p(context: Any, builder: Any, value: Any) -> Any:
-    """``math.log1p`` lane by lane."""
-    one = context.get_function(math.log1p, signature(types.float64, types.float64))
-    result = value
-    for lane in range(value.type.count):
-        place = ir.Constant(ir.IntType(32), lane)
-        result = builder.insert_element(result, one(builder, [builder.extract_element(value, place)]), place)
-    return result
+def lane_by_lane(function: Any) -> Callable[..., Any]:
+    """A function of numbers, called for each lane."""
+
+    def code(context: Any, builder: Any, *packs: Any) -> Any:
+        one = context.get_function(function, signature(types.float64, *[types.float64] * len(packs)))
+        result = packs[0]
+        for lane in range(result.type.count):
+            place = ir.Constant(ir.IntType(32), lane)
+            numbers = [builder.extract_element(pack, place) for pack in packs]
+            result = builder.insert_element(result, one(builder, numbers), place)
+        return result
+
+    return code
 
 
 for _name, _functions in OPCODES.items():
@@ -195,7 +200,11 @@ define(operator.neg, 1, PackType, opcode("fneg"))
 define(operator.not_, 1, MaskType, opcode("not_"))
 define(abs, 1, PackType, intrinsic("fabs"))
 define(math.sqrt, 1, PackType, intrinsic("sqrt"))
-define(math.log1p, 1, PackType, log1p)
+define(math.floor, 1, PackType, intrinsic("floor"))
+for _function in (math.log1p, math.sin, math.cos):
+    define(_function, 1, PackType, lane_by_lane(_function))
+for _function in (math.atan2, operator.pow):
+    define(_function, 2, PackType, lane_by_lane(_function))
 define(min, 2, PackType, extreme("<"))
 define(max, 2, PackType, extreme(">"))
 

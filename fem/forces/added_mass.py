@@ -14,6 +14,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import some, where
 from fem.forces.bar import MASS_FRACTIONS
 from fem.forces.curves import Curves, distinct, gathered, value_at
 from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
@@ -107,9 +108,10 @@ def mass(group: AddedMass, time: float, place: Floats, u: Floats, state: Floats,
         square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
         zi, zj = place[3 * i + sea.up] + u[3 * i + sea.up], place[3 * j + sea.up] + u[3 * j + sea.up]
         low, high = min(zi, zj) - sea.level, max(zi, zj) - sea.level
-        if sea.ramps.shape[0] > 0 and low < sea.rise and high > -sea.rise:
-            zi -= elevation_near(3 * i, time, place, u, sea)
-            zj -= elevation_near(3 * j, time, place, u, sea)
+        is_near = (low < sea.rise) & (high > -sea.rise)
+        if sea.ramps.shape[0] > 0 and some(is_near):
+            zi -= where(is_near, elevation_near(3 * i, time, place, u, sea), 0.0)
+            zj -= where(is_near, elevation_near(3 * j, time, place, u, sea), 0.0)
         first, last, _ = wetted(WATER, zi, zj, sea.level)
         size = magnitude * (last - first)
         if group.rows[r, IS_CURRENT] == 1:

@@ -127,15 +127,61 @@ def are_viscous(bars: Bars, springs: Springs) -> bool:
 def asking_all(head: str, before: str, each: str, after: str) -> Any:
     """A kernel that asks springs, then all families: text, as no loop of a kernel goes over groups of several kinds."""
     asked = [each.format(number=FIRST + k, place=k) for k in range(len(FAMILIES))]
-    if asked:  # lanes and most models have none of them
+    if asked:  # most models have none of them
         asked = ["    if families is not None:", *asked]
     lines = [f"def {head}:", before, *asked, after]
     known: dict[str, Any] = {"__name__": __name__, "of_springs": evaluate_springs, "spring_values": spring_values}
     for place, family in enumerate(FAMILIES):
-        known |= {f"evaluate_{place}": family.evaluate, f"values_{place}": family.values or no_values}
-        known |= {f"mass_{place}": family.mass or no_mass}
+        known |= {f"evaluate_{place}": forces_of(family), f"values_{place}": values_of(family)}
+        known |= {f"mass_{place}": masses_of(family)}
     exec(compile("\n".join(lines), __file__, "exec"), known)
     return known[head.partition("(")[0]]
+
+
+# Lanes have None in place of the groups that do not act in them.
+
+
+def forces_of(family: Family) -> Any:
+    """Its ``evaluate`` where it acts."""
+    evaluate = family.evaluate
+
+    def ask(trial: Any, group: Any, force: Floats, flow: Floats, tangent: Any) -> float:
+        energy = 0.0
+        if group is not None:
+            if group[0].shape[0] > 0:
+                energy += evaluate(trial, group, force, flow, tangent)
+        return energy
+
+    return named(ask, family)
+
+
+def values_of(family: Family) -> Any:
+    """Its ``values``; elements that only carry a force have zeros."""
+    values = family.values
+
+    def ask(group: Any, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
+        if group is not None:
+            values(group, index, u, v, state, row)
+
+    return named(ask, family) if values else no_values
+
+
+def masses_of(family: Family) -> Any:
+    """Its ``mass`` where it acts."""
+    mass = family.mass
+
+    def ask(group: Any, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
+        if group is not None:
+            if group[0].shape[0] > 0:
+                mass(group, time, place, u, state, block)
+
+    return named(ask, family) if mass else no_mass
+
+
+def named(ask: Any, family: Family) -> Any:
+    """A kernel of its own: kept machine code is found by the names of what is inlined into it."""
+    ask.__qualname__ += "_" + family.name.replace(" ", "_")
+    return inner_kernel(ask)
 
 
 @inner_kernel
@@ -152,8 +198,7 @@ def _evaluate() -> Any:
     return asking_all(
         "evaluate_all(trial, springs, families, force, flow, tangent)",
         "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0",
-        "        if families[{place}][0].shape[0] > 0:\n"
-        "            energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
+        "        energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
         "    return energy",
     )
 
@@ -171,7 +216,7 @@ def _mass() -> Any:
     return asking_all(
         "masses_of_all(families, time, place, u, state, block)",
         "    for k in range(block.shape[0]):\n        for c in range(9): block[k, c] = 0.0",
-        "        if families[{place}][0].shape[0] > 0: mass_{place}(families[{place}], time, place, u, state, block)",
+        "        mass_{place}(families[{place}], time, place, u, state, block)",
         "    return None",
     )
 

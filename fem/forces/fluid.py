@@ -31,6 +31,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import common, every, some, where
 from fem.forces import waves
 from fem.forces.curves import Curves, distinct, gathered, largest, value_at, with_zero
 from fem.forces.galloping import Iced, by_direction, by_speed, iced
@@ -126,7 +127,7 @@ def place_of(dof: int, trial: Trial) -> float:
 @inner_kernel
 def speed_of(dof: int, trial: Trial) -> float:
     """Velocity of a node; 0 in statics."""
-    speed: float = trial.v1[dof] if trial.rate != 0.0 else 0.0
+    speed: float = trial.v1[dof] if common(trial.rate) != 0.0 else 0.0
     return (trial.u1[dof] - trial.u0[dof]) * trial.rate if trial.secant else speed
 
 
@@ -141,15 +142,15 @@ def bar_now(r: int, magnitude: float, first: float, second: float, now: Moment, 
     length = math.sqrt(dx * dx + dy * dy + dz * dz)
     zi, zj = place_of(i + up, trial), place_of(j + up, trial)
     at_i, at_j = -1, -1
-    if group.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
+    if group.sea_nodes.shape[0] > 0 and common(trial.rate) != 0.0:
         at_i = group.sea.first + waves.REMEMBERED * group.sea_nodes[bar, 0]
         at_j = group.sea.first + waves.REMEMBERED * group.sea_nodes[bar, 1]
     hi, hj = below(zi, at_i, trial), below(zj, at_j, trial)
     q0, q1, moves = wetted(medium, hi, hj, level)
-    edge_i, edge_j = 0.0, 0.0
-    if moves != 0.0:
-        edge_i = ((q1 if moves > 0.0 else q0) - 1.0) / (hj - hi)
-        edge_j = -(q1 if moves > 0.0 else q0) / (hj - hi)
+    edge_i, edge_j, is_cut = 0.0, 0.0, moves != 0.0
+    if some(is_cut):
+        rise, edge = where(is_cut, hj - hi, 1.0), where(moves > 0.0, q1, q0)
+        edge_i, edge_j = where(is_cut, (edge - 1.0) / rise, 0.0), where(is_cut, -edge / rise, 0.0)
     ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, group.streams)
     wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, group.streams)
     ui, uj, t = (ux, uy, uz), (wx, wy, wz), (dx / length, dy / length, dz / length)
@@ -230,10 +231,10 @@ class DragPoint(NamedTuple):
 @called_kernel
 def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all rows; nothing is stored."""
-    if group.sea_nodes.shape[0] > 0 and trial.rate != 0.0:
+    if group.sea_nodes.shape[0] > 0 and common(trial.rate) != 0.0:
         foresee(trial, group.sea)
     time = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1
-    now = moment(time if trial.rate != 0.0 else -1.0, group.gusts)
+    now = moment(time if common(trial.rate) != 0.0 else -1.0, group.gusts)
     known = (-1, -1, -1)
     magnitude, first, second = 0.0, 0.0, 0.0
     for r in range(group.rows.shape[0]):
@@ -244,11 +245,13 @@ def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: T
             first, second = value_at(group.curves, wanted[1], time), value_at(group.curves, wanted[2], time)
         if magnitude != 0.0:
             bar = bar_now(r, magnitude, first, second, now, trial, group)
-            if group.numbers[r, SIDE] != 0.0:
+            resists = (group.numbers[r, NORMAL] != 0.0) | (group.numbers[r, ALONG] != 0.0)
+            is_given = (bar.wet == 1.0) & (group.numbers[r, GIVEN] == 1.0)
+            if common(group.numbers[r, SIDE]) != 0.0:
                 add_iced(r, bar, trial, group, force, flow, tangent)
-            elif bar.wet > 0.0 and (group.numbers[r, NORMAL] != 0.0 or group.numbers[r, ALONG] != 0.0):
+            elif some(resists & (bar.wet > 0.0)):
                 add_drag(r, bar, trial, group, force, flow, tangent)
-            if group.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and group.numbers[r, GIVEN] == 1.0):
+            if some((group.numbers[r, LIFT] != 0.0) & (not is_given)):
                 add_lift(r, bar, trial, group, force, flow, tangent)
     return 0.0
 
@@ -257,30 +260,46 @@ def evaluate(trial: Trial, group: Fluid, force: Floats, flow: Floats, tangent: T
 def resistance(r: int, s: float, group: Fluid) -> tuple[float, float]:
     """F/s and (F' - F/s)/s^2 at the speed s across the bar."""
     first, count, normal = group.rows[r, LAW], group.rows[r, COUNT], group.numbers[r, NORMAL]
-    if group.rows[r, MEDIUM] >= waves.INERTIA:
-        return normal, 0.0
-    if count == 0:
-        return normal * s, normal / s if s > 0.0 else 0.0
-    k = first
-    while k < first + count - 2 and group.laws[k + 1, 0] < s:
-        k += 1
-    slope = normal * (group.laws[k + 1, 1] - group.laws[k, 1]) / (group.laws[k + 1, 0] - group.laws[k, 0])
-    if s == 0.0:
-        return slope, 0.0
-    ratio = (normal * group.laws[k, 1] + slope * (s - group.laws[k, 0])) / s
-    return ratio, (slope - ratio) / (s * s)
+    ratio, bend, is_moving = normal, 0.0, s > 0.0
+    speed = where(is_moving, s, 1.0)
+    if group.rows[r, MEDIUM] < waves.INERTIA and count == 0:
+        ratio, bend = normal * s, where(is_moving, normal / speed, 0.0)
+    elif group.rows[r, MEDIUM] < waves.INERTIA:
+        k, last = first, first + count - 2
+        while k < last and every(group.laws[k + 1, 0] < s):
+            k += 1
+        pull, slope, since = drag_law(k, normal, group.laws)
+        while k < last and some(group.laws[k + 1, 0] < s):
+            k += 1
+            is_past = group.laws[k, 0] < s
+            more, steep, beyond = drag_law(k, normal, group.laws)
+            pull, slope = where(is_past, more, pull), where(is_past, steep, slope)
+            since = where(is_past, beyond, since)
+        ratio = where(is_moving, (pull + slope * (s - since)) / speed, slope)
+        bend = where(is_moving, (slope - ratio) / (speed * speed), 0.0)
+    return ratio, bend
+
+
+@inner_kernel
+def drag_law(k: int, normal: float, laws: Floats) -> tuple[float, float, float]:
+    """Force, its slope and the speed where row k of a drag law begins."""
+    slope = normal * (laws[k + 1, 1] - laws[k, 1]) / (laws[k + 1, 0] - laws[k, 0])
+    return normal * laws[k, 1], slope, laws[k, 0]
 
 
 @inner_kernel
 def drag_at(r: int, xi: float, bar: Bar, group: Fluid) -> DragPoint:
     """Drag at xi of the bar."""
-    t, vi, vj, exponent = bar.t, bar.vi, bar.vj, group.numbers[r, EXPONENT]
+    t, vi, vj, exponent = bar.t, bar.vi, bar.vj, common(group.numbers[r, EXPONENT])
     x, y, z = vi[0] + xi * (vj[0] - vi[0]), vi[1] + xi * (vj[1] - vi[1]), vi[2] + xi * (vj[2] - vi[2])
     slip = x * t[0] + y * t[1] + z * t[2]
     x, y, z = x - slip * t[0], y - slip * t[1], z - slip * t[2]
     across, bend = resistance(r, math.sqrt(x * x + y * y + z * z), group)
     along = group.numbers[r, ALONG]
-    along *= abs(slip) if exponent == 2.0 else abs(slip) ** (exponent - 1.0)
+    if exponent == 2.0:
+        along *= abs(slip)
+    elif exponent != 1.0:
+        along *= abs(slip) ** (exponent - 1.0)
     pull = along * slip
     q = (across * x + pull * t[0], across * y + pull * t[1], across * z + pull * t[2])
     return DragPoint((x, y, z), q, across, bend, along, exponent * along, slip)
@@ -383,14 +402,14 @@ def add_rising(
 ) -> None:
     """The tangent through the heights of the nodes: the velocity of the stream there, and the surface."""
     up, vi, vj = group.streams.up, bar.vi, bar.vj
-    is_sheared = False
+    changes = bar.moves != 0.0
     for a in range(3):
-        is_sheared = is_sheared or bar.slope_i[a] != 0.0 or bar.slope_j[a] != 0.0
-    if not is_sheared and bar.moves == 0.0:
+        changes = changes | (bar.slope_i[a] != 0.0) | (bar.slope_j[a] != 0.0)
+    if not some(changes):
         return
     rise_i, rise_j = gained(bar, point, bar.slope_i), gained(bar, point, bar.slope_j)
     shift = gained(bar, point, (vj[0] - vi[0], vj[1] - vi[1], vj[2] - vi[2]))
-    moved, grown = 0.5 + side * bar.moves, bar.moves / bar.wet
+    moved, grown = 0.5 + side * bar.moves, bar.moves / where(bar.moves != 0.0, bar.wet, 1.0)
     for a in range(3):
         at_i = grown * (1.0 - xi) * point.q[a] + moved * ((1.0 - xi) * shift[a] - point.q[a])
         at_j = grown * xi * point.q[a] + moved * (xi * shift[a] + point.q[a])
@@ -413,11 +432,11 @@ def add_lift(r: int, bar: Bar, trial: Trial, group: Fluid, force: Floats, flow: 
     if tangent.block.shape[0] == 0:
         return
     weight = whole * trial.weight * (0.5 if trial.secant else 1.0)
-    if bar.moves != 0.0:
+    if some(bar.moves != 0.0):
         at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
         by_i, by_j = -weight * bar.edge_i, -weight * bar.edge_j
         add_entry(4 * up, by_i * at_i, by_j * at_i, by_i * at_j, by_j * at_j, bar, group, tangent)
-    for b in range(3 if bar.stretch != 0.0 else 0):
+    for b in range(3 if group.rows[r, IS_CURRENT] != 0 else 0):
         lean = weight * bar.stretch * bar.t[b] * wet
         at_i, at_j = lean * (1.0 - c), lean * c
         add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, group, tangent)

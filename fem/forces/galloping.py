@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from fem.arrays import Floats, Vector
 from fem.compiled import inner_kernel
+from fem.compiled.lanes import every, some, where
 from fem.forces.protocol import blend, cross, dot
 
 TURN = 2.0 * math.pi
@@ -56,9 +57,22 @@ def coefficients(angle: float, laws: Floats, first: int, count: int) -> tuple[fl
     way = angle - start
     angle = start + way - TURN * math.floor(way / TURN)
     k = first
-    while k < last and laws[k + 1, 0] <= angle:
+    while k < last and every(laws[k + 1, 0] <= angle):
         k += 1
-    after, width = (k + 1, laws[k + 1, 0] - laws[k, 0]) if k < last else (first, TURN + start - laws[last, 0])
+    drag, lift, steep, lean = between(k, angle, laws, first, last)
+    while k < last and some(laws[k + 1, 0] <= angle):
+        k += 1
+        is_past = laws[k, 0] <= angle
+        more, up, rise, tilt = between(k, angle, laws, first, last)
+        drag, lift = where(is_past, more, drag), where(is_past, up, lift)
+        steep, lean = where(is_past, rise, steep), where(is_past, tilt, lean)
+    return drag, lift, steep, lean
+
+
+@inner_kernel
+def between(k: int, angle: float, laws: Floats, first: int, last: int) -> tuple[float, float, float, float]:
+    """``coefficients`` by row k and the next one, of the last row the first one a turn later."""
+    after, width = (k + 1, laws[k + 1, 0] - laws[k, 0]) if k < last else (first, TURN + laws[first, 0] - laws[last, 0])
     steep, lean = (laws[after, 1] - laws[k, 1]) / width, (laws[after, 2] - laws[k, 2]) / width
     past = angle - laws[k, 0]
     return laws[k, 1] + steep * past, laws[k, 2] + lean * past, steep, lean
@@ -82,9 +96,8 @@ def iced(
     n, m = blend(1.0, v, -slip, t), blend(-side, cross(t, v), 0.0, v)
     s, a, b = math.sqrt(dot(n, n)), side * dot(v, level), dot(n, e)
     size = a * a + b * b
-    if size == 0.0:
-        none = (0.0, 0.0, 0.0)
-        return Iced(t, v, n, none, none, none, none, none, slip, 1.0, 0.0, 0.0, 0.0)
+    acts = size != 0.0
+    size, s, factor = where(acts, size, 1.0), where(acts, s, 1.0), where(acts, factor, 0.0)
     drag, lift, steep, lean = coefficients(math.atan2(b, a) + angle, laws, first, count)
     pull, change = blend(drag, n, lift, m), blend(steep, n, lean, m)
     by_v = blend(a / size, blend(1.0, e, -t[up], t), -b * side / size, level)

@@ -26,6 +26,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import common, every, some, where
 from fem.forces.bar import INV_LENGTH
 from fem.forces.protocol import Family, Tangent, Trial, component
 
@@ -76,7 +77,7 @@ def depth_of(c: int, u: Floats, group: Contacts) -> float:
     """Of a node below the surface."""
     numbers = group.numbers
     depth: float = numbers[c, DEPTH]
-    if numbers[c, RADIUS] > 0.0:
+    if common(numbers[c, RADIUS]) > 0.0:
         x, y, z = from_axis(c, u, group)
         depth = numbers[c, RADIUS] - math.sqrt(x * x + y * y + z * z)
     else:
@@ -90,18 +91,19 @@ def normal_of(c: int, secant: bool, trial: Trial, group: Contacts) -> tuple[floa
     """Unit normal n at u1, or where secant of the increment, and two numbers, bend and size.
     size n is minus the (discrete) gradient of the depth, n1 the normal at u1:
     dn/du1 = bend (P - n n^T),  d(size n)/du1 = bend size (P - size n n1^T); of planes bend = 0."""
-    numbers = group.numbers
-    if numbers[c, RADIUS] == 0.0:
-        return numbers[c, NORMAL], numbers[c, NORMAL + 1], numbers[c, NORMAL + 2], 0.0, 1.0
-    x, y, z = from_axis(c, trial.u1, group)
-    far, size = math.sqrt(x * x + y * y + z * z), 1.0
-    if secant:
-        before = from_axis(c, trial.u0, group)
-        both = far + math.sqrt(before[0] * before[0] + before[1] * before[1] + before[2] * before[2])
-        x, y, z = x + before[0], y + before[1], z + before[2]
+    numbers, bend, size = group.numbers, 0.0, 1.0
+    nx, ny, nz = numbers[c, NORMAL], numbers[c, NORMAL + 1], numbers[c, NORMAL + 2]
+    if common(numbers[c, RADIUS]) != 0.0:
+        x, y, z = from_axis(c, trial.u1, group)
         far = math.sqrt(x * x + y * y + z * z)
-        size = far / both
-    return x / far, y / far, z / far, 1.0 / far, size
+        if secant:
+            before = from_axis(c, trial.u0, group)
+            both = far + math.sqrt(before[0] * before[0] + before[1] * before[1] + before[2] * before[2])
+            x, y, z = x + before[0], y + before[1], z + before[2]
+            far = math.sqrt(x * x + y * y + z * z)
+            size = far / both
+        nx, ny, nz, bend = x / far, y / far, z / far, 1.0 / far
+    return nx, ny, nz, bend, size
 
 
 @inner_kernel
@@ -114,17 +116,16 @@ def across_axis(c: int, a: int, b: int, group: Contacts) -> float:
 @inner_kernel
 def gradient(c: int, stiff: float, turns: float, end: Numbers, trial: Trial, group: Contacts) -> Numbers:
     """Of the normal force by u1: by the depth, and as the normal turns, which changes the speed of sinking."""
-    if turns == 0.0:
-        return -stiff * end[0], -stiff * end[1], -stiff * end[2]
-    dof, numbers = 3 * group.nodes[c], group.numbers
-    x, y, z = trial.v1[dof], trial.v1[dof + 1], trial.v1[dof + 2]
-    along = turns * (numbers[c, AXIS] * x + numbers[c, AXIS + 1] * y + numbers[c, AXIS + 2] * z)
-    down = stiff - turns * (end[0] * x + end[1] * y + end[2] * z)
-    return (
-        along * numbers[c, AXIS] - turns * x - down * end[0],
-        along * numbers[c, AXIS + 1] - turns * y - down * end[1],
-        along * numbers[c, AXIS + 2] - turns * z - down * end[2],
-    )
+    rx, ry, rz = -stiff * end[0], -stiff * end[1], -stiff * end[2]
+    if some(turns != 0.0):
+        dof, numbers = 3 * group.nodes[c], group.numbers
+        x, y, z = trial.v1[dof], trial.v1[dof + 1], trial.v1[dof + 2]
+        along = turns * (numbers[c, AXIS] * x + numbers[c, AXIS + 1] * y + numbers[c, AXIS + 2] * z)
+        down = stiff - turns * (end[0] * x + end[1] * y + end[2] * z)
+        rx = along * numbers[c, AXIS] - turns * x - down * end[0]
+        ry = along * numbers[c, AXIS + 1] - turns * y - down * end[1]
+        rz = along * numbers[c, AXIS + 2] - turns * z - down * end[2]
+    return rx, ry, rz
 
 
 TOUCH = 1e-9
@@ -230,10 +231,15 @@ def touch(c: int, trial: Trial, group: Contacts, force: Floats, flow: Floats, ta
     before = depth_of(c, trial.u0, group) if trial.secant else depth
     for a in range(3):
         trial.state1[state + a], trial.state1[state + 3 + a] = trial.u1[3 * node + a], 0.0
-    if max(depth, before) < 0.0 or (trial.secant and max(depth, before) == 0.0):
-        return 0.0  # a node laid exactly on the bottom has its stiffness, so that statics may begin there
+    deepest = max(depth, before)
+    # a node laid exactly on the bottom has its stiffness, so that statics may begin there
+    touches = (deepest > 0.0) | ((deepest == 0.0) & (not trial.secant))
+    if not some(touches):
+        return 0.0
     normal, end = normal_of(c, trial.secant, trial, group), normal_of(c, False, trial, group)
     push, lost, stiff, turns = normal_force(c, before, depth, normal, trial, group)
+    push, lost = where(touches, push, 0.0), where(touches, lost, 0.0)
+    stiff, turns = where(touches, stiff, 0.0), where(touches, turns, 0.0)
     rises = gradient(c, stiff, turns, end, trial, group)
     for a in range(3):
         along = normal[4] * component(normal, a)
@@ -242,7 +248,8 @@ def touch(c: int, trial: Trial, group: Contacts, force: Floats, flow: Floats, ta
             tilt = normal[3] * normal[4] * (across_axis(c, a, b, group) - along * component(end, b))
             slope = along * component(rises, b) + (push + lost) * tilt
             tangent.block[node, 3 * a + b] -= trial.weight * slope
-    if push + lost > 0.0 and (trial.rate != 0.0 or group.numbers[c, RUBS_IN_STATICS] != 0.0):
+    rubs = common(trial.rate) != 0.0 or common(group.numbers[c, RUBS_IN_STATICS]) != 0.0
+    if rubs and some(push + lost > 0.0):
         rub(c, (push + lost, depth), rises, normal, end, trial, group, force, flow, tangent)
     energy: float = 0.5 * group.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
@@ -271,19 +278,23 @@ def normal_force(
     if trial.secant:
         middle, speed, fraction = 0.5 * (before + depth), (depth - before) * trial.rate, 0.5
         push, stiff = stiffness * middle, 0.5 * stiffness
-        if before <= 0.0 or depth <= 0.0:  # (W1 - W0)/(g1 - g0), W = K a max(g, 0)^2/2
-            part = max(before, depth) / (depth - before)
-            push = 0.5 * stiffness * max(before, depth) * abs(part)
-            stiff = stiffness * (part - 0.5 * part * part if depth > 0.0 else 0.5 * part * part)
-    elif trial.rate != 0.0:
+        lands = (before <= 0.0) | (depth <= 0.0)
+        if some(lands):  # (W1 - W0)/(g1 - g0), W = K a max(g, 0)^2/2
+            part = max(before, depth) / where(lands, depth - before, 1.0)
+            push = where(lands, 0.5 * stiffness * max(before, depth) * abs(part), push)
+            rise = where(depth > 0.0, part - 0.5 * part * part, 0.5 * part * part)
+            stiff = where(lands, stiffness * rise, stiff)
+    elif common(trial.rate) != 0.0:
         for a in range(3):
             speed -= component(normal, a) * trial.v1[3 * group.nodes[c] + a]
         turns = normal[3]
-    if speed <= 0.0 or middle <= 0.0 or trial.rate == 0.0:
+    rests = (speed <= 0.0) | (middle <= 0.0)
+    if common(trial.rate) == 0.0 or every(rests):
         return push, 0.0, stiff, 0.0
-    whole = min(middle / ramp, 1.0)
-    stiff += damping * (whole * trial.rate + (fraction * speed / ramp if middle < ramp else 0.0))
-    return push, damping * whole * speed, stiff, damping * whole * turns
+    whole, resists = min(middle / ramp, 1.0), where(rests, 0.0, damping)
+    deeper = fraction * speed / ramp if some(middle < ramp) else 0.0
+    stiff += resists * (whole * trial.rate + where(middle < ramp, deeper, 0.0))
+    return push, resists * whole * speed, stiff, resists * whole * turns
 
 
 @inner_kernel
@@ -305,11 +316,14 @@ def rub(
 ) -> None:  # fmt: skip
     """Add the friction force of a contact and update its anchor; press: normal force, depth; rises: its gradient."""
     node, state, slip = group.nodes[c], group.first + REMEMBERED * c, group.numbers[c, SLIP]
-    if slip == 0.0:
+    if common(slip) == 0.0:
         return
+    presses = press[0] > 0.0
     way = way_of(c, 1.0, end, trial, group)
     far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
-    kept = min(slip / max(far, slip), 1.0) if press[1] > 0.0 else 0.0
+    kept, holds = 0.0, presses & (press[1] > 0.0)
+    if some(holds):
+        kept = where(holds, min(slip / max(far, slip), 1.0), 0.0)
     for a in range(3):
         trial.state1[state + a] -= kept * component(way, a)
     late = 0.5 if trial.secant else 1.0
@@ -317,6 +331,7 @@ def rub(
         way = way_of(c, 0.5, normal, trial, group)
         far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
     mu, mx, my, mz = coefficient(c, way, normal, far, late, trial, group)
+    mu = where(presses, mu, 0.0)
     slides, inverse, bend = far >= slip, 1.0 / max(far, slip), normal[3]
     around = 0.0
     for a in range(3):
@@ -329,8 +344,9 @@ def rub(
             turned = wb - around * group.numbers[c, AXIS + b]  # across the axis
             moves = late * ((1.0 if a == b else 0.0) - na * nb) - bend * na * turned
             moves -= bend * way[3] * (across_axis(c, a, b, group) - na * nb)
-            if slides:
-                moves -= wa * (late * wb - bend * way[3] * turned) / (far * far)
+            if some(slides):
+                square = where(slides, far * far, 1.0)
+                moves -= where(slides, wa * (late * wb - bend * way[3] * turned) / square, 0.0)
             slope = press[0] * inverse * (mu * moves + late * wa * component((mx, my, mz), b))
             tangent.block[node, 3 * a + b] += trial.weight * (slope + mu * inverse * wa * component(rises, b))
 
@@ -341,25 +357,29 @@ def coefficient(
 ) -> tuple[float, float, float, float]:
     """Of friction along a way of length ``far`` across the normal, and its derivative by the way."""
     axial, lateral = group.numbers[c, AXIAL], group.numbers[c, LATERAL]
-    if axial == lateral or far == 0.0:
-        return lateral, 0.0, 0.0, 0.0
-    i, j, early = 3 * group.chord[c, 0], 3 * group.chord[c, 1], 1.0 - late
-    place, u0, u1 = trial.place, trial.u0, trial.u1
-    tx = place[j] - place[i] + late * (u1[j] - u1[i]) + early * (u0[j] - u0[i])
-    ty = place[j + 1] - place[i + 1] + late * (u1[j + 1] - u1[i + 1]) + early * (u0[j + 1] - u0[i + 1])
-    tz = place[j + 2] - place[i + 2] + late * (u1[j + 2] - u1[i + 2]) + early * (u0[j + 2] - u0[i + 2])
-    x, y, z, nx, ny, nz = way[0], way[1], way[2], normal[0], normal[1], normal[2]
-    across = nx * tx + ny * ty + nz * tz
-    tx, ty, tz = tx - across * nx, ty - across * ny, tz - across * nz
-    length = math.sqrt(tx * tx + ty * ty + tz * tz)
-    if length == 0.0:
-        return lateral, 0.0, 0.0, 0.0
-    cosine = (tx * x + ty * y + tz * z) / (length * far)
-    more = axial * axial - lateral * lateral
-    mu = math.sqrt(max(lateral * lateral + more * cosine * cosine, 0.0))
-    turn = more * cosine / (mu * far) if mu > 0.0 else 0.0
-    sx, sy, sz = tx / length - cosine * x / far, ty / length - cosine * y / far, tz / length - cosine * z / far
-    return mu, turn * sx, turn * sy, turn * sz
+    mu, mx, my, mz, turns = lateral, 0.0, 0.0, 0.0, (axial != lateral) & (far != 0.0)
+    if some(turns):
+        i, j, early = 3 * group.chord[c, 0], 3 * group.chord[c, 1], 1.0 - late
+        place, u0, u1 = trial.place, trial.u0, trial.u1
+        tx = place[j] - place[i] + late * (u1[j] - u1[i]) + early * (u0[j] - u0[i])
+        ty = place[j + 1] - place[i + 1] + late * (u1[j + 1] - u1[i + 1]) + early * (u0[j + 1] - u0[i + 1])
+        tz = place[j + 2] - place[i + 2] + late * (u1[j + 2] - u1[i + 2]) + early * (u0[j + 2] - u0[i + 2])
+        x, y, z, nx, ny, nz = way[0], way[1], way[2], normal[0], normal[1], normal[2]
+        across = nx * tx + ny * ty + nz * tz
+        tx, ty, tz = tx - across * nx, ty - across * ny, tz - across * nz
+        length = math.sqrt(tx * tx + ty * ty + tz * tz)
+        turns = turns & (length != 0.0)
+        length, far = where(turns, length, 1.0), where(turns, far, 1.0)
+        cosine = (tx * x + ty * y + tz * z) / (length * far)
+        more = axial * axial - lateral * lateral
+        mu = where(turns, math.sqrt(max(lateral * lateral + more * cosine * cosine, 0.0)), lateral)
+        is_curved, turn = turns & (mu > 0.0), 0.0
+        if some(is_curved):
+            turn = where(is_curved, more * cosine / (where(is_curved, mu, 1.0) * far), 0.0)
+        mx = turn * (tx / length - cosine * x / far)
+        my = turn * (ty / length - cosine * y / far)
+        mz = turn * (tz / length - cosine * z / far)
+    return mu, mx, my, mz
 
 
 SEABED = Family(

@@ -23,6 +23,7 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel
+from fem.compiled.lanes import common, every, some, where
 from fem.forces.protocol import Trial
 
 WATER, WIND, INERTIA, STILL_WATER = 0, 1, 2, 3
@@ -52,26 +53,49 @@ def velocity(
     """Velocity at height z, and its derivative by z.
     first, second  amplitudes; of the current the first counts (the second is that of waves)"""
     if medium == WIND:
-        height, factor, slope = (z - streams.level) / streams.reference, 1.0, 0.0
-        if streams.power != 0.0:
-            factor = height**streams.power if height > 0.0 else 0.0
-            slope = streams.power * factor / (z - streams.level) if height > 0.0 else 0.0
+        above, factor, slope = z - streams.level, 1.0, 0.0
+        is_above = above > 0.0
+        if streams.power != 0.0 and some(is_above):
+            height = where(is_above, above / streams.reference, 1.0)
+            factor = where(is_above, height**streams.power, 0.0)
+            slope = streams.power * factor / where(is_above, above, 1.0)
+        elif streams.power != 0.0:
+            factor = 0.0
         x = first * streams.along[0] + second * streams.across[0]
         y = first * streams.along[1] + second * streams.across[1]
         w = first * streams.along[2] + second * streams.across[2]
         return factor * x, factor * y, factor * w, slope * x, slope * y, slope * w
     profile, k, last = streams.profile, 0, streams.profile.shape[0] - 1
-    while k < last and profile[k + 1, 0] < z:
+    while k < last and every(profile[k + 1, 0] < z):
         k += 1
-    if k == last or z <= profile[0, 0]:
-        return first * profile[k, 1], first * profile[k, 2], first * profile[k, 3], 0.0, 0.0, 0.0
-    inverse = 1.0 / (profile[k + 1, 0] - profile[k, 0])
-    part = (z - profile[k, 0]) * inverse
-    x, dx = profile[k, 1], profile[k + 1, 1] - profile[k, 1]
-    y, dy = profile[k, 2], profile[k + 1, 2] - profile[k, 2]
-    w, dw = profile[k, 3], profile[k + 1, 3] - profile[k, 3]
-    x, y, w, steep = first * (x + part * dx), first * (y + part * dy), first * (w + part * dw), first * inverse
-    return x, y, w, steep * dx, steep * dy, steep * dw
+    x, y, w, dx, dy, dw = current(k, z, first, profile)
+    while k < last and some(profile[k + 1, 0] < z):
+        k += 1
+        is_above = profile[k, 0] < z
+        px, py, pw, ex, ey, ew = current(k, z, first, profile)
+        x, y, w = where(is_above, px, x), where(is_above, py, y), where(is_above, pw, w)
+        dx, dy, dw = where(is_above, ex, dx), where(is_above, ey, dy), where(is_above, ew, dw)
+    return x, y, w, dx, dy, dw
+
+
+@inner_kernel
+def current(k: int, z: float, first: float, profile: Floats) -> tuple[float, float, float, float, float, float]:
+    """Velocity at height z by row k of the current's profile and the one above it, and its derivative by z; outside
+    the profile that of its end."""
+    x, y, w, dx, dy, dw = first * profile[k, 1], first * profile[k, 2], first * profile[k, 3], 0.0, 0.0, 0.0
+    is_inside = z > profile[k, 0]
+    if k < profile.shape[0] - 1 and some(is_inside):
+        inverse = where(is_inside, 1.0 / (profile[k + 1, 0] - profile[k, 0]), 0.0)
+        part, steep = (z - profile[k, 0]) * inverse, first * inverse
+        ex, ey, ew = (
+            profile[k + 1, 1] - profile[k, 1],
+            profile[k + 1, 2] - profile[k, 2],
+            profile[k + 1, 3] - profile[k, 3],
+        )
+        x, y = first * (profile[k, 1] + part * ex), first * (profile[k, 2] + part * ey)
+        w = first * (profile[k, 3] + part * ew)
+        dx, dy, dw = steep * ex, steep * ey, steep * ew
+    return x, y, w, dx, dy, dw
 
 
 def flows(model: Any) -> bool:
@@ -83,17 +107,23 @@ def flows(model: Any) -> bool:
 def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, float, float]:
     """The part [q0, q1] of the way from i to j that is in the medium, and how it moves.
     The last: 0, all or nothing of it; 1, q1 is at the surface; -1, q0 is."""
-    starts, ends = zi <= level, zj <= level
-    if medium == STILL_WATER:
-        return 0.0, 1.0, 0.0
-    if medium == WIND:
-        starts, ends = zi >= level, zj >= level
-    if starts and ends:
-        return 0.0, 1.0, 0.0
-    if not (starts or ends):
-        return 0.0, 0.0, 0.0
-    part = (level - zi) / (zj - zi)
-    return (0.0, part, 1.0) if starts else (part, 1.0, -1.0)
+    q0, q1, moves = 0.0, 1.0, 0.0
+    if medium != STILL_WATER:
+        starts, ends = zi <= level, zj <= level
+        if medium == WIND:
+            starts, ends = zi >= level, zj >= level
+        is_cut = starts != ends
+        if every(is_cut & starts):
+            q1, moves = (level - zi) / (zj - zi), 1.0
+        elif every(is_cut & ends):
+            q0, moves = (level - zi) / (zj - zi), -1.0
+        elif some(is_cut):
+            part = (level - zi) / where(is_cut, zj - zi, 1.0)
+            q0, q1 = where(is_cut & ends, part, 0.0), where(ends, 1.0, where(starts, part, 0.0))
+            moves = where(is_cut, where(starts, 1.0, -1.0), 0.0)
+        elif not every(starts):
+            q1 = where(starts, 1.0, 0.0)
+    return q0, q1, moves
 
 
 class GustTable(NamedTuple):
@@ -225,13 +255,13 @@ def foresee(trial: Trial, sea: Sea) -> None:
     state = trial.state1
     for p in range(sea.nodes.shape[0]):
         at, dof = sea.first + REMEMBERED * p, 3 * sea.nodes[p]
-        is_known = state[at + IS_KNOWN] == 1.0 and state[at + TIME] == time
+        is_known = (state[at + IS_KNOWN] == 1.0) & (state[at + TIME] == time)
         for axis in range(3):
             move = trial.u0[dof + axis] + ahead * (trial.v0[dof + axis] + 0.5 * ahead * trial.a0[dof + axis])
             place = trial.place[dof + axis] + move
-            is_known = is_known and state[at + PLACE + axis] == place
+            is_known = is_known & (state[at + PLACE + axis] == place)
             state[at + PLACE + axis] = place
-        if not is_known:
+        if not every(is_known):
             state[at + IS_KNOWN], state[at + TIME] = 1.0, time
             write_motion(at, sea, state)
 
@@ -239,28 +269,36 @@ def foresee(trial: Trial, sea: Sea) -> None:
 @inner_kernel
 def write_motion(at: int, sea: Sea, state: Floats) -> None:
     """Elevation, velocity and acceleration of the water at the time and place that stand before them."""
-    time, x, z = state[at + TIME], state[at + PLACE], state[at + PLACE + sea.up] - sea.level
+    time, x, z = common(state[at + TIME]), state[at + PLACE], state[at + PLACE + sea.up] - sea.level
     y = sea.side * state[at + PLACE + 3 - sea.up]
     # at the bottom all elevations stretch z to the same height
-    needs_surface = z > -sea.reach or (sea.stretching == WHEELER and z > -sea.depth)
-    eta = elevation(time, x, y, sea) if needs_surface else 0.0
-    height = (z - eta) * sea.depth / (sea.depth + eta) if sea.stretching == WHEELER else z
+    needs_surface, eta, height = z > -sea.reach, 0.0, z
+    if sea.stretching == WHEELER:
+        needs_surface = needs_surface | (z > -sea.depth)
+    if some(needs_surface):
+        eta = where(needs_surface, elevation(time, x, y, sea), 0.0)
+    if sea.stretching == WHEELER:
+        height = (z - eta) * sea.depth / (sea.depth + eta)
     height = max(min(height, 0.0), -sea.depth)
     for k in range(VELOCITY, REMEMBERED):
         state[at + k] = 0.0
     state[at + ELEVATION] = eta
-    if sea.stretching == NONE and z > 0.0:
+    is_dry, is_above = (z > 0.0) & (sea.stretching == NONE), height > -sea.depth
+    if every(is_dry):
         return
     for g in range(sea.ramps.shape[0]):
         first, last = sea.spans[g, 0], sea.spans[g, 1]
-        while last > first and sea.trains[NUMBER, max(first, last - BLOCK)] * height < -DEEP:
+        while last > first and every(sea.trains[NUMBER, max(first, last - BLOCK)] * height < -DEEP):
             last = max(first, last - BLOCK)
-        if height > -sea.depth:
+        ux, uy, uz, ax, ay, az = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if some(is_above):
             ux, uy, uz, ax, ay, az = motion_of(first, last, time, x, y, height, sea.trains)
-        else:
-            ux, uy, ax, ay = motion_at_bottom(first, last, time, x, y, sea.trains)
-            uz, az = 0.0, 0.0
+        if not every(is_above):
+            vx, vy, bx, by = motion_at_bottom(first, last, time, x, y, sea.trains)
+            ux, uy, uz = where(is_above, ux, vx), where(is_above, uy, vy), where(is_above, uz, 0.0)
+            ax, ay, az = where(is_above, ax, bx), where(is_above, ay, by), where(is_above, az, 0.0)
         grown, rate = rising(time - sea.since, sea.ramps[g])
+        grown, rate = where(is_dry, 0.0, grown), where(is_dry, 0.0, rate)
         state[at + VELOCITY] += grown * ux
         state[at + VELOCITY + 3 - sea.up] += sea.side * grown * uy
         state[at + VELOCITY + sea.up] += grown * uz

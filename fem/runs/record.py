@@ -95,6 +95,10 @@ class Rows:
         arrays: Any = {name: getattr(self, name)[which] for name in self.series}
         return replace(self, **arrays)
 
+    def after(self, first: int) -> Rows:
+        """Those from row ``first`` on."""
+        return self.chosen(np.arange(first, len(self.increment)))
+
     @property
     def series(self) -> list[str]:
         """Fields that have one entry per increment."""

@@ -19,7 +19,7 @@ from fem.model.named import PRINTS, TABLES, Named, item_named
 from fem.model.quantities import ENERGIES
 from fem.runner import drive, verdict_of
 from fem.runs.history import History, HistorySink
-from fem.runs.record import Modes, Requests, Rows, StepStart, frequency_name
+from fem.runs.record import Modes, Requests, Rows, Sink, StepStart, frequency_name
 from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.signals import Signals, labels_printed
 from fem.show.series import Series, check_curve, count_cycles, crossing_period, damage
@@ -215,6 +215,10 @@ class Layout(Question):
         found: dict[int, Row] = {}
         if self.record and self.record.is_derived():
             return found
+
+        def sink_of(model: Model) -> Sink:
+            return RowSink(model, self)
+
         every = 1 if self.record else 0
         columns, marching = columns_of(jobs), None
         models = {job.point: columns[0] for job in jobs} if columns else {}
@@ -222,10 +226,14 @@ class Layout(Question):
             marching = march_columns(*columns, every, may_compile=may_compile)
         if marching is None:
             models = models_of(jobs)
-            marching = march_together(list(models.values()), every, may_compile=may_compile)
+            marching = march_together(list(models.values()), every, may_compile=may_compile, sink_of=sink_of)
         points = list(models)
         for marched in marching:
-            if marched.numbers:
+            for number, sink in marched.sinks.items():
+                assert isinstance(sink, RowSink)
+                sink.rows(marched.of(number).after(1))
+                found[points[number]] = sink.row()
+            if marched.numbers and not marched.sinks:
                 rows = rows_of_lanes(models[points[next(iter(marched.numbers))]], self, marched)
                 found |= {points[number]: rows[lane] for number, lane in marched.numbers.items()}
         return found

@@ -12,7 +12,7 @@ import math
 from fem.arrays import Floats
 from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
-from fem.compiled.lanes import common, where
+from fem.compiled.lanes import common, some, where
 from fem.forces.bar import GAP, INV_LENGTH, PULL, Bars, P, other_leg
 from fem.forces.laws import LEG
 from fem.solve.newton import groups
@@ -265,20 +265,29 @@ def worst(rest: Floats) -> int:
 def takes_back(scheme: Coefficients, dt: float, begins: bool, memory: Floats, work: Scratch) -> bool:
     """Half of the last correction, where R.R has not fallen since before it, at most ``MOST_HALVINGS`` times.
     begins: there is no R.R to compare with. Else the trial state stays, and its R.R is the next to fall."""
+    is_worse: bool = halves(scheme, dt, begins, True, memory, work)
+    return is_worse
+
+
+@inner_kernel
+def halves(scheme: Coefficients, dt: float, begins: bool, asks: bool, memory: Floats, work: Scratch) -> bool:
+    """``takes_back`` where ``asks``."""
     square, part = 0.0, memory[MEMORY.part]
     for dof in range(work.residual.shape[0]):
         square += work.residual[dof] * work.residual[dof]
-    if begins or square <= (1.0 - LEAST_FALL * part) * memory[MEMORY.square] or part <= 0.5**MOST_HALVINGS:
-        memory[MEMORY.square], memory[MEMORY.part] = square, 1.0
-        return False
-    memory[MEMORY.part] = 0.5 * part
-    to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
-    for dof in range(work.du.shape[0]):
-        back = memory[MEMORY.part] * work.du[dof]
-        work.u[dof] -= back
-        work.v[dof] -= to_v * back
-        work.a[dof] -= to_a * back
-    return True
+    falls = (square <= (1.0 - LEAST_FALL * part) * memory[MEMORY.square]) | (part <= 0.5**MOST_HALVINGS)
+    is_worse = asks & (not (falls | begins))
+    rests = asks & (falls | begins)
+    memory[MEMORY.square] = where(rests, square, memory[MEMORY.square])
+    memory[MEMORY.part] = where(is_worse, 0.5 * part, where(rests, 1.0, part))
+    if some(is_worse):
+        to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
+        for dof in range(work.du.shape[0]):
+            back = where(is_worse, memory[MEMORY.part] * work.du[dof], 0.0)
+            work.u[dof] -= back
+            work.v[dof] -= to_v * back
+            work.a[dof] -= to_a * back
+    return is_worse
 
 
 @inner_kernel

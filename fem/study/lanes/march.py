@@ -14,13 +14,14 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
-from fem.compiled.lanes import common, local, some, where
+from fem.compiled.lanes import common, some, where
+from fem.forces.families import Groups, write_masses
 from fem.forces.protocol import Tangent
-from fem.linear.chain import Diagonal, LinearSystem, solve_chain
+from fem.linear.chain import Diagonal, LinearSystem, solve_chain, solve_unsymmetric_chain
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
-from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
+from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces, is_lumped
 from fem.solve.newton.groups import (
     CORRECT,
     ENERGY,
@@ -34,10 +35,11 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )
-from fem.solve.newton.iterate import begin, correct, is_converged, residual, scale_of
+from fem.solve.newton.iterate import begin, correct, halves, is_converged, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.project import (
     acceleration_system,
+    couple_masses,
     end_accelerations,
     mass_blocks,
     mass_system,
@@ -80,6 +82,15 @@ class Packs(NamedTuple):
     room: Any
     record: Any
     outcome: Any
+
+
+class Kept(NamedTuple):
+    """What lanes that have ended keep while others march: their energies, and the last row of their record."""
+
+    energies: Floats
+    increments: Floats
+    kinematics: Floats
+    values: Floats
 
 
 REASON, WHERE, SOLVES, MOST = 0, 1, 2, 3
@@ -128,11 +139,9 @@ def stay_in_place(stays: bool, scheme: Coefficients, problem: Problem, motion: M
 
 
 @inner_kernel
-def repeat(
-    stays: bool, ends: bool, row: int, record: Record, increments: Floats, kinematics: Floats, values: Floats
-) -> None:
-    """Lanes that stay have in a row of the record what they ended with, which is remembered of those that end now.
-    increments, kinematics, values  of one row: what is remembered"""
+def repeat(stays: bool, ends: bool, row: int, record: Record, kept: Kept) -> None:
+    """Lanes that stay have in a row of the record what they ended with, which is kept of those that end now."""
+    increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     for c in range(increments.shape[0]):
         now = where(stays, increments[c], record.increments[row, c])
         record.increments[row, c], increments[c] = now, where(ends, now, increments[c])
@@ -265,6 +274,58 @@ def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, 
     inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
 
 
+# Families of forces: None where none acts, and the march has no line of them.
+
+
+@inner_kernel
+def take_back(
+    families: Groups, scheme: Coefficients, dt: float, iteration: int, asks: bool, limits: Floats, memory: Floats,
+    work: Scratch,
+) -> bool:  # fmt: skip
+    """In which lanes half of the last correction is taken back, of those that ask."""
+    if families is not None:
+        if common(limits[LIMIT.halves]) > 0.0:
+            return halves(scheme, dt, iteration < limits[LIMIT.halves], asks, memory, work)
+    return asks & False
+
+
+@inner_kernel
+def eliminate(families: Groups, symmetric: bool, is_filled: bool, diagonal: Diagonal, through: Passage) -> bool:
+    """One linear solve along chains."""
+    problem, work = through.problem, through.work
+    linear = linear_system(problem.nodes, work)
+    if families is not None:
+        return solve_unsymmetric_chain(is_filled, problem.tree, diagonal, linear)
+    return solve_chain(symmetric, False, is_filled, problem.tree, diagonal, linear)
+
+
+@inner_kernel
+def couple(families: Groups, scheme: Coefficients, dt: float, through: Passage) -> None:
+    """The mass that families put between nodes, into the effective tangent."""
+    if families is not None:
+        couple_masses(scheme.wm * scheme.au / (dt * dt), through.problem.nodes, through.work.tangent.cross)
+
+
+@inner_kernel
+def close_lanes(families: Groups, scheme: Coefficients, k: int, through: Passage, outcome: Floats) -> None:
+    """The mass of families, and accelerations, at the end of increment k."""
+    problem, loading, work = through.problem, through.loading, through.work
+    if families is not None:
+        nodes = problem.nodes
+        if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
+            write_masses(families, loading.time[k + 1], nodes.place, work.u, work.state, nodes.directed_mass)
+        if scheme.lags and is_lumped(problem):
+            end_accelerations(k, nodes, loading, work)
+        elif scheme.lags:
+            acceleration_system(scheme, k, problem, loading, through.motion, work)
+            mass_blocks(nodes, work)
+            none = Diagonal(nodes.mass, nodes.damping, 0.0, 0.0)
+            fail(not eliminate(families, False, True, none, through), NEED_SOLVE, k, outcome)
+            move_accelerations(scheme, problem, through.motion, work)
+    else:
+        end_lanes(scheme, k, problem, loading, work, outcome)
+
+
 @inner_kernel
 def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> None:
     """Internal forces, accelerations, reactions and energies at the start, and row 0 of the record.
@@ -318,25 +379,23 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
 
 @inner_kernel
 def march_lanes(
-    symmetric: bool, settling: int, stride: int, counts: Floats, through: Passage, outcome: Floats
+    symmetric: bool, settling: int, stride: int, counts: Floats, kept: Kept, through: Passage, outcome: Floats
 ) -> None:  # fmt: skip
     """Advance all lanes through the increments of ``loading``, or each through as many of them as it has itself.
 
     settling  increments before the energy watch begins
     stride    increments between two rows of the record; the last increment is always recorded. 0: no rows but those of
               the start, ``NOW``, ``LEAST`` and ``GREATEST``
-    counts    as a block of ``Packs`` has them
+    counts    as a block of ``Packs`` has them;  kept: room
     record    rows 1, 2, ... (row 0 is the start); those after the end of a lane repeat it
     outcome   (OUTCOME,)  out
     """
     scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
     motion, work, record = through.motion, through.work, through.record
-    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
+    nodes, bars, families = problem.nodes, problem.bars, problem.families
     memory = motion.memory
     is_bare = work.tangent.block.shape[0] == 0
     count, has_counts, row = loading.dt.shape[0], counts.shape[0] > 0, 0
-    energies, increments = local(motion.energies), local(record.increments[0])
-    kinematics, values = local(record.kinematics[0]), local(record.values[0])
     fail(not are_finite(0, record), NOT_FINITE, -1, outcome)
     if stride == 0:
         fold(0, record)
@@ -347,7 +406,7 @@ def march_lanes(
         waits = outcome[REASON] != 0.0
         ends = (k + 1 >= counts[0]) & (not waits)
         strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
-        iteration = 0
+        iteration, asks = 0, True
         while True:
             strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
             norm = residual(scheme, problem, work)
@@ -361,6 +420,9 @@ def march_lanes(
                 if common(limits[LIMIT.relative]) >= 0.0:
                     scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
                 good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
+                asks = take_back(families, scheme, dt, iteration, asks & (not (good | waits)), limits, memory, work)
+                if some(asks):
+                    continue
                 flags = where(waits, flags, special)
                 spent = where(waits, spent, iteration)
                 waits = waits | good
@@ -372,13 +434,14 @@ def march_lanes(
                 if not some(not waits):
                     break
             memory[MEMORY.previous] = norm
+            couple(families, scheme, dt, through)
             if not is_bare:
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             if bars.rods.shape[0] > 0:
                 is_safe = solve_rods(not is_bare, TOWARDS, waits, diagonal, problem, work)
             else:
-                is_safe = solve_chain(symmetric, False, not is_bare, tree, diagonal, linear_system(nodes, work))
+                is_safe = eliminate(families, symmetric, not is_bare, diagonal, through)
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
             for dof in range(work.du.shape[0]):
@@ -387,7 +450,7 @@ def march_lanes(
                 work.tau[bars.rods[r]] = where(waits, 0.0, work.tau[bars.rods[r]])
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
             correct(scheme, dt, shifted, problem, work)
-            iteration += 1
+            iteration, asks = iteration + 1, True
         is_noted = stride == 0 or (k + 1) % stride == 0 or k + 1 == count or (has_counts and some(ends))
         if common(limits[LIMIT.relative]) >= 0.0:
             remembers = flags != LOADS_VANISHED
@@ -399,15 +462,15 @@ def march_lanes(
             scale = scale_of(scheme, dt, False, 0.0, None, problem, work)
         if scheme.projects:
             project_lanes(k, is_bare, True, through, outcome)
-        end_lanes(scheme, k, problem, loading, work, outcome)
+        close_lanes(families, scheme, k, through, outcome)
         stays = outcome[REASON] != 0.0
         if has_counts and some(stays):
             stay_in_place(stays, scheme, problem, motion, work)
-            for i in range(energies.shape[0]):
-                energies[i] = motion.energies[i]
+            for i in range(kept.energies.shape[0]):
+                kept.energies[i] = motion.energies[i]
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         if has_counts and some(stays):
-            stay(stays, energies, motion.energies)
+            stay(stays, kept.energies, motion.energies)
             error = where(stays, 0.0, error)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
@@ -415,7 +478,7 @@ def march_lanes(
             row = NOW if stride == 0 else k // stride + 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
             if has_counts and some(stays | ends):
-                repeat(stays, ends, row, record, increments, kinematics, values)
+                repeat(stays, ends, row, record, kept)
             fail(not are_finite(row, record), NOT_FINITE, k, outcome)
             if stride == 0:
                 fold(row, record)
@@ -427,5 +490,5 @@ def march_lanes(
                 break
     if has_counts:
         for later in range(row + 1, record.increments.shape[0] if stride > 0 else 0):
-            repeat(outcome[REASON] != 0.0, False, later, record, increments, kinematics, values)
+            repeat(outcome[REASON] != 0.0, False, later, record, kept)
         outcome[REASON] = where(outcome[REASON] == ENDED, DONE, outcome[REASON])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import compress
 from typing import Any
 
@@ -24,12 +24,14 @@ from fem.compiled.lanes import Fixed, Lanes, local
 from fem.deck.parameters import Address
 from fem.errors import FemError
 from fem.forces.bar import INV_LENGTH, VISCOUS, Bars
+from fem.forces.families import FAMILIES
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
-from fem.runs.record import Rows
+from fem.model.quantities import ENERGIES
+from fem.runs.record import Rows, SilentSink, Sink
 from fem.runs.schedule import Schedule
 from fem.solve.clock import expected_increments, first_chunk
 from fem.solve.energy_watch import SETTLING
@@ -44,6 +46,8 @@ from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, small_or_sparse_mass
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, prepare, record
+from fem.study.lanes.begun import Begun, begun, block_of, fits, march_begun
+from fem.study.lanes.begun import arguments_of as begun_arguments
 from fem.study.lanes.march import (
     EXTREMES,
     GREATEST,
@@ -51,6 +55,7 @@ from fem.study.lanes.march import (
     NOW,
     REASON,
     SOLVES,
+    Kept,
     Packs,
     march_lanes,
     open_lanes,
@@ -75,9 +80,9 @@ def can_run_in_lanes(model: Model) -> str:
     moving supports, loads, temperatures, rods (of schemes that do not lag); no ropes or stops, no equations, no tables
     of force over elongation, no limit of increments.
     """
-    if len(model.steps) != 1:
-        return "it has more than one step"
-    step, procedure = model.steps[0], model.steps[0].dynamic
+    if not model.steps or any(not step.static for step in model.steps[:-1]):
+        return "other steps than statics come before its last one"
+    step, procedure = model.steps[-1], model.steps[-1].dynamic
     if not procedure or not procedure.direct:
         return "its step is not *DYNAMIC, DIRECT"
     if not (scheme := SCHEMES[procedure.integrator](procedure)).is_recursion:
@@ -87,7 +92,8 @@ def can_run_in_lanes(model: Model) -> str:
     ratios = [(each.compression_ratio, each.tension_ratio) for each in rigid]
     reasons = {
         "INC= ends the step early": most is not None and most < (expected_increments(procedure) or 0),
-        "it has elements that break, or masses that fall off": model.failures or step.removals or step.shed,
+        "it has elements that break, or masses that fall off": model.failures
+        or any(each.removals or each.shed for each in model.steps),
         "it has rigid bodies": model.bodies,
         "it has equations between dofs": model.equations,
         "it has planes": model.planes,
@@ -105,16 +111,36 @@ class Marched:
     rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
     numbers  model -> its lane, of those that marched well;  counts, solves (lanes,): increments, and linear solves in
              all of them
+    sinks    model -> the sink that has heard of what came before, row 0 included; empty where nothing did
     """
 
     rows: Rows
     numbers: dict[int, int]
     counts: Ints
     solves: Ints
+    sinks: dict[int, Sink] = field(default_factory=dict)
+
+    def of(self, number: int) -> Rows:
+        """The rows of one model, as its own run has them."""
+        lane = divmod(self.numbers[number], WIDTH)
+        alone: dict[str, Any] = {name: getattr(self.rows, name)[..., *lane] for name in PER_LANE}
+        return replace(self.rows, **alone)
+
+
+PER_LANE = (
+    "time", "dt", "iterations", "residual_norm", *ENERGIES, "energy_error", "numerical_dissipation", "largest_u",
+    "motion", "element_values",
+)  # fmt: skip
+"""Fields of ``Rows`` with axes of blocks and lanes."""
 
 
 def march_together(
-    models: Sequence[Model], every: int = 1, *, record_all: bool = False, may_compile: bool = True
+    models: Sequence[Model],
+    every: int = 1,
+    *,
+    record_all: bool = False,
+    may_compile: bool = True,
+    sink_of: Callable[[Model], Sink] = lambda model: SilentSink(),
 ) -> Iterator[Marched]:
     """All models that march well as lanes of one march, which differ in numbers only.
 
@@ -122,7 +148,10 @@ def march_together(
                  (``extremes_in``). The energy watch looks at all increments
     record_all   rows carry every node and element, not only the printed ones
     may_compile  False: lanes whose shape is not compiled yet march one by one, if that is short
+    sink_of      who hears of earlier steps of a model
     """
+    if models and goes_on(models[0]):
+        return march_on(models, every or 1, record_all, may_compile, sink_of)
     numbers, samples, stage = gather(models, may_differ=every == 0)
     return marched(numbers, samples, stage, every, record_all, may_compile)
 
@@ -132,6 +161,8 @@ def march_columns(
 ) -> Iterator[Marched] | None:
     """``march_together`` of models that differ from the first one in some of its numbers, each a column; None where
     these reach more of it than ``varied`` knows."""
+    if goes_on(model):
+        return None
     if can_run_in_lanes(model):
         return iter(())
     try:
@@ -221,6 +252,71 @@ def extremes_in(rows: Rows) -> tuple[Rows, Rows, Rows]:
     return end, least, greatest
 
 
+def goes_on(model: Model) -> bool:
+    """The lane of a model goes on from a state that the model reaches alone (``begun``)."""
+    return len(model.steps) > 1 or any(family.wanted(model) for family in FAMILIES)
+
+
+def march_on(
+    models: Sequence[Model], every: int, record_all: bool, may_compile: bool, sink_of: Callable[[Model], Sink]
+) -> Iterator[Marched]:
+    """``march_together`` of models that go on, block by block."""
+    is_there = is_compiled_in_time if may_compile else is_compiled
+    first: Begun | None = None
+    lanes, numbers = list[Begun](), list[int]()
+    for number, model in enumerate(models):
+        one = None
+        if not can_run_in_lanes(model):
+            with suppress(FemError), ErrorsTold(model):  # its own run will report it
+                one = begun(model, sink_of(model))
+                if one is None:  # it needs what lanes have not, and so do others
+                    return
+        if one is not None and first is None:
+            first = one
+            if not is_there(march_begun, *lane_arguments([first], every, record_all)):
+                return
+        if one is not None and first is not None and fits(one, first):
+            lanes.append(one)
+            numbers.append(number)
+        if len(lanes) == WIDTH or (lanes and number + 1 == len(models)):
+            yield marched_on(lanes, numbers, every, record_all)
+            lanes, numbers = [], []
+
+
+def rows_begun(first: Begun, every: int, record_all: bool) -> tuple[Ints, Ints, Ints]:
+    """Recorded increments, nodes and elements."""
+    system, count = first.stage.system, len(first.loading.dt)
+    schedule = Schedule(first.model, len(first.model.steps) - 1, float(first.loading.time[0]), count, False)
+    nodes, elements = schedule.nodes, schedule.elements
+    if record_all:
+        nodes, elements = np.arange(len(system.labels)), np.arange(len(system.family))
+    return np.array([*range(0, count, every), count]), nodes, elements
+
+
+def lane_arguments(lanes: Sequence[Begun], every: int, record_all: bool) -> tuple[Any, ...]:
+    """What ``march_begun`` is called with."""
+    increments, probes, elements = rows_begun(lanes[0], every, record_all)
+    return begun_arguments(lanes[0].stage, every, block_of(lanes, len(increments), probes, elements))
+
+
+def marched_on(lanes: Sequence[Begun], numbers: Sequence[int], every: int, record_all: bool) -> Marched:
+    """Models, by number, that have marched through their last step in lanes."""
+    first, arguments = lanes[0], lane_arguments(lanes, every, record_all)
+    increments, probes, elements = rows_begun(first, every, record_all)
+    march_begun(*arguments)
+    kept, outcome = arguments[-4], arguments[-1].array
+    found = kept._replace(**{name: getattr(kept, name).array[None] for name in NUMBERS})
+    time, dt = (each[:, None, None] for each in (first.loading.time, first.loading.dt))
+    rows = record_of_lanes(found, increments, time, dt, (probes, elements))
+    rows = replace(rows, step=len(first.model.steps), sea_from=first.stage.environment.sea_from)
+    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
+    good = ((outcome[REASON] == DONE) & finite.ravel())[: len(lanes)]
+    places = {numbers[lane]: lane for lane in np.flatnonzero(good).tolist()}
+    sinks = {number: lanes[lane].sink for number, lane in places.items()}
+    counts = np.full(WIDTH, len(first.loading.dt))
+    return Marched(rows, places, counts, outcome[SOLVES].astype(np.int64), sinks)
+
+
 def gather(models: Sequence[Model], may_differ: bool = False) -> tuple[list[int], list[Sample], StepSystem | None]:
     """The models that can march together (numbers, samples), and the first one of them made ready.
     may_differ: in the number of their increments"""
@@ -229,7 +325,8 @@ def gather(models: Sequence[Model], may_differ: bool = False) -> tuple[list[int]
     stage: StepSystem | None = None
     for number, model in enumerate(models):
         known = samples[-1] if samples else None  # the one most likely to have the same parts
-        if can_run_in_lanes(model) or not (known is None or has_same_march(model, known.model, may_differ)):
+        is_lane = not (can_run_in_lanes(model) or goes_on(model))
+        if not is_lane or not (known is None or has_same_march(model, known.model, may_differ)):
             continue
         try:
             one = sample(model, known)
@@ -456,7 +553,9 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading, packs.curves, at(packs.shares, b))
         through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
         open_lanes(options[3] != 0, through, packs.outcome[b])
-        march_lanes(options[4] != 0, options[2], stride, at(packs.counts, b), through, packs.outcome[b])
+        rows = local(kept.increments[0]), local(kept.kinematics[0]), local(kept.values[0])
+        ended = Kept(local(start.energies), rows[0], rows[1], rows[2])
+        march_lanes(options[4] != 0, options[2], stride, at(packs.counts, b), ended, through, packs.outcome[b])
 
 
 def is_short(stage: StepSystem, increments: int) -> bool:
