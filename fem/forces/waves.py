@@ -79,9 +79,7 @@ def velocity(
 
 
 @inner_kernel
-def current(
-    k: int, z: float, first: float, profile: Floats
-) -> tuple[float, float, float, float, float, float]:
+def current(k: int, z: float, first: float, profile: Floats) -> tuple[float, float, float, float, float, float]:
     """Velocity at height z by row k of the current's profile and the one above it, and its derivative by z; outside
     the profile that of its end."""
     x, y, w, dx, dy, dw = first * profile[k, 1], first * profile[k, 2], first * profile[k, 3], 0.0, 0.0, 0.0
@@ -89,7 +87,11 @@ def current(
     if k < profile.shape[0] - 1 and some(is_inside):
         inverse = where(is_inside, 1.0 / (profile[k + 1, 0] - profile[k, 0]), 0.0)
         part, steep = (z - profile[k, 0]) * inverse, first * inverse
-        ex, ey, ew = profile[k + 1, 1] - profile[k, 1], profile[k + 1, 2] - profile[k, 2], profile[k + 1, 3] - profile[k, 3]
+        ex, ey, ew = (
+            profile[k + 1, 1] - profile[k, 1],
+            profile[k + 1, 2] - profile[k, 2],
+            profile[k + 1, 3] - profile[k, 3],
+        )
         x, y = first * (profile[k, 1] + part * ex), first * (profile[k, 2] + part * ey)
         w = first * (profile[k, 3] + part * ew)
         dx, dy, dw = steep * ex, steep * ey, steep * ew

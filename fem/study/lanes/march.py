@@ -14,11 +14,11 @@ import numpy as np
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.compiled.lanes import common, some, where
+from fem.forces.families import Groups, write_masses
 from fem.forces.protocol import Tangent
 from fem.linear.chain import Diagonal, LinearSystem, solve_chain, solve_unsymmetric_chain
 from fem.linear.factors import POOR, ROUND_OFF
 from fem.solve.newton import groups
-from fem.forces.families import Groups, write_masses
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces, is_lumped
 from fem.solve.newton.groups import CORRECT, ENERGY, LIMIT, MEMORY, Loading, Passage, Problem, Scratch
@@ -172,9 +172,8 @@ def take_back(
     work: Scratch,
 ) -> bool:  # fmt: skip
     """In which lanes half of the last correction is taken back, of those that ask."""
-    if families is not None:
-        if common(limits[LIMIT.halves]) > 0.0:
-            return halves(scheme, dt, iteration < limits[LIMIT.halves], asks, memory, work)
+    if families is not None and common(limits[LIMIT.halves]) > 0.0:
+        return halves(scheme, dt, iteration < limits[LIMIT.halves], asks, memory, work)
     return asks & False
 
 
