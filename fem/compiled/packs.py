@@ -201,10 +201,8 @@ define(operator.not_, 1, MaskType, opcode("not_"))
 define(abs, 1, PackType, intrinsic("fabs"))
 define(math.sqrt, 1, PackType, intrinsic("sqrt"))
 define(math.floor, 1, PackType, intrinsic("floor"))
-for _function in (math.log1p, math.sin, math.cos):
-    define(_function, 1, PackType, lane_by_lane(_function))
-for _function in (math.atan2, operator.pow):
-    define(_function, 2, PackType, lane_by_lane(_function))
+for _of_numbers, _count in ((math.log1p, 1), (math.sin, 1), (math.cos, 1), (math.atan2, 2), (operator.pow, 2)):
+    define(_of_numbers, _count, PackType, lane_by_lane(_of_numbers))
 define(min, 2, PackType, extreme("<"))
 define(max, 2, PackType, extreme(">"))
 

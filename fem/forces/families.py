@@ -142,14 +142,12 @@ def asking_all(head: str, before: str, each: str, after: str) -> Any:
 
 
 def forces_of(family: Family) -> Any:
-    """Its ``evaluate`` where it acts."""
+    """Its ``evaluate`` where it acts, added to the energy so far."""
     evaluate = family.evaluate
 
-    def ask(trial: Any, group: Any, force: Floats, flow: Floats, tangent: Any) -> float:
-        energy = 0.0
-        if group is not None:
-            if group[0].shape[0] > 0:
-                energy += evaluate(trial, group, force, flow, tangent)
+    def ask(energy: float, trial: Any, group: Any, force: Floats, flow: Floats, tangent: Any) -> float:
+        if group is not None and group[0].shape[0] > 0:
+            energy += evaluate(trial, group, force, flow, tangent)
         return energy
 
     return named(ask, family)
@@ -171,9 +169,8 @@ def masses_of(family: Family) -> Any:
     mass = family.mass
 
     def ask(group: Any, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
-        if group is not None:
-            if group[0].shape[0] > 0:
-                mass(group, time, place, u, state, block)
+        if group is not None and group[0].shape[0] > 0:
+            mass(group, time, place, u, state, block)
 
     return named(ask, family) if mass else no_mass
 
@@ -198,7 +195,7 @@ def _evaluate() -> Any:
     return asking_all(
         "evaluate_all(trial, springs, families, force, flow, tangent)",
         "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0",
-        "        energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
+        "        energy = evaluate_{place}(energy, trial, families[{place}], force, flow, tangent)",
         "    return energy",
     )
 

@@ -96,7 +96,10 @@ def iced(
     n, m = blend(1.0, v, -slip, t), blend(-side, cross(t, v), 0.0, v)
     s, a, b = math.sqrt(dot(n, n)), side * dot(v, level), dot(n, e)
     size = a * a + b * b
-    acts = size != 0.0
+    acts, zero = size != 0.0, 0.0 * slip
+    if not some(acts):
+        none = (zero, zero, zero)
+        return Iced(t, v, n, none, none, none, none, none, slip, zero + 1.0, zero, zero, zero)
     size, s, factor = where(acts, size, 1.0), where(acts, s, 1.0), where(acts, factor, 0.0)
     drag, lift, steep, lean = coefficients(math.atan2(b, a) + angle, laws, first, count)
     pull, change = blend(drag, n, lift, m), blend(steep, n, lean, m)

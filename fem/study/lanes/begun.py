@@ -15,6 +15,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
 from fem.compiled.lanes import Fixed
+from fem.forces.springs import COUNT
 from fem.linear.choice import CHAINS
 from fem.model import Model
 from fem.runs.record import Sink
@@ -49,10 +50,17 @@ def begun(model: Model, sink: Sink) -> Begun | None:
     run.open()
     last, motion = run.last, run.progress.motion
     stage, timed = last.stage, last.step.timed
-    special = len(stage.equations.slave) or len(stage.nodes.artificial_stiffness) or len(stage.nodes.caution)
-    special = special or last.watched or stage.choice.solver not in CHAINS or without_lanes(stage.system.families)
-    has_table = np.any(stage.system.springs.constants[:, 3])
-    if special or has_table or (len(stage.bars.rods) and stage.system.families is not None):
+    families, has_rods = stage.system.families, len(stage.bars.rods) > 0
+    reasons = (
+        stage.choice.solver not in CHAINS,
+        last.watched is not None,
+        len(stage.equations.slave) > 0,
+        len(stage.nodes.artificial_stiffness) > 0 or len(stage.nodes.caution) > 0,
+        np.any(stage.system.springs.constants[:, COUNT]),
+        has_rods and (families is not None or stage.scheme.secant or stage.coefficients.lags),
+        without_lanes(families),
+    )
+    if any(reasons):
         return None
     count = expected_increments(timed)
     assert count is not None

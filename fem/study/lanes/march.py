@@ -283,9 +283,8 @@ def take_back(
     work: Scratch,
 ) -> bool:  # fmt: skip
     """In which lanes half of the last correction is taken back, of those that ask."""
-    if families is not None:
-        if common(limits[LIMIT.halves]) > 0.0:
-            return halves(scheme, dt, iteration < limits[LIMIT.halves], asks, memory, work)
+    if families is not None and common(limits[LIMIT.halves]) > 0.0:
+        return halves(scheme, dt, iteration < limits[LIMIT.halves], asks, memory, work)
     return asks & False
 
 
