@@ -216,7 +216,7 @@ def test_models_that_cannot_be_lanes_run_alone():
     automatic = dataclasses.replace(step, procedure=dataclasses.replace(step.procedure, direct=False))
     assert can_run_in_lanes(model) == ""
     assert "DIRECT" in can_run_in_lanes(dataclasses.replace(model, steps=(automatic,)))
-    assert "more than one step" in can_run_in_lanes(dataclasses.replace(model, steps=(step, step)))
+    assert "other steps than statics" in can_run_in_lanes(dataclasses.replace(model, steps=(step, step)))
     explicit = dataclasses.replace(step, procedure=dataclasses.replace(step.procedure, integrator="CENTRAL DIFFERENCE"))
     assert "EXPLICIT" in can_run_in_lanes(dataclasses.replace(model, steps=(explicit,)))
     ropes = {"is_inextensible": True, "compression_ratio": 0.0}
