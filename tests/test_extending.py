@@ -111,16 +111,13 @@ LAW: dict[str, Any] = {
         "    return RIGID if material": """    if material.cubic is not None:
         return CUBIC, material.cubic.cubic, 0.0
     return RIGID if material""",
-        "    force, _, energy = table_point": """    if law == CUBIC:
-        square = strain * strain
-        stored = 0.5 * young * square * (1.0 + 0.5 * one * square)
-        return young * strain * (1.0 + one * square), volume * stored
-    force, _, energy = table_point""",
-        "    stress, slope = table_secant": """    if law == CUBIC:
+        "    first, count = int(common(one))": """    if law == CUBIC:
         both, squares = e0 + e1, e0 * e0 + e1 * e1
         stress = 0.5 * young * both * (1.0 + 0.5 * one * squares)
-        return stress, 0.5 * young * (1.0 + 0.5 * one * (squares + 2.0 * both * e1))
-    stress, slope = table_secant""",
+        modulus = 0.5 * young * (1.0 + 0.5 * one * (squares + 2.0 * both * e1))
+        stored = 0.5 * young * e1 * e1 * (1.0 + 0.5 * one * e1 * e1)
+        return stress, modulus, own.volume * stored, (1.0, 1.0, 1.0)
+    first, count = int(common(one))""",
     },
     "fem/model/materials.py": {
         "@frozen\nclass Material:": '''@frozen

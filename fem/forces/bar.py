@@ -13,8 +13,7 @@ it is a rod with - g and - q, whose multiplier pushes. A plane that a node does 
 plane's node and that one, with d_b = L0 n; L0 is the size of the model. A linear solver finds the change of the
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 A rope of constant length over a pulley is two bars, LEG and BEYOND, that stand together: g = L0 (l1 + l2 - L0) is the
-sum of what they have, q = L0 n, and one multiplier is that of both. With unit vectors n = d/l of each (secant:
-m = (d0 + d1)/(l0 + l1) and h = 1/(l0 + l1) for n and 1/l), T = N:
+sum of what they have, q = L0 n, and one multiplier is that of both. With n, m and h of each (``directions``), T = N:
 
     force = T m,     block = h T (I - m n^T)
 
@@ -43,17 +42,15 @@ from fem.forces.laws import (
     LEG,
     LINEAR,
     RIGID,
-    active_rise,
+    Elasticity,
     bilinear,
     damped_fractions,
-    fraction,
-    law_point,
-    law_secant,
+    damped_secant,
+    elastic_stress,
     measure,
-    releases,
 )
-from fem.forces.protocol import Trial
-from fem.forces.running import LEAST_LEG
+from fem.forces.protocol import Trial, apart, blend, component, dot, scaled
+from fem.forces.running import LEAST_LEG, Leg, directions, leg_between
 
 # Mass of a bar, per direction: three rules, m = rho A L0.
 #
@@ -87,6 +84,9 @@ def multiply_mass(diagonal: Floats, off: Floats, nodes: Ints, x: Floats, product
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, OF_LAW = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11
 BASE, BASE_CONSTANT, BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION, FRICTION = 13, 16, 17, 18, 19, 20, 21
 CONSTANTS = 22
+
+IDLE = 1e-6
+"""Fraction of the starting tension below which it is that which makes the tangent regular."""
 
 # Rows of ``Tangent.bar_tangent``: the nine numbers of a bar, and the constraint of a rod
 GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
@@ -152,6 +152,13 @@ def senses(bars: Bars, index: Ints) -> Floats:
 
 
 @inner_kernel
+def stiffening(pull: float, starting: float) -> float:
+    """The pull that resists a turn of a bar: where it has none, its starting tension."""
+    across: float = where(abs(pull) < IDLE * starting, starting, pull)
+    return across
+
+
+@inner_kernel
 def evaluate_block(
     which: BlockKind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
@@ -160,7 +167,7 @@ def evaluate_block(
     is branch-free and runs on vectors of bars."""
     kind, law, secant, is_viscous, tangent = which
     at = first if tangent else 0
-    constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
+    constants, thermal, rate = bars.constants, trial.thermal, trial.rate
     take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, bar_tangent)
     if secant:
         take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, bar_tangent)
@@ -176,64 +183,44 @@ def evaluate_block(
         if kind == LINEAR:
             dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
             green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
-            qx, qy, qz = dx, dy, dz
+            q = dx, dy, dz
         else:
             gap = constants[BASE_CONSTANT, e]
             green1 = (gap + dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
-            qx, qy, qz = dx + wx, dy + wy, dz + wz
-        px, py, pz = qx, qy, qz
-        green0 = green1
+            q = dx + wx, dy + wy, dz + wz
+        green0, p = green1, q
         if secant:
             ox, oy, oz = bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s]
             if kind == LINEAR:
                 green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
             else:
                 green0 = (gap + dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
-                px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
+                p = 0.5 * (q[0] + dx + ox), 0.5 * (q[1] + dy + oy), 0.5 * (q[2] + dz + oz)
         e0, e1, slope1, slope, curvature = measure(
             kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e]
         )
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
-        active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
-        if law == RIGID:
-            stress, modulus = 0.0, 0.0
-        elif law != BILINEAR:
-            length, one, two = 1.0 / inverse, constants[OF_LAW, e], constants[OF_LAW + 1, e]
-            stress, modulus = law_secant(law, e0, e1, length, young, one, two, table)
-            energy += law_point(law, e1, e1 * length, area * length, young, one, two, table)[1]
-        else:
-            shift = constants[STRESS0, e] - young * thermal[e]
-            t1 = young * e1 + shift
-            active = fraction(t1, plus, minus)
-            energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
-            if secant:
-                t0 = young * e0 + shift
-                stress, modulus = bilinear(t0, t1, young, plus, minus)
-            else:
-                stress, modulus = active * t1, 0.5 * active * young
-        rx, ry, rz, approach, drag, group = 0.0, 0.0, 0.0, 0.0, 0.0, stress
+        stress0, length = constants[STRESS0, e] - young * thermal[e], 1.0 / inverse
+        one, two, compliance = constants[OF_LAW, e], constants[OF_LAW + 1, e], constants[COMPLIANCE, e]
+        own = Elasticity(young, stress0, plus, minus, compliance, length, area * length, one, two)
+        stress, modulus, stored, ends = elastic_stress(law, secant, e0, e1, own, bars.table)
+        energy += stored
+        group, eta, way = stress, constants[VISCOUS, e], 1.0
         if is_viscous and secant:
-            eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
-            total = stress + eta * active_rise(t0, t1, rise, plus, minus)
-            soft = least * (0.5 * (t0 + t1) + eta * rise)
-            is_released = releases(total, soft, plus, minus)
-            stress = where(is_released, soft, total)
-            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
+            rise = slope * (green1 - green0)
+            stress, modulus = damped_secant(stress, modulus, ends, eta * rate, rise, young, plus, minus)
         elif is_viscous:
-            rx, ry, rz = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
-            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
-            eta = constants[VISCOUS, e]
-            elastic, viscous = damped_fractions(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
+            r = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
+            approach = dot(q, r) * inverse * inverse
+            elastic, viscous = damped_fractions(ends[1], eta * slope1 * approach, eta, young * trial.onset, plus, minus)
             drag = area * eta * viscous
             if law == BILINEAR:
-                stress, modulus = elastic * t1, 0.5 * elastic * young
+                stress, modulus = elastic * ends[1], 0.5 * elastic * young
         normal = area * stress * slope
         stiffness = area * (modulus * slope1 * slope + stress * curvature)
-        half = 0.5
         if not secant:
             stiffness *= 2.0
-            half = 1.0
         alpha = trial.weight * stiffness * inverse * inverse * inverse
         if is_viscous and not secant:
             viscosity = drag * slope1 * slope1
@@ -244,35 +231,25 @@ def evaluate_block(
             if kind != LINEAR:
                 along += inverse3 * drag * 4.0 * slope1 * curvature * approach
                 across = inverse3 * viscosity
-            qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
-            alpha = 1.0
+            q, alpha = blend(along, q, across, r), 1.0
         if law == RIGID:
             normal, alpha, way = trial.multiplier[e] / inverse, np.inf, sense(plus)
-            px, py, pz, qx, qy, qz = way * px, way * py, way * pz, way * qx, way * qy, way * qz
+            p, q = scaled(way, p), scaled(way, q)
             bar_tangent[GAP, s] = way * e1 / (inverse * inverse)
-        pull = normal * inverse
-        lost = (normal - area * group * slope) * inverse
+        pull, lost = normal * inverse, (normal - area * group * slope) * inverse
         if not tangent:
-            bar_tangent[P, s] = pull * px
-            bar_tangent[P + 1, s] = pull * py
-            bar_tangent[P + 2, s] = pull * pz
+            bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s] = scaled(pull, p)
             if is_viscous:
-                bar_tangent[Q, s] = lost * px
-                bar_tangent[Q + 1, s] = lost * py
-                bar_tangent[Q + 2, s] = lost * pz
+                bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s] = scaled(lost, p)
             continue
-        stiffening = 0.0
+        resistance = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
-            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, way * pull)
-        bar_tangent[GEOMETRIC, s] = trial.weight * half * stiffening
+            resistance = where(abs(normal) < IDLE * starting, starting * inverse, way * pull)
+        bar_tangent[GEOMETRIC, s] = trial.weight * (0.5 if secant else 1.0) * resistance
         bar_tangent[ALPHA, s] = alpha
-        bar_tangent[P, s] = px
-        bar_tangent[P + 1, s] = py
-        bar_tangent[P + 2, s] = pz
-        bar_tangent[Q, s] = qx
-        bar_tangent[Q + 1, s] = qy
-        bar_tangent[Q + 2, s] = qz
+        bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s] = p
+        bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s] = q
         bar_tangent[PULL, s] = pull
         if is_viscous:
             bar_tangent[LOST, s] = lost
@@ -283,16 +260,11 @@ def evaluate_block(
 
 
 @inner_kernel
-def leg_of(e: int, u: Floats, bars: Bars) -> tuple[Vector, float, float]:
-    """Vector, length and elongation of a branch of a rope over a pulley at displacement u."""
-    i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-    rx, ry, rz = bars.constants[REF, e], bars.constants[REF + 1, e], bars.constants[REF + 2, e]
-    wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
-    dx, dy, dz = rx + wx, ry + wy, rz + wz
-    length = math.sqrt(dx * dx + dy * dy + dz * dz)
-    distance = math.sqrt(rx * rx + ry * ry + rz * rz)
-    longer = (2.0 * (rx * wx + ry * wy + rz * wz) + wx * wx + wy * wy + wz * wz) / (length + distance)
-    return (dx, dy, dz), length, longer
+def leg_of(e: int, u: Floats, bars: Bars) -> Leg:
+    """A branch of a rope over a pulley at displacement u."""
+    reference = bars.constants[REF, e], bars.constants[REF + 1, e], bars.constants[REF + 2, e]
+    distance = math.sqrt(dot(reference, reference))
+    return leg_between(reference, distance, apart(3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], u))
 
 
 @inner_kernel
@@ -304,7 +276,7 @@ def other_leg(e: int, bars: Bars) -> int:
 @inner_kernel
 def gap_of_legs(e: int, u: Floats, bars: Bars) -> float:
     """L0 (l1 + l2 - L0) of the rope over a pulley that has branch e."""
-    longer = leg_of(e, u, bars)[2] + leg_of(other_leg(e, bars), u, bars)[2]
+    longer = leg_of(e, u, bars).longer + leg_of(other_leg(e, bars), u, bars).longer
     gap: float = (longer + 2.0 * bars.constants[BASE_CONSTANT, e]) / bars.constants[INV_LENGTH, e]
     return gap
 
@@ -312,9 +284,9 @@ def gap_of_legs(e: int, u: Floats, bars: Bars) -> float:
 @inner_kernel
 def turning(e: int, u: Floats, w: Vector, bars: Bars) -> float:
     """d2g/dt2 of a branch whose ends keep their relative velocity w: L0 (w.w - (n.w)^2)/l."""
-    (dx, dy, dz), length, _ = leg_of(e, u, bars)
-    along = (dx * w[0] + dy * w[1] + dz * w[2]) / length
-    rate: float = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2] - along * along) / (length * bars.constants[INV_LENGTH, e])
+    leg = leg_of(e, u, bars)
+    along = dot(leg.d, w) / leg.length
+    rate: float = (dot(w, w) - along * along) / (leg.length * bars.constants[INV_LENGTH, e])
     return rate
 
 
@@ -327,36 +299,23 @@ def evaluate_legs(
     energy = 0.0
     for e in range(first, last):
         i, j, inverse = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], bars.constants[INV_LENGTH, e]
-        (dx, dy, dz), length, longer = leg_of(e, trial.u1, bars)
-        energy += where(length * inverse < LEAST_LEG, math.inf, 0.0)
-        each = 1.0 / length
-        nx, ny, nz = each * dx, each * dy, each * dz
-        mx, my, mz = nx, ny, nz
-        if trial.secant:
-            (ox, oy, oz), before, _ = leg_of(e, trial.u0, bars)
-            each = 1.0 / (before + length)
-            mx, my, mz = each * (ox + dx), each * (oy + dy), each * (oz + dz)
+        leg = leg_of(e, trial.u1, bars)
+        energy += where(leg.length * inverse < LEAST_LEG, math.inf, 0.0)
+        n, m, each = directions(leg, leg_of(e, trial.u0, bars) if trial.secant else leg, trial.secant)
         pull = trial.multiplier[e] / inverse if law == RIGID else 0.0 * inverse
-        force[i] -= pull * mx
-        force[i + 1] -= pull * my
-        force[i + 2] -= pull * mz
-        force[j] += pull * mx
-        force[j + 1] += pull * my
-        force[j + 2] += pull * mz
+        for c in range(3):
+            part = pull * component(m, c)
+            force[i + c] -= part
+            force[j + c] += part
         if not tangent:
             continue
-        starting = 0.0 if trial.secant else bars.constants[STARTING, e]
-        turns = trial.weight * each * where(abs(pull) < 1e-6 * starting, starting, pull)
+        turns = trial.weight * each * stiffening(pull, 0.0 if trial.secant else bars.constants[STARTING, e])
         bar_tangent[GEOMETRIC, e] = turns
         bar_tangent[ALPHA, e] = -turns * inverse * inverse
-        bar_tangent[P, e] = mx / inverse
-        bar_tangent[P + 1, e] = my / inverse
-        bar_tangent[P + 2, e] = mz / inverse
-        bar_tangent[Q, e] = nx / inverse
-        bar_tangent[Q + 1, e] = ny / inverse
-        bar_tangent[Q + 2, e] = nz / inverse
+        bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e] = scaled(1.0 / inverse, m)
+        bar_tangent[Q, e], bar_tangent[Q + 1, e], bar_tangent[Q + 2, e] = scaled(1.0 / inverse, n)
         bar_tangent[PULL, e] = pull * inverse
-        bar_tangent[GAP, e] = (longer + bars.constants[BASE_CONSTANT, e]) / inverse
+        bar_tangent[GAP, e] = (leg.longer + bars.constants[BASE_CONSTANT, e]) / inverse
     return energy
 
 
@@ -471,20 +430,15 @@ def bar_point(
 ) -> tuple[float, float, float, float, float, float]:
     """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar.
     onset  as in ``evaluate_bars``, of the increment that ends here"""
-    constants = bars.constants
-    i = 3 * bars.nodes[e, 0]
-    j = 3 * bars.nodes[e, 1]
-    kind = bars.kinds[e, 0]
-    inverse = constants[INV_LENGTH, e]
+    constants, kind, law, area = bars.constants, bars.kinds[e, 0], bars.kinds[e, 1], bars.constants[AREA, e]
+    i, j, inverse = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1], constants[INV_LENGTH, e]
     if kind >= LEG:
-        pulls = 1.0 if bars.kinds[e, 1] == RIGID else 0.0
+        pulls = 1.0 if law == RIGID else 0.0
         longer = gap_of_legs(e, u, bars) * inverse * inverse
-        return longer, pulls * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 1.0, 1.0, 0.0
+        return longer, pulls * multiplier[e] / (inverse * area), 0.0, 1.0, 1.0, 0.0
     first = BASE if kind == LINEAR else REF
     along = 0.0 if kind == LINEAR else constants[BASE_CONSTANT, e]
-    square = 0.0
-    approach = 0.0
-    length2 = 0.0
+    square, approach, length2 = 0.0, 0.0, 0.0
     for c in range(3):
         w = u[j + c] - u[i + c]
         d = constants[first + c, e]
@@ -498,18 +452,13 @@ def bar_point(
     if kind != LINEAR:
         green += 0.5 * square * inverse * inverse
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
-    young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-    law, area, active, trial = bars.kinds[e, 1], constants[AREA, e], 1.0, 1.0
+    young, stress0, plus, minus = constants[YOUNG, e], constants[STRESS0, e], constants[PLUS, e], constants[MINUS, e]
+    one, two, compliance = constants[OF_LAW, e], constants[OF_LAW + 1, e], constants[COMPLIANCE, e]
+    own = Elasticity(young, stress0, plus, minus, compliance, 1.0 / inverse, area / inverse, one, two)
+    free = strain - thermal[e] if law == BILINEAR else strain
+    stress, _, energy, (_, trial, active) = elastic_stress(law, False, free, free, own, bars.table)
     if law == RIGID:
-        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * area), 0.0, 0.0
-    elif law != BILINEAR:
-        one, two = constants[OF_LAW, e], constants[OF_LAW + 1, e]
-        stress, energy = law_point(law, strain, strain / inverse, area / inverse, young, one, two, bars.table)
-    else:
-        trial = trial_stress(e, strain, thermal, bars)
-        active = fraction(trial, plus, minus)
-        stress = active * trial
-        energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
+        stress = sense(plus) * multiplier[e] / (inverse * area)
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
     elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)

@@ -29,7 +29,7 @@ from fem.forces.added_mass import ADDED_MASS
 from fem.forces.bar import AREA, CONJUGATE, VISCOUS, Bars, bar_point
 from fem.forces.bending import BENDING, BENDING_DAMPING
 from fem.forces.fluid import FLUID
-from fem.forces.laws import LINEAR, LOG
+from fem.forces.laws import LINEAR, write_values
 from fem.forces.moments import MOMENTS
 from fem.forces.protocol import Family
 from fem.forces.reeving import REEVING, trouble_of_legs
@@ -247,16 +247,9 @@ def element_values(
             values[k, 4] = np.inf  # until a family says what it is
         if number == 0:
             strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
-            total = stress + viscous
-            area = bars.constants[AREA, index]
-            values[k, 0] = strain
-            values[k, 1] = total
-            values[k, 3] = area * total * slope * stretch
-            values[k, 2] = area * total
-            if bars.kinds[index, 0] == LOG:
-                values[k, 2] = values[k, 3]
-            elif bars.kinds[index, 0] == LINEAR:
-                values[k, 2] *= bars.constants[CONJUGATE, index]
+            kind, area = bars.kinds[index, 0], bars.constants[AREA, index]
+            conjugate = bars.constants[CONJUGATE, index] if kind == LINEAR else 1.0
+            write_values(kind, strain, stress + viscous, area, slope * stretch, conjugate, values[k])
         else:
             for c in range(4):
                 values[k, c] = 0.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Vector
 from fem.compiled import inner_kernel, kernel
 from fem.compiled.lanes import common, every, where
 
@@ -71,6 +71,28 @@ def measure(
     return green0, green1, 1.0, 1.0, 0.0
 
 
+@inner_kernel
+def measure_stretch(kind: int, h0: float, h1: float) -> tuple[float, float, float, float, float]:
+    """What ``measure`` has, as functions of s = 1 + h in place of E: keeps the digits of h."""
+    if kind == GREEN:
+        return h0 + 0.5 * h0 * h0, h1 + 0.5 * h1 * h1, 1.0 + h1, 1.0 + 0.5 * (h0 + h1), 0.5
+    if kind == LOG:
+        stretch0 = 1.0 + h0
+        phi, phi_slope = log_ratio((h1 - h0) / stretch0)
+        e0, e1, curvature = math.log1p(h0), math.log1p(h1), phi_slope / (stretch0 * stretch0)
+        return e0, e1, 1.0 / (1.0 + h1), phi / stretch0, curvature
+    return h0, h1, 1.0, 1.0, 0.0
+
+
+@inner_kernel
+def write_values(
+    kind: int, strain: float, stress: float, area: float, slope: float, conjugate: float, row: Floats
+) -> None:  # fmt: skip
+    """E, S, N, T of a bar; slope: de/ds, s = l/L0; conjugate: N/(A S), but for LOG, whose N is T."""
+    row[0], row[1], row[3] = strain, stress, area * stress * slope
+    row[2] = row[3] if kind == LOG else area * stress * conjugate
+
+
 # Material laws of bars and springs: stress, its slope and the stored energy, as secants between two states.
 #
 # Like the strain measures, a law hands over sbar = (W1 - W0)/(e1 - e0) and d sbar/de1; for e1 = e0 these are the stress
@@ -117,20 +139,21 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
 
 
 @inner_kernel
-def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) -> float:
-    """Rise e1 - e0 of strain, less what falls to the fraction of the modulus that is not in force (a slack cable).
-    (r1 t1 - r0 t0)/E without dividing by E: continuous where the trial stress changes its sign, and of the sign of
-    the rise, so that a viscous stress in proportion to it always dissipates."""
+def damped_secant(
+    stress: float, modulus: float, ends: Vector, eta: float, rise: float, young: float, plus: float, minus: float
+) -> tuple[float, float]:  # fmt: skip
+    """Secant stress and modulus with those of a viscous stress in proportion to the rise e1 - e0 of strain, less what
+    falls to the fraction of the modulus that is not in force (a slack cable): (r1 t1 - r0 t0)/E without dividing by E,
+    continuous where the trial stress changes its sign, and of the sign of the rise, so that it always dissipates.
+    A cable whose damping would make it push, or a strut that would pull, lets go but for the fraction of its modulus
+    that acts both ways.
+    ends  trial stresses at both ends, and the fraction of the modulus in force at the second"""
+    (t0, t1, r1), least = ends, min(plus, minus)
     r0 = fraction(t0, plus, minus)
-    r1 = fraction(t1, plus, minus)
-    return where(r0 == r1, r1 * rise, rise * (r1 * t1 - r0 * t0) / (t1 - t0))
-
-
-@inner_kernel
-def releases(total: float, soft: float, plus: float, minus: float) -> bool:
-    """A cable whose damping would make it push, or a strut that would pull, lets go.
-    total, soft  stress of the bar, viscous part included, and of the fraction of its modulus that acts both ways"""
-    return (total - soft) * (plus - minus) < 0.0
+    total = stress + eta * where(r0 == r1, r1 * rise, rise * (r1 * t1 - r0 * t0) / (t1 - t0))
+    soft = least * (0.5 * (t0 + t1) + eta * rise)
+    is_released = (total - soft) * (plus - minus) < 0.0
+    return where(is_released, soft, total), where(is_released, least * (0.5 * young + eta), modulus + eta * r1)
 
 
 @inner_kernel
@@ -148,7 +171,7 @@ def damped_fractions(
     """
     active, least, side = fraction(trial, plus, minus), min(plus, minus), plus - minus
     is_stiff = active != least
-    is_released = is_stiff & releases(trial + viscous, 0.0, plus, minus)
+    is_released = is_stiff & ((trial + viscous) * side < 0.0)
     is_new = is_stiff & ((viscous * reach - eta * trial) * side > 0.0)
     steep = where(is_new, eta / where(is_new, reach, 1.0), 0.0)
     elastic = where(is_released, least, active + steep * (active - least))
@@ -206,23 +229,41 @@ def table_secant(x0: float, x1: float, first: int, count: int, table: Floats | N
     return secant, (f1 - secant) / span
 
 
-@inner_kernel
-def law_point(
-    law: int, strain: float, x: float, volume: float, young: float, one: float, two: float, table: Floats | None
-) -> tuple[float, float]:
-    """Stress, and energy stored in the volume of a bar, of all laws but BILINEAR and RIGID.
+class Elasticity(NamedTuple):
+    """Numbers of the law of a bar.
 
-    x         elongation, strain times unstressed length
-    one, two  numbers of the law: of TABLE its first row in ``table`` and the count of its rows (the area is 1)
+    stress0     trial stress at strain 0: S_0 less the modulus times the thermal strain
+    compliance  volume over modulus (0 where there is no modulus);  length: elongation over strain
+    one, two    of the law: of TABLE its first row in ``Bars.table`` and the count of its rows (the area is 1)
     """
-    force, _, energy = table_point(x, int(common(one)), int(common(two)), table)
-    return force, energy
+
+    young: float
+    stress0: float
+    plus: float
+    minus: float
+    compliance: float
+    length: float
+    volume: float
+    one: float
+    two: float
 
 
 @inner_kernel
-def law_secant(
-    law: int, e0: float, e1: float, length: float, young: float, one: float, two: float, table: Floats | None
-) -> tuple[float, float]:
-    """Secant stress of these laws and its derivative with respect to e1; for e1 = e0 the stress and half its slope."""
-    stress, slope = table_secant(e0 * length, e1 * length, int(common(one)), int(common(two)), table)
-    return stress, slope * length
+def elastic_stress(
+    law: int, secant: bool, e0: float, e1: float, own: Elasticity, table: Floats | None
+) -> tuple[float, float, float, Vector]:
+    """Secant stress, its derivative by e1 and the energy stored at e1; for e1 = e0 the stress and half its slope.
+    Then trial stresses at both (1 where a law has none) and the fraction of the modulus in force at e1.
+    secant  False (a literal): e0 is e1"""
+    young, stress0, plus, minus, compliance, length, _, one, two = own
+    if law == RIGID:
+        return 0.0, 0.0, 0.0, (0.0, 0.0, 1.0)
+    if law == BILINEAR:
+        t0, t1 = young * e0 + stress0, young * e1 + stress0
+        active = fraction(t1, plus, minus)
+        energy = 0.5 * active * t1 * t1 * compliance
+        stress, modulus = bilinear(t0, t1, young, plus, minus) if secant else (active * t1, 0.5 * active * young)
+        return stress, modulus, energy, (t0, t1, active)
+    first, count = int(common(one)), int(common(two))
+    stress, slope = table_secant(e0 * length, e1 * length, first, count, table)
+    return stress, slope * length, table_point(e1 * length, first, count, table)[2], (1.0, 1.0, 1.0)

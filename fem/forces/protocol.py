@@ -100,6 +100,17 @@ def cross(x: Vector, y: Vector) -> Vector:
 
 
 @inner_kernel
+def scaled(f: float, x: Vector) -> Vector:
+    return f * x[0], f * x[1], f * x[2]
+
+
+@inner_kernel
+def apart(i: int, j: int, x: Floats) -> Vector:
+    """x_j - x_i of two nodes with the first dofs i and j."""
+    return x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
+
+
+@inner_kernel
 def blend(f: float, x: Vector, g: float, y: Vector) -> Vector:
     """f x + g y."""
     return f * x[0] + g * y[0], f * x[1] + g * y[1], f * x[2] + g * y[2]

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints, Vector
-from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bar import INV_LENGTH
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces.bar import INV_LENGTH, stiffening
 from fem.forces.curves import distinct, gathered, value_at
-from fem.forces.laws import LEG, LOG, MEASURES
-from fem.forces.protocol import GIVEN, TAKEN, WEIGHT, Family, Tangent, Trial, component
+from fem.forces.laws import LEG, MEASURES, write_values
+from fem.forces.protocol import GIVEN, TAKEN, WEIGHT, Family, Tangent, Trial, component, scaled
 from fem.forces.running import (
     AREA,
     BROUGHT,
@@ -61,6 +61,7 @@ from fem.forces.running import (
     answer_of,
     both,
     brought_at,
+    directions,
     is_settled,
     law_at,
     leg_of,
@@ -104,13 +105,9 @@ def angle_of(one: Leg, other: Leg) -> tuple[float, Vector, Vector]:
 @inner_kernel
 def way_of(k: int, number: int, leg: Leg, turn: Vector, trial: Trial, group: Lines) -> Way:
     """Directions of a leg."""
-    d, inverse = leg.d, 1.0 / leg.length
-    n = d[0] * inverse, d[1] * inverse, d[2] * inverse
-    if not trial.secant:
-        return Way(n, n, inverse, turn)
-    start = leg_of(k, number, trial.u0, group)
-    o, each = start.d, 1.0 / (leg.length + start.length)
-    return Way(n, ((o[0] + d[0]) * each, (o[1] + d[1]) * each, (o[2] + d[2]) * each), each, turn)
+    start = leg_of(k, number, trial.u0, group) if trial.secant else leg
+    n, m, each = directions(leg, start, trial.secant)
+    return Way(n, m, each, turn)
 
 
 @inner_kernel
@@ -203,11 +200,8 @@ def values(group: Lines, index: int, u: Floats, v: Floats, state: Floats, row: F
     if group.nodes[index, 2] >= 0 and group.numbers[index, FRICTION] == 0.0:
         leg, first = both(leg, leg_of(index, 1, u, group)), first + second
     h = stretch(leg, first)
-    row[0], row[1] = stress_at(index, h, group)
-    row[2] = group.numbers[index, AREA] * row[1]
-    row[3] = law_at(index, h, group)[1]
-    if group.measure[index] == LOG:
-        row[2] = row[3]
+    strain, stress, slope = stress_at(index, h, group)
+    write_values(group.measure[index], strain, stress, group.numbers[index, AREA], slope, 1.0, row)
     if row.shape[0] > 4:
         row[4] = row[3]
         if group.nodes[index, 2] >= 0 and group.numbers[index, FRICTION] > 0.0:
@@ -375,8 +369,8 @@ def secant_answer(
         trial.power[GIVEN] += came
     first, second, d_pull = answer.first, answer.second, (slope, slope, 0.0)
     return LegForces(
-        Side(pull, first.length, d_pull, half(first.d_length)),
-        Side(pull, second.length, d_pull, half(second.d_length)),
+        Side(pull, first.length, d_pull, scaled(0.5, first.d_length)),
+        Side(pull, second.length, d_pull, scaled(0.5, second.d_length)),
         answer.hauled,
         answer.passed,
     )
@@ -385,13 +379,7 @@ def secant_answer(
 @inner_kernel
 def mean_of(before: float, side: Side) -> Side:
     """The leg with the mean pull of the increment."""
-    return Side(0.5 * (before + side.pull), side.length, half(side.d_pull), half(side.d_length))
-
-
-@inner_kernel
-def half(vector: Vector) -> Vector:
-    """Half of each component."""
-    return 0.5 * vector[0], 0.5 * vector[1], 0.5 * vector[2]
+    return Side(0.5 * (before + side.pull), side.length, scaled(0.5, side.d_pull), scaled(0.5, side.d_length))
 
 
 @called_kernel
@@ -411,8 +399,7 @@ def pull_at(
             force[p + c] -= part
         first, second = slopes_of(side.d_pull, way, beyond)
         second = second if two else NONE
-        starting = 0.0 if trial.secant else group.numbers[k, STARTING]
-        across = trial.weight * here.each * (starting if abs(pull) < 1e-6 * starting else pull)
+        across = trial.weight * here.each * stiffening(pull, 0.0 if trial.secant else group.numbers[k, STARTING])
         spread(k, 2 * number, trial.weight, here.m, first, second, group, tangent)
         spread(k, 1, -trial.weight, here.m, first, second, group, tangent)
         for a in range(3):
@@ -541,16 +528,11 @@ def stiffest(group: Lines, place: Floats, u: Floats, dt: float) -> Lines:
     return group._replace(numbers=numbers, control=np.full_like(group.control, -1))
 
 
+@kernel
 def stored_in(group: Lines, index: int, u: Floats, state: Floats) -> float:
     """W of a bar that a winch turns."""
-    node, other, _ = group.nodes[index]
-    place, numbers = u.reshape(-1, 3), group.numbers[index]
-    length = np.linalg.norm(numbers[FIRST_LEG : FIRST_LEG + 3] + place[node] - place[other])
-    natural = state[group.first + REMEMBERED * index + LENGTH]
-    strain = np.array([0.5 * ((length / natural) ** 2 - 1.0), length / natural - 1.0, np.log(length / natural)])
-    trial = numbers[YOUNG] * strain[group.measure[index]] + numbers[STRESS0]
-    active = numbers[PLUS if trial >= 0.0 else MINUS]
-    return float(0.5 * active * trial**2 / numbers[YOUNG] * numbers[AREA] * natural)
+    natural: float = state[group.first + REMEMBERED * index + LENGTH]
+    return natural * law_at(index, stretch(leg_of(index, 0, u, group), natural), group)[0]
 
 
 def at_pulley(system: Any, rope: str, end: int, pulley: int, far: float, length: float) -> str:

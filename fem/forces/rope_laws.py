@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces import bar
-from fem.forces.laws import LOG, MEASURES, measure, table_point, table_segment
+from fem.forces.bar import AREA, BASE_CONSTANT, INV_LENGTH, REF, STARTING
+from fem.forces.laws import MEASURES, measure, table_point, table_segment, write_values
 from fem.forces.protocol import GIVEN, TAKEN, Family, Tangent, Trial, component
 from fem.forces.springs import Curve, table_rows
 
@@ -23,12 +24,10 @@ TABLE, PRONY, LAGGING = 0, 1, 2
 LOADING, UNLOADING, BRANCH, STATE, BAR = 0, 2, 4, 6, 7
 """Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state; bar,
 by which its thermal strain is found, -1: it has none."""
-INVERSE, AREA, GAP, ALONG, YOUNG, RATIO, SHAPE, CONSTANT, SLOPE, VISCOSITY, STARTING, FLOOR = 0, 1, 2, 3, *range(6, 14)
-INSTANT, THERE = 14, 15
-NUMBERS = 16
-"""Columns of ``RopeBars.numbers``: 1/L0, area, gap (|D|^2 - L0^2)/2 of the reference, D (3), modulus, permanent over
-largest strain, area below the scaled unloading curve, dynamic stiffness (3), starting tension, least modulus,
-that of sudden changes, 0 for a bar that is gone."""
+YOUNG, RATIO, SHAPE, CONSTANT, SLOPE, VISCOSITY, FLOOR, THERE = range(8)
+NUMBERS = 8
+"""Columns of ``RopeBars.numbers``: modulus, permanent over largest strain, area below the scaled unloading curve,
+dynamic stiffness (3), half of the least modulus, 0 for a bar that is gone."""
 STRAIN, LARGEST, SLOW, LOST, STRESS, STORED, PULL = 0, 1, 2, 3, 4, 5, 6
 """States: strain of the material (more than that of a slack bar), the largest of its quasi-static strains, the present
 one, energy lost and stored (over the volume) and stress; then the stress of each branch."""
@@ -40,6 +39,7 @@ class RopeBars(NamedTuple):
     """q bars.
 
     nodes (q, 2), elements (q,), kinds (q, 4), places (q, 8), numbers (q, NUMBERS): as the names of columns say
+    constants (CONSTANTS, q)  as of any bar; the modulus is that of sudden changes
     table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time;  start (s,) states at first
     first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
     """
@@ -49,6 +49,7 @@ class RopeBars(NamedTuple):
     kinds: Ints
     places: Ints
     numbers: Floats
+    constants: Floats
     table: Floats
     branches: Floats
     start: Floats
@@ -122,7 +123,7 @@ def of_unloading(given: Any) -> tuple[int, float, float, list[tuple[float, float
 
 def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     """All bars with rope laws; ``start`` is left open."""
-    found, kinds, places, numbers = list[Ints](), list[Ints](), list[Ints](), list[Floats]()
+    found, kinds, places, numbers = list[Ints](), list[Ints](), list[Ints](), [np.zeros((0, NUMBERS))]
     rows, branches = list[tuple[float, float, float]](), [np.zeros((0, 2))]
     for section in model.sections:
         material = model.materials[section.material]
@@ -130,33 +131,27 @@ def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
         if not material.has_rope_law or not len(elements):
             continue
         ready, bars = prepared(material), system.bar_index[elements]
-        of_bars = system.bars.constants[:, bars]
         counts = len(ready.loading), len(ready.unloading), len(ready.branches)
         begin = len(rows), len(rows) + counts[0], sum(map(len, branches))
         rows += ready.loading + ready.unloading
         branches.append(ready.branches)
         kind = MEASURES[section.strain], ready.base, ready.law, int(material.compression_ratio == 0.0)
         place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0, -1
-        group = np.zeros((len(elements), NUMBERS))
-        group[:, INVERSE], group[:, GAP] = of_bars[bar.INV_LENGTH], of_bars[bar.BASE_CONSTANT]
-        group[:, AREA], group[:, THERE] = of_bars[bar.AREA], ~system.gone[elements]
-        group[:, ALONG : ALONG + 3] = of_bars[bar.REF : bar.REF + 3].T
-        group[:, YOUNG : VISCOSITY + 1], group[:, STARTING] = (*ready.numbers, *ready.dynamic), of_bars[bar.STARTING]
-        group[:, INSTANT] = of_bars[bar.YOUNG]
+        numbers.append(np.tile((*ready.numbers, *ready.dynamic, 0.0, 0.0), (len(elements), 1)))
+        numbers[-1][:, THERE] = ~system.gone[elements]
         found.append(elements)
         kinds.append(np.tile(kind, (len(elements), 1)))
         places.append(np.tile(place, (len(elements), 1)))
         if material.expansion is not None:
             places[-1][:, BAR] = bars
-        numbers.append(group)
     elements = np.concatenate([np.zeros(0, np.int64), *found])
     all_places = np.concatenate([np.zeros((0, 8), np.int64), *places])
     remembered = PULL + all_places[:, BRANCH + 1]
     all_places[:, STATE] = state + np.cumsum(remembered) - remembered
     nodes, all_kinds = system.element_nodes[elements], np.concatenate([np.zeros((0, 4), np.int64), *kinds])
-    all_numbers, start = np.concatenate([np.zeros((0, NUMBERS)), *numbers]), np.zeros(int(remembered.sum()))
+    constants, start = system.bars.constants[:, system.bar_index[elements]], np.zeros(int(remembered.sum()))
     tables = np.array(rows, float).reshape(-1, 3), np.concatenate(branches)
-    of_bars = np.ascontiguousarray(nodes), elements, all_kinds, all_places, all_numbers
+    of_bars = np.ascontiguousarray(nodes), elements, all_kinds, all_places, np.concatenate(numbers), constants.copy()
     return RopeBars(*of_bars, *tables, start, pair, 0)
 
 
@@ -254,10 +249,10 @@ def quasi_static(b: int, x: float, largest: float, group: RopeBars) -> tuple[flo
 @inner_kernel
 def green_strain(b: int, wx: float, wy: float, wz: float, group: RopeBars) -> float:
     """Of a bar whose end 2 has moved by w against its end 1."""
-    along = group.numbers[b, ALONG] * wx + group.numbers[b, ALONG + 1] * wy + group.numbers[b, ALONG + 2] * wz
-    green: float = group.numbers[b, INVERSE] ** 2 * (
-        group.numbers[b, GAP] + along + 0.5 * (wx * wx + wy * wy + wz * wz)
-    )
+    constants = group.constants
+    along = constants[REF, b] * wx + constants[REF + 1, b] * wy + constants[REF + 2, b] * wz
+    gap = constants[BASE_CONSTANT, b] + along + 0.5 * (wx * wx + wy * wy + wz * wz)
+    green: float = constants[INV_LENGTH, b] ** 2 * gap
     return green
 
 
@@ -290,10 +285,6 @@ def faded(z: float) -> tuple[float, float, float]:
     return math.exp(-z), mean, (1.0 - mean) / z
 
 
-SMALL = 1e-6
-"""Below this fraction of the starting tension it is that which makes the tangent regular."""
-
-
 def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
     """Initial states of its bars: relaxed at the initial displacement, after the given earlier load."""
     group, (u, _) = gathered(model, system, pair, state), system.initial_motion
@@ -318,41 +309,36 @@ def evaluate(trial: Trial, group: RopeBars, force: Floats, flow: Floats, tangent
 
 @inner_kernel
 def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent) -> float:
-    """One bar; writes its states. As ``bar.py`` has it, with the stress of a law in place of E e."""
-    n, u, u0 = group.numbers, trial.u1, trial.u0
+    """One bar: its forces as in ``bar.py``, the stress and states of its law (``stress_between``), and the books."""
+    n, constants, u, u0 = group.numbers, group.constants, trial.u1, trial.u0
     if n[b, THERE] == 0.0:
         return keep(b, trial, group)
-    i, j, inverse = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], n[b, INVERSE]
+    i, j, inverse = 3 * group.nodes[b, 0], 3 * group.nodes[b, 1], constants[INV_LENGTH, b]
     wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
-    q = (n[b, ALONG] + wx, n[b, ALONG + 1] + wy, n[b, ALONG + 2] + wz)
+    dx, dy, dz = constants[REF, b], constants[REF + 1, b], constants[REF + 2, b]
+    q = (dx + wx, dy + wy, dz + wz)
     green = green_strain(b, wx, wy, wz, group)
     p, green0, half = q, green, 1.0
     if trial.secant:
         wx, wy, wz = u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2]
-        p = 0.5 * (q[0] + n[b, ALONG] + wx), 0.5 * (q[1] + n[b, ALONG + 1] + wy), 0.5 * (q[2] + n[b, ALONG + 2] + wz)
+        p = 0.5 * (q[0] + dx + wx), 0.5 * (q[1] + dy + wy), 0.5 * (q[2] + dz + wz)
         green0, half = green_strain(b, wx, wy, wz, group), 0.5
     strain0, strain1, slope1, slope, curvature = measure(group.kinds[b, MEASURE], green0, green, 0.0, 0.0)
     heat = trial.thermal[group.places[b, BAR]] if group.places[b, BAR] >= 0 else 0.0
     strain0, strain1 = strain0 - heat, strain1 - heat
-    dt, law = trial.time1 - trial.time0, group.kinds[b, LAW]
-    is_relaxed = trial.rate == 0.0 and dt > 0.0 and group.creeps == 0
-    if law == TABLE:
-        stress, modulus = without_time(b, strain1, trial, group)
-    elif law == PRONY:
-        stress, modulus = with_branches(b, strain0, strain1, dt, is_relaxed, trial, group)
-    else:
-        stress, modulus = behind(b, strain0, strain1, dt, is_relaxed, trial, group)
+    stress, modulus = stress_between(b, strain0, strain1, trial, group)
     modulus = max(modulus, n[b, FLOOR])
-    area, volume = n[b, AREA], n[b, AREA] / inverse
+    area, volume = constants[AREA, b], constants[AREA, b] / inverse
     normal = area * stress * slope
-    along = area * (modulus * slope1 * slope + stress * (curvature if trial.secant else 2.0 * curvature))
+    along = (1.0 if trial.secant else 2.0) * area * (modulus * slope1 * slope + stress * curvature)
     alpha = trial.weight * along * inverse * inverse * inverse
-    starting = 0.0 if trial.secant else n[b, STARTING]
-    is_idle = abs(normal) < SMALL * starting
-    across = trial.weight * half * inverse * (starting if is_idle else normal)
+    starting = 0.0 if trial.secant else constants[STARTING, b]
+    is_idle = abs(normal) < bar.IDLE * starting
+    across = trial.weight * half * inverse * bar.stiffening(normal, starting)
     if is_idle and trial.rate == 0.0:  # statics finds the way out of the slack that a permanent strain has left
-        alpha = trial.weight * area * max(modulus, n[b, INSTANT]) * slope1 * slope1 * inverse * inverse * inverse
-    add(b, i, j, normal * inverse, alpha, across, p, q, group, force, tangent)
+        stiff = max(2.0 * modulus, constants[bar.YOUNG, b])
+        alpha = trial.weight * area * stiff * slope1 * slope1 * inverse * inverse * inverse
+    add(b, normal * inverse, alpha, across, p, q, group, force, tangent)
     state = trial.state1
     if group.places[b, BAR] >= 0:
         trial.power[GIVEN] += volume * heat_work(b, strain1 + heat, trial, group)
@@ -360,6 +346,19 @@ def pull(b: int, trial: Trial, group: RopeBars, force: Floats, tangent: Tangent)
     stored: float = volume * state[group.places[b, STATE] + STORED]
     is_found = state[group.places[b, STATE] + LOST] == state[group.places[b, STATE] + LOST]
     return stored if is_found else math.inf
+
+
+@inner_kernel
+def stress_between(b: int, start: float, end: float, trial: Trial, group: RopeBars) -> tuple[float, float]:
+    """Stress and half of the modulus at the end of an increment (secant: those of the increment); writes the states.
+    start, end  strains of the bar less the thermal one"""
+    dt, law = trial.time1 - trial.time0, group.kinds[b, LAW]
+    is_relaxed = trial.rate == 0.0 and dt > 0.0 and group.creeps == 0
+    if law == TABLE:
+        return without_time(b, end, trial, group)
+    if law == PRONY:
+        return with_branches(b, start, end, dt, is_relaxed, trial, group)
+    return behind(b, start, end, dt, is_relaxed, trial, group)
 
 
 # Heat, of TABLE alone: the strain of the material is that of the bar less the thermal strain.
@@ -389,22 +388,21 @@ def keep(b: int, trial: Trial, group: RopeBars) -> float:
 
 @inner_kernel
 def add(
-    b: int, i: int, j: int, tension: float, alpha: float, across: float, p: tuple[float, float, float],
-    q: tuple[float, float, float], group: RopeBars, force: Floats, tangent: Tangent,
+    b: int, tension: float, alpha: float, across: float, p: Vector, q: Vector, group: RopeBars, force: Floats,
+    tangent: Tangent,
 ) -> None:  # fmt: skip
     """Tension p on node j, minus that on i; alpha p q^T + across I on jj and ii, minus that on ij and ji."""
-    block, cross, pair = tangent.block, tangent.cross, group.first + b
+    block, cross, pair, i, j = tangent.block, tangent.cross, group.first + b, group.nodes[b, 0], group.nodes[b, 1]
     for a in range(3):
         pa = component(p, a)
-        force[j + a] += tension * pa
-        force[i + a] -= tension * pa
+        force[3 * j + a] += tension * pa
+        force[3 * i + a] -= tension * pa
         if block.shape[0] == 0:
             continue
         for c in range(3):
-            qc = component(q, c)
-            slope = alpha * pa * qc + (across if a == c else 0.0)
-            block[i // 3, 3 * a + c] += slope
-            block[j // 3, 3 * a + c] += slope
+            slope = alpha * pa * component(q, c) + (across if a == c else 0.0)
+            block[i, 3 * a + c] += slope
+            block[j, 3 * a + c] += slope
             cross[pair, 3 * a + c] -= slope
             cross[pair, 9 + 3 * a + c] -= slope
 
@@ -418,16 +416,14 @@ def values(group: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row
     stress: float = state[group.places[index, STATE] + STRESS]
     _, strain, slope, _, _ = measure(kind, green, green, 0.0, 0.0)
     stress *= group.numbers[index, THERE]
-    normal = group.numbers[index, AREA] * stress
-    row[0], row[1] = strain, stress
-    row[3] = normal * slope * math.sqrt(1.0 + 2.0 * green)
-    row[2] = row[3] if kind == LOG else normal
+    area, slope = group.constants[AREA, index], slope * math.sqrt(1.0 + 2.0 * green)
+    write_values(kind, strain, stress, area, slope, 1.0, row)
 
 
 def stored_in(group: RopeBars, index: int, u: Floats, state: Floats) -> float:
     """Energy of one bar."""
-    numbers = group.numbers[index]
-    return float(numbers[AREA] / numbers[INVERSE] * state[group.places[index, STATE] + STORED])
+    constants = group.constants[:, index]
+    return float(constants[AREA] / constants[INV_LENGTH] * state[group.places[index, STATE] + STORED])
 
 
 def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
@@ -443,7 +439,7 @@ def trouble(group: RopeBars, system: Any, u: Floats, state: Floats) -> str:
 def stiffest(group: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
     """The group with the instantaneous stiffness of bars that are slack now."""
     numbers = group.numbers.copy()
-    numbers[:, FLOOR] = np.where(group.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
+    numbers[:, FLOOR] = np.where(group.kinds[:, TENSION_ONLY] == 1, 0.5 * group.constants[bar.YOUNG], 0.0)
     return group._replace(numbers=numbers)
 
 
@@ -459,7 +455,7 @@ ROPE_LAWS = Family(
     in_step=lambda group, system, environment: group._replace(creeps=int(environment.creeps)),
     smooth=False,
     stiffest=stiffest,
-    size=lambda group: float((group.numbers[:, AREA] * group.numbers[:, INSTANT]).max(initial=0.0)),
+    size=lambda group: float((group.constants[AREA] * group.constants[bar.YOUNG]).max(initial=0.0)),
     stored=stored_in,
     trouble=trouble,
 )
@@ -510,7 +506,7 @@ def without_time(b: int, strain: float, trial: Trial, group: RopeBars) -> tuple[
     lost = lost_so_far(b, most, group) - lost_so_far(b, largest, group) if most > largest else 0.0
     remember(first, strain, most, 0.0, lost, stress, stored, trial)
     if not trial.secant:
-        return stress, slope
+        return stress, 0.5 * slope
     earlier, _, had, piece0 = quasi_static(b, before, largest, group)
     rise = strain - before
     if piece == piece0 or abs(rise) <= CLOSE * (abs(strain) + abs(before)):
@@ -544,13 +540,11 @@ def with_branches(
         trial.state1[first + PULL + k] = pull
         stored += 0.5 * pull * pull / stiff
         lost += rise * (pull0 * mean + stiff * rest * rise) - 0.5 * (pull - pull0) * (pull + pull0) / stiff
+    stress0 = trial.state0[first + STRESS]
     if trial.secant:
-        stress0 = trial.state0[first + STRESS]
         lost = 0.5 * (stress0 + stress) * (end - start) - (stored - trial.state0[first + STORED])
-        remember(first, strain, 0.0, 0.0, lost, stress, stored, trial)
-        return 0.5 * (stress0 + stress), 0.5 * slope
     remember(first, strain, 0.0, 0.0, lost, stress, stored, trial)
-    return stress, slope
+    return 0.5 * (stress0 + stress) if trial.secant else stress, 0.5 * slope
 
 
 @inner_kernel
@@ -658,4 +652,4 @@ def behind(
         along = end - start if trial.secant else q + ahead - before
         lost = 0.5 * (stress0 + stress) * along - (stored - had)
     remember(first, q + ahead, most, q, lost + unfound, stress, stored, trial)
-    return (0.5 * (stress0 + stress), 0.5 * modulus) if trial.secant else (stress, modulus)
+    return 0.5 * (stress0 + stress) if trial.secant else stress, 0.5 * modulus

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.curves import Curves
-from fem.forces.laws import GREEN, LOG, bilinear, fraction, log_ratio
+from fem.forces.laws import bilinear, fraction, measure_stretch
+from fem.forces.protocol import apart, blend, dot, scaled
 
 # Columns of Lines.numbers
 FIRST_LEG, DISTANCE, REST = 0, 6, 8
@@ -85,15 +86,32 @@ class Leg(NamedTuple):
 
 
 @inner_kernel
+def leg_between(reference: Vector, distance: float, w: Vector) -> Leg:
+    """The leg whose end has moved by w against the pulley; the elongation keeps all digits."""
+    d = blend(1.0, reference, 1.0, w)
+    length = math.sqrt(dot(d, d))
+    return Leg(d, length, (2.0 * dot(reference, w) + dot(w, w)) / (length + distance), distance)
+
+
+@inner_kernel
+def directions(leg: Leg, start: Leg, secant: bool) -> tuple[Vector, Vector, float]:
+    """n, the direction m of the force, and h of dm/du = h (I - m n^T); start: where secant, of the increment.
+    m = n = d/l and h = 1/l; secant: m = (d0 + d1)/(l0 + l1) and h = 1/(l0 + l1)"""
+    each = 1.0 / leg.length
+    n = scaled(each, leg.d)
+    if not secant:
+        return n, n, each
+    each = 1.0 / (start.length + leg.length)
+    return n, scaled(each, blend(1.0, start.d, 1.0, leg.d)), each
+
+
+@inner_kernel
 def leg_of(k: int, number: int, u: Floats, group: Lines) -> Leg:
     """Leg 0 or 1 of line k."""
-    i, p, column = 3 * group.nodes[k, 2 * number], 3 * group.nodes[k, 1], FIRST_LEG + 3 * number
-    rx, ry, rz = group.numbers[k, column], group.numbers[k, column + 1], group.numbers[k, column + 2]
-    wx, wy, wz = u[i] - u[p], u[i + 1] - u[p + 1], u[i + 2] - u[p + 2]
-    dx, dy, dz = rx + wx, ry + wy, rz + wz
-    length, distance = math.sqrt(dx * dx + dy * dy + dz * dz), group.numbers[k, DISTANCE + number]
-    longer = (2.0 * (rx * wx + ry * wy + rz * wz) + wx * wx + wy * wy + wz * wz) / (length + distance)
-    return Leg((dx, dy, dz), length, longer, distance)
+    column = FIRST_LEG + 3 * number
+    reference = group.numbers[k, column], group.numbers[k, column + 1], group.numbers[k, column + 2]
+    w = apart(3 * group.nodes[k, 1], 3 * group.nodes[k, 2 * number], u)
+    return leg_between(reference, group.numbers[k, DISTANCE + number], w)
 
 
 @inner_kernel
@@ -109,33 +127,22 @@ def stretch(leg: Leg, natural: float) -> float:
 
 
 @inner_kernel
-def strain_at(k: int, h: float, group: Lines) -> tuple[float, float, float]:
-    """e, e', e'' at s = 1 + h."""
-    if group.measure[k] == GREEN:
-        return h + 0.5 * h * h, 1.0 + h, 1.0
-    if group.measure[k] == LOG:
-        return math.log1p(h), 1.0 / (1.0 + h), -1.0 / ((1.0 + h) * (1.0 + h))
-    return h, 1.0, 0.0
-
-
-@inner_kernel
-def stress_at(k: int, h: float, group: Lines) -> tuple[float, float]:
-    """Strain and stress at s = 1 + h."""
-    strain = strain_at(k, h, group)[0]
+def stress_at(k: int, h: float, group: Lines) -> tuple[float, float, float]:
+    """Strain, stress and e' at s = 1 + h."""
+    _, strain, slope, _, _ = measure_stretch(group.measure[k], h, h)
     trial = group.numbers[k, YOUNG] * strain + group.numbers[k, STRESS0]
-    return strain, fraction(trial, group.numbers[k, PLUS], group.numbers[k, MINUS]) * trial
+    return strain, fraction(trial, group.numbers[k, PLUS], group.numbers[k, MINUS]) * trial, slope
 
 
 @inner_kernel
 def law_at(k: int, h: float, group: Lines) -> tuple[float, float, float]:
     """A w, A w', A w'' at s = 1 + h."""
-    strain, slope, bend = strain_at(k, h, group)
+    _, strain, slope, _, bend = measure_stretch(group.measure[k], h, h)
     area, young = group.numbers[k, AREA], group.numbers[k, YOUNG]
     trial = young * strain + group.numbers[k, STRESS0]
     active = area * fraction(trial, group.numbers[k, PLUS], group.numbers[k, MINUS])
-    return (
-        0.5 * active * trial * trial / young, active * trial * slope, active * (young * slope * slope + trial * bend)
-    )  # fmt: skip
+    stiff = active * (young * slope * slope + 2.0 * trial * bend)
+    return 0.5 * active * trial * trial / young, active * trial * slope, stiff
 
 
 @inner_kernel
@@ -169,19 +176,10 @@ def stretch_for(k: int, pull: float, group: Lines) -> float:
 def secant_pull(k: int, h0: float, h1: float, group: Lines) -> tuple[float, float]:
     """(A w1 - A w0)/(s1 - s0) and its derivative by s1."""
     young, stress0 = group.numbers[k, YOUNG], group.numbers[k, STRESS0]
-    e0, _, _ = strain_at(k, h0, group)
-    e1, slope1, _ = strain_at(k, h1, group)
-    stress, modulus = bilinear(
-        young * e0 + stress0, young * e1 + stress0, young, group.numbers[k, PLUS], group.numbers[k, MINUS]
-    )
-    rise, bend = 1.0, 0.0
-    if group.measure[k] == GREEN:
-        rise, bend = 1.0 + 0.5 * (h0 + h1), 0.5
-    if group.measure[k] == LOG:
-        phi, phi_slope = log_ratio((h1 - h0) / (1.0 + h0))
-        rise, bend = phi / (1.0 + h0), phi_slope / ((1.0 + h0) * (1.0 + h0))
-    area = group.numbers[k, AREA]
-    return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
+    e0, e1, slope1, slope, curvature = measure_stretch(group.measure[k], h0, h1)
+    plus, minus, area = group.numbers[k, PLUS], group.numbers[k, MINUS], group.numbers[k, AREA]
+    stress, modulus = bilinear(young * e0 + stress0, young * e1 + stress0, young, plus, minus)
+    return area * stress * slope, area * (modulus * slope1 * slope + stress * curvature)
 
 
 # How the length of a line divides between its legs, and what it pulls with: winches, pulleys, friction on these.

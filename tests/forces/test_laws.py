@@ -51,10 +51,9 @@ def test_damping_takes_energy_in_every_secant(t0, t1, plus, minus):
     assume(abs(t1 - t0) > 1e-6)
     rise = t1 - t0  # modulus 1
     with rehearsal():
-        elastic = laws.bilinear(t0, t1, 1.0, plus, minus)[0]
-        total = elastic + ETA * laws.active_rise(t0, t1, rise, plus, minus)
-        soft = min(plus, minus) * (0.5 * (t0 + t1) + ETA * rise)
-        kept = soft if laws.releases(total, soft, plus, minus) else total
+        elastic, modulus = laws.bilinear(t0, t1, 1.0, plus, minus)
+        ends = t0, t1, laws.fraction(t1, plus, minus)
+        kept, _ = laws.damped_secant(elastic, modulus, ends, ETA, rise, 1.0, plus, minus)
     assert (kept - elastic) * rise >= -1e-10
 
 

@@ -12,6 +12,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bar import BASE, BASE_CONSTANT, INV_LENGTH, PLUS, REF, Bars, gap_of_legs, leg_of, other_leg, sense
 from fem.forces.laws import LEG, LINEAR, RIGID
+from fem.forces.protocol import apart, dot
 from fem.solve.newton.groups import Ropes
 
 AWAY = 1e-13
@@ -58,9 +59,8 @@ def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Fl
 def rate_of_leg(e: int, u: Floats, v: Floats, bars: Bars) -> float:
     """L0 dl/dt of a branch of a rope over a pulley."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-    (dx, dy, dz), length, _ = leg_of(e, u, bars)
-    along = dx * (v[j] - v[i]) + dy * (v[j + 1] - v[i + 1]) + dz * (v[j + 2] - v[i + 2])
-    rate: float = along / (length * bars.constants[INV_LENGTH, e])
+    leg = leg_of(e, u, bars)
+    rate: float = dot(leg.d, apart(i, j, v)) / (leg.length * bars.constants[INV_LENGTH, e])
     return rate
 
 
