@@ -56,7 +56,7 @@ class Wind:
     gusts: Any = None
 
     def vectors(self, up: int) -> Floats:
-        """(2, 3) speeds along i and j at the reference height; in plane models (y is up) i is (direction[0], 0, 0)."""
+        """(2, 3) speeds along i and j at the reference height; of plane models (y is up) z of i is -direction[1]."""
         first, second = self.direction
         level = np.array([[first, second], [-second, first]]) * np.array(self.speeds)[:, None]
         found = np.zeros((2, 3))
