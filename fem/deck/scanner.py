@@ -113,7 +113,7 @@ class DeckFiles:
             raise Mistake(field.place, f"{shown(field.text)} keeps {shown(inner)} in another file", OUTSIDE)
 
     def count_others(self, field: Field, place: Place) -> None:
-        """Of a file that parameters select, as ``mesh<n>.inp``, all candidates count in the hash that sweeps compare."""
+        """Of a file selected by parameters, ``mesh<n>.inp``, all candidates count in the hash that sweeps compare."""
         pieces = REFERENCE.split(field.text)[::2]
         folder = place.source.folder
         if len(pieces) == 1 or folder is None or Path(field.text).is_absolute() or not self.counts_others:

@@ -436,7 +436,7 @@ def blame_integrals(draft: Draft) -> None:
 
 
 def build_step(draft: StepDraft) -> Step:
-    """The frozen step. The default residual test is inserted, except that ENERGY MOMENTUM iterates to rounding error."""
+    """The frozen step. The default residual test is inserted, but ENERGY MOMENTUM iterates to rounding error."""
     controls, procedure = draft.controls, draft.procedure
     assert procedure is not None and controls is not None
     to_floor = draft.dynamic and draft.dynamic.integrator == "ENERGY MOMENTUM"

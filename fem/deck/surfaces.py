@@ -192,8 +192,8 @@ def build_cylinders(draft: Draft, mesh: Mesh) -> tuple[RigidCylinder, ...]:
 
 
 def too_long(cylinder: RigidCylinder, length: Floats) -> str:
-    """Notice of bars that cut into the cylinder, as only nodes have contact: between two nodes on it, the middle of a bar
-    of length h is at sqrt(R^2 - h^2/4) from the axis."""
+    """Notice of bars that cut into the cylinder, as only nodes have contact: between two nodes on it, the middle of a
+    bar of length h is at sqrt(R^2 - h^2/4) from the axis."""
     longest = float(length.max(initial=0.0))
     if longest <= cylinder.radius:
         return ""

@@ -313,7 +313,7 @@ SPELLINGS = {
 }
 WAMIT = ("PER", "BETA", "I", "MOD", "PHA", "RE", "IM")
 ALIKE = 1e-3
-"""Largest difference of MOD, PHA and RE, IM, which WAMIT writes with six digits, relative to the largest of a motion."""
+"""Largest difference of MOD, PHA and RE, IM, which WAMIT writes with six digits, over the largest of a motion."""
 MIRRORED = (0.0, 180.0, 0.0, 180.0, 0.0, 180.0)
 """Degrees by which phases change from waves at one side of the bow to those at the other."""
 Placed: TypeAlias = tuple[tuple[float, ...], Place]
