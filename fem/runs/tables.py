@@ -172,7 +172,7 @@ class TableSink(SilentSink):
         before: Mapping[str, Any] | None = None,
         kept: Mapping[str, list[Floats]] | None = None,
     ) -> None:
-        """``before``: checkpoint to whose sizes tables are cut before they continue.  ``kept``: as ``TableFile``, by name."""
+        """``before``: checkpoint with the sizes to which tables are cut.  ``kept``: as in ``TableFile``, by name."""
         self._model = model
         self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
         riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
