@@ -189,7 +189,7 @@ def swing(swings: Floats, room: Floats, t: int, ways: Floats) -> None:
 
 @inner_kernel
 def risen(now: float, since: float, ramp: float, after: bool) -> tuple[float, float, float]:
-    """Factor (1 - cos)/2 of the ramp of waves, and its rates. now, since: total times; the ramp begins at the second."""
+    """Factor (1 - cos)/2 of the ramp of waves, and its rates. now, since: total times; the ramp begins at ``since``."""
     time, near = now - since, SAME_TIME * (abs(now) + ramp)
     has_begun, goes_on = (time >= -near, time < ramp - near) if after else (time > near, time <= ramp + near)
     if ramp <= 0.0 or not goes_on:

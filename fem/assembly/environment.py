@@ -210,7 +210,7 @@ def ramps_begin(
 
 
 def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:
-    """One entry per amplitude from rows (amplitude, items, value); ``last``: the last of two values of an item holds."""
+    """One entry per amplitude, from rows (amplitude, items, value); ``last``: of two values the last one holds."""
     found: dict[str | None, Entry] = {}
     for amplitude, items, value in given:
         if amplitude not in found:

@@ -1,5 +1,5 @@
-"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs: u_s = sum of factors times other dofs, to which their
-forces are transferred.
+"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs, u_s = sum of factors times other dofs, to which
+their forces are transferred.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from fem.model.curves import Constant, Curve, Ramp, derivatives, evaluate
 from fem.model.free_bodies import components_that_hold
 
 FREE, IMPLICIT, PINNED = -1, 0, 1
-"""Groups of free dofs, of dofs that are fixed because no element moves them, and (with rigid bodies) of those that follow
-a body."""
+"""Groups of free dofs, of dofs that are fixed because no element moves them, and, in models with rigid bodies, of those
+that follow one."""
 KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2, "FIXED": 0}
 MOST_TURNED = 0.75
 """Largest displacement of a body's vector, over its length (44 degrees), for which components can hold a rotation."""

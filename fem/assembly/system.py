@@ -333,9 +333,7 @@ class _Builder:
         length, given = 1.0 / self.constants[bar.INV_LENGTH, chosen], given[chosen]
         self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - given) * (length + given)
         self.constants[bar.INV_LENGTH, chosen] = 1.0 / given
-        legs = self.family[self.reeved, 1, None] + np.arange(
-            2
-        )  # both legs have the whole natural length, and half of the difference
+        legs = self.family[self.reeved, 1, None] + np.arange(2)  # each has the whole L0 and half of the elongation
         apart = (1.0 / self.constants[bar.INV_LENGTH, legs]).sum(axis=1, keepdims=True)
         given = given_lengths(mesh, model.rest_lengths)[self.reeved, None]
         given = np.where(np.isnan(given), apart, given)
