@@ -62,7 +62,7 @@ def pace_notice(clock: Clock | ArcClock) -> str:
 
 
 def _against_dt(stage: StepSystem, dt: float) -> str:
-    """Comparison of the increment with the period of the bar that vibrates fastest against the masses of its free ends."""
+    """Comparison of the increment with the period of the fastest bar against the masses of its free ends."""
     square = squares_of(stage)
     if not np.any(square > 0.0):
         return ""
@@ -162,7 +162,7 @@ def failure_message(step: StepState, reason: int, control: Ints, increments: Flo
 
 
 def soft_bottom_notice(stage: StepSystem) -> str:
-    """Notice that a resting line sinks into the bottom by a large part of its width, which moves the touchdown point."""
+    """Notice that a line sinks into the bottom by a large part of its width, which moves the touchdown point."""
     mesh, up = stage.system.model.mesh, stage.system.model.mesh.up
     for bed in stage.system.model.seabeds:
         weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)

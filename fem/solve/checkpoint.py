@@ -118,7 +118,7 @@ class Checkpoints:
     # Writing
 
     def look(self, step_run: StepRun) -> None:
-        """Called after each chunk: writes a checkpoint if it is due, or if the run is asked to end, which it then does."""
+        """After each chunk: writes a checkpoint if it is due, or if the run is asked to end, which it then does."""
         guard = self.guard
         if guard is None:
             return

@@ -298,7 +298,7 @@ class ErrorClock(Clock):
         return math.inf if level == 0.0 else float((WANTED_ERROR / level) ** (1.0 / self.power))
 
     def _divide(self, dt: float) -> None:
-        """Sets equal increments of at most dt up to the next stop, and the error levels at which their length changes."""
+        """Sets equal increments of at most dt up to the next stop, and the error levels at which they change."""
         self.dt, self._origin, self._count = dt, self.time, 0
         self._stop = self._next_stop()
         self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
@@ -331,7 +331,7 @@ class Progress:
     few: int = 1
 
     def pace(self, spent: float, is_full: bool) -> None:
-        """Chooses the size of the next chunk after one that took ``spent`` seconds; is_full: it had the planned length."""
+        """Chooses the size of the next chunk after one that took ``spent`` seconds; is_full: it was complete."""
         if spent < 0.5 * CHUNK_SECONDS and is_full:
             self.chunk = min(4 * self.chunk, LONGEST_CHUNK)
         elif spent > 2.0 * CHUNK_SECONDS:

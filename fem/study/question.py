@@ -1,4 +1,4 @@
-"""What a study computes for each of its models: the rows of one table; names of the table, of its folder and files."""
+"""Interface of studies: the row of a table that a study computes for each model, and the names of tables and files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Study:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What makes two studies of one deck the same, as JSON."""
+        """Settings that identify a study of a deck, as JSON."""
         return {f"{self.kind} {each.name}": getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
 
@@ -31,7 +31,7 @@ class Question(Study):
     """A study with a row of numbers for each of its models, NaN where there is none.
 
     counts   names of the columns that are whole numbers
-    figures  files that are made of the table when it is complete
+    figures  files that are made from the complete table
     """
 
     __slots__ = ()
@@ -43,23 +43,23 @@ class Question(Study):
         raise NotImplementedError
 
     def row(self, model: Model, point: int) -> Row:
-        """The numbers of one model, whose place in the grid is ``point``."""
+        """The numbers of one model, at index ``point`` of the grid."""
         raise NotImplementedError
 
     def empty_row(self) -> Row:
-        """The row of a point of which nothing is known."""
+        """The row of a point without results."""
         return tuple(0 if name in self.counts else math.nan for name in self.columns())
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
-        """Verdict, row and (where it is wanted) the motion of a point; any failure is its verdict."""
+        """Verdict, row and (if wanted) the motion of a point; any failure becomes its verdict."""
         try:
             return COMPLETED, self.row(model, point), None
         except Exception as error:
             return verdict_of(error), self.empty_row(), None
 
     def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
-        """Rows, by number, of those models that march well as lanes; ``points``: their places in the grid.
-        may_compile  lanes of a shape that is not compiled yet are worth it"""
+        """Rows, by index, of those models that can be computed in lanes; ``points``: their indices in the grid.
+        may_compile  compilation for a new shape of lanes is worth its time"""
         return {}
 
 
@@ -79,8 +79,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a job: how it ended, the row (``Question.columns``), the motion where it was wanted, as the question
-    has it."""
+    """Result of a job: verdict, row (``Question.columns``), and the motion if wanted."""
 
     point: int
     verdict: str
