@@ -87,7 +87,9 @@ def fill_values(pattern: Pattern, tangent: Tangent, block: Floats, values: Float
         i, j = 3 * nodes[e, 0], 3 * nodes[e, 1]
         at_i, at_j = pattern.diagonal[nodes[e, 0]], pattern.diagonal[nodes[e, 1]]
         i_j, j_i = pattern.bars[e, 0], pattern.bars[e, 1]
-        alpha = bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < np.inf else 0.0  # rods are separate constraints
+        alpha = (
+            bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < np.inf else 0.0
+        )  # that of a rod is a separate constraint
         for c in range(3):
             along = alpha * bar_tangent[Q + c, e]
             for a in range(3):

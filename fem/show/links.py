@@ -2,7 +2,7 @@
 
 The force in a joint follows from the motion of everything beyond it, the link included:
 
-F = sum of m (a_i + a_j)/2 + c (v_i + v_j)/2 - loads + springs to the ground - reactions
+    F = sum of m (a_i + a_j)/2 + c (v_i + v_j)/2 - loads + springs to the ground - reactions
 
 with mass m and damping c of each element; the mass rule of a bar and its law cancel. The sum over all must equal the
 reaction of the support, which is checked. ENERGY MOMENTUM prints A and RF of the middle of increments: with means of

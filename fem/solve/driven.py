@@ -30,10 +30,10 @@ class Driven(Run):
     """A run whose steps from ``first`` on are advanced from outside; those before, and those without time, are run.
 
     last    the step in progress, or the next one, which opens with its first advance: only then is the initial motion
-    of supports known; None: all steps have ended
+            of supports known; None: all steps have ended
     asked   the instant requested last (time, except for rounding of increments);  target  the one being approached
     leaps   an amplitude has jumped since then
-        table   (l, 69)  numbers of all amplitudes (``Live``);  opening: those at the start of the step
+    table   (l, 69)  numbers of all amplitudes (``Live``);  opening: those at the start of the step
     """
 
     def __init__(self, model: Model, sink: Sink, requests: Requests, checkpoints: Checkpoints, first: int) -> None:

@@ -39,12 +39,12 @@ def solve(model: Model, sink: Sink, requests: Requests = NO_WISHES, checkpoints:
 
     checkpoints  when checkpoints are written, and the one from which the run continues; None: neither
 
-        Raises
-        ------
-        CommandError   no such solver, or it is not installed
-        ModelError     the model cannot be solved as it is described
-        NoConvergence  an increment failed and could not be cut back
-        EnergyDrift    the energy balance of a dynamic step left its band
+    Raises
+    ------
+    CommandError   no such solver, or it is not installed
+    ModelError     the model cannot be solved as it is described
+    NoConvergence  an increment failed and could not be cut back
+    EnergyDrift    the energy balance of a dynamic step left its band
     """
     begin(Run, model, sink, requests, checkpoints).run()
 

@@ -2,9 +2,9 @@
 
 Internal forces do no work along a rigid motion r (3n,), so that its momentum r.M v is constant without external force:
 
-shifts   translations without supports, equations, springs to the ground or loads along them
-turns    about the centre of mass, with no load but weight, if no force has a fixed direction in space: no spring
-between dofs, no geometrically linear bar or plane, no equation but those of nodes that are tied to bodies
+    shifts   translations without supports, equations, springs to the ground or loads along them
+    turns    about the centre of mass, with no load but weight, if no force has a fixed direction in space: no spring
+             between dofs, no geometrically linear bar or plane, no equation but those of nodes that are tied to bodies
 
 None with other external actions: water, the ground, a moment, damping by ALPHA, a clamp held in space. All this is
 decided once per step.

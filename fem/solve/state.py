@@ -200,11 +200,11 @@ class StepState:
 
     whole            the run that it belongs to
     stage            arrays for the march; another one after ropes have changed their states
-        nodes, elements  recorded ones
-        thermal          (m,) present thermal strain
-        is_compiled      the Newton march runs as machine code
-        again            the arrays of the last chunk, if they can be used again
-        go_on            function that computes it, made from ``marching``
+    nodes, elements  recorded ones
+    thermal          (m,) present thermal strain
+    is_compiled      the Newton march runs as machine code
+    again            the arrays of the last chunk, if they can be used again
+    go_on            function that computes it, made from ``marching``
     """
 
     stage: StepSystem

@@ -77,7 +77,7 @@ class Runs:
     """Runs of a deck for trial values and every record, in processes if that is faster.
 
     own  parameter values of each record's run;  questions: computed numbers to compare with each record
-        count: runs so far;  failures: how many by verdict;  first_failure: its verdict and values
+    count: runs so far;  failures: how many by verdict;  first_failure: its verdict and values
     """
 
     def __init__(

@@ -265,7 +265,7 @@ class Observed(Question):
     """Computed values for a record: series at its times, or statistics from ``start`` on.
 
     step   times are counted from the start of this step, and only its values are used; None: total times, all steps
-        start  a time, or the ``*PARAMETER`` that holds it
+    start  a time, or the ``*PARAMETER`` that holds it
     """
 
     names: tuple[str, ...]

@@ -10,9 +10,9 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
 b is the largest rate of lengthening of ropes and rods at the end of an increment. With w the relative velocity of two
 ends and s = d.w the rate of a length:
 
-an increment without impacts   G vbar <= 0: the length of what pulls is constant, no energy is lost
-one with an impact             s1 <= - c s for a slack rope that reaches its length with s > 0, else s1 <= 0; but
-G vbar >= 0 for what pulls: impulses take the energy dt lambda.(G vbar) >= 0
+    an increment without impacts   G vbar <= 0: the length of what pulls is constant, no energy is lost
+    one with an impact             s1 <= - c s for a slack rope that reaches its length with s > 0, else s1 <= 0; but
+                                   G vbar >= 0 for what pulls: impulses take the energy dt lambda.(G vbar) >= 0
 
 s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Friction ends slipping: T v1 = 0.
 Supports move by dt vbar and a small dt ``lag`` in addition; the correction of positions removes its effect on lengths,

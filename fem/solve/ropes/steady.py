@@ -136,13 +136,13 @@ class Desk(NamedTuple):
     """Data and work arrays of steady increments; r bars that may pull, u independent dofs, q pulls of an increment.
 
     lengths, one_sided, pulls, holds (r,), spare (1,)  as in ``Moreau`` (lengths: ``index``)
-        tangents (r, 2, 3)  of planes, as long as their normals
-        is_elastic, shortest, keeps  there are elastic elements, too; their shortest bar; momenta are conserved
-        pattern, first, place, values  the effective tangent by columns
-        unknown (u,)    independent dofs;  system (u, u + 1 + q) tangent, residual, gradients;  rows (q, u) these
-        near, bar (q,), way (q, 3)  of the active lengths, the first tangents of contacts, the second ones: index among
-                        the r bars; bar, gradient
-        cones, vectors (3, 3n)  the law of pulls; room, the last of zeros
+    tangents (r, 2, 3)  of planes, as long as their normals
+    is_elastic, shortest, keeps  there are elastic elements, too; their shortest bar; momenta are conserved
+    pattern, first, place, values  the effective tangent by columns
+    unknown (u,)    independent dofs;  system (u, u + 1 + q) tangent, residual, gradients;  rows (q, u) these
+    near, bar (q,), way (q, 3)  of the active lengths, the first tangents of contacts, the second ones: index among
+                    the r bars; bar, gradient
+    cones, vectors (3, 3n)  the law of pulls; room, the last of zeros
     """
 
     lengths: Ints

@@ -178,7 +178,7 @@ class Estimate:
     error     value minus truth, as far as due to dt
     own       uncertainty of ``error``
     dt, mesh, residual, rows   contributions to the bar; rows: excess of an extreme between the rows, and jumps at
-    impacts
+              impacts
     order     observed; NaN where none is
     scale     (c,) size of the number over the run
     noise     (c,) its round-off
